@@ -1,0 +1,75 @@
+"""Choose between the compiled kernels and the same files as Python.
+
+The two give the same bits; only their speed differs.  Two environment
+variables decide, read once at import:
+
+``ECS_COLLIDE_PURE_PYTHON=1``
+    Run the kernels as Python even where compiled ones are installed.
+``ECS_COLLIDE_REQUIRE_COMPILED=1``
+    Raise ImportError where a compiled kernel is missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_NAMES = ("_sweep", "_tree", "_timeline", "_gather")
+
+
+class Kernels(NamedTuple):
+    """One life of every kernel module."""
+
+    compiled: bool
+    sweep: ModuleType
+    tree: ModuleType
+    timeline: ModuleType
+    gather: ModuleType
+
+
+def load(compiled: bool) -> Kernels:
+    """Import all kernels in one of their two lives.
+
+    Raises
+    ------
+    ImportError
+        `compiled` is asked for and a compiled kernel is missing.
+    """
+    suffix = "_c" if compiled else ""
+    modules = [importlib.import_module(f"ecs_collide._kernels.{name}{suffix}") for name in _NAMES]
+    return Kernels(compiled, *modules)
+
+
+def _choose() -> Kernels:
+    required = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
+    if os.environ.get("ECS_COLLIDE_PURE_PYTHON", "0") not in ("", "0"):
+        if required:
+            raise ImportError(
+                "ECS_COLLIDE_PURE_PYTHON and ECS_COLLIDE_REQUIRE_COMPILED contradict each other: "
+                "unset one of them"
+            )
+        return load(compiled=False)
+    try:
+        return load(compiled=True)
+    except ImportError as error:
+        if required:
+            raise ImportError(
+                f"ECS_COLLIDE_REQUIRE_COMPILED is set, but a compiled kernel is missing ({error}); "
+                "install ecs_collide again where a C compiler is available"
+            ) from error
+        warnings.warn(
+            "ecs_collide runs without its compiled kernels: everything works and gives the same "
+            "results, only slower. Install it again where a C compiler is available, or set "
+            "ECS_COLLIDE_PURE_PYTHON=1 to silence this warning.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return load(compiled=False)
+
+
+kernels = _choose()

@@ -1,0 +1,34 @@
+"""Stand-ins for the few Cython names that the kernels use when they run as Python.
+
+A kernel says ``import cython`` and falls back on this module, so that Cython
+is needed to compile the kernels but never to run them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+
+compiled = False
+
+
+def _unchanged(target: _T) -> _T:
+    return target
+
+
+cclass = cfunc = ccall = inline = final = _unchanged
+
+
+def exceptval(*_args: Any, **_kwargs: Any) -> Callable[[_T], _T]:
+    """Return a decorator that changes nothing."""
+    return _unchanged
+
+
+def declare(*_args: Any, **_kwargs: Any) -> None:
+    """Declare nothing: Python needs no types."""
+
+
+double = float
+int = longlong = Py_ssize_t = bint = schar = int
