@@ -32,3 +32,4 @@ def declare(*_args: Any, **_kwargs: Any) -> None:
 
 double = float
 int = longlong = Py_ssize_t = bint = schar = int
+void = None

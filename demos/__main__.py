@@ -1,0 +1,145 @@
+"""List the demos, or run one: ``python -m demos NAME``."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import esper
+
+from demos import _headless
+
+FOLDER = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """Return the names of all demos."""
+    return sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
+
+
+def summary(name: str) -> str:
+    """Return the first line of a demo's docstring; the demo is not imported."""
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
+def listing() -> str:
+    """Return what is shown to those who name no demo."""
+    width = max(map(len, names()))
+    lines = [f"  {name:{width}}  {summary(name)}" for name in names()]
+    return "\n".join(
+        [
+            "demos of ecs_collide:",
+            *lines,
+            "",
+            "run one:       python -m demos NAME",
+            "its options:   python -m demos NAME --help",
+        ]
+    )
+
+
+def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> argparse.Namespace:
+    """Return the options of a run."""
+    parser = argparse.ArgumentParser(prog=f"python -m demos {name}", description=summary(name))
+    parser.add_argument(
+        "--seconds",
+        type=_positive,
+        help="how long to play (without a window: %(default)s)",
+        default=None,
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of everything random (0)")
+    parser.add_argument("--headless", action="store_true", help="open no window")
+    parser.add_argument(
+        "--record", type=_gif, metavar="OUT.GIF", help="write an animated picture of the run"
+    )
+    parser.add_argument(
+        "--record-from",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="leave out the beginning of the run",
+    )
+    if hasattr(demo, "add_options"):
+        demo.add_options(parser)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; return the exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(listing())
+        return 0
+    name, *others = arguments
+    if name not in names():
+        print(f"there is no demo {name!r}; there are: {', '.join(names())}", file=sys.stderr)
+        return 2
+    try:
+        return _run(name, others)
+    except ImportError as error:
+        if error.name not in ("pytiled_parser", "PIL"):
+            raise
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(name: str, others: list[str]) -> int:
+    demo = importlib.import_module(f"demos.{name}")
+    options = vars(read_arguments(others, name, demo))
+    seconds, headless = options.pop("seconds"), options.pop("headless")
+    recording, start = options.pop("record"), options.pop("record_from")
+
+    esper.switch_world(f"demo {name}")
+    scene = demo.build(**options)
+    recorder = None
+    if recording is not None:
+        from demos._painter import Recorder
+
+        recorder = Recorder(scene, start)
+    screen = None if headless else _open(scene)
+    if screen is None:
+        seconds = scene.seconds if seconds is None else seconds
+        _headless.run(scene, name, seconds, recorder=recorder, recording=recording)
+        return 0
+    screen.run(seconds, recorder)
+    for line in scene.report():
+        print(line)
+    if recorder is not None:
+        recorder.save(recording)
+        print(f"wrote {recording}")
+    return 0
+
+
+def _open(scene: Any) -> Any:
+    """Return a window, or None after one line that says why there is none."""
+    from demos import _window
+
+    try:
+        return _window.Screen(scene)
+    except (ImportError, _window.NoScreenError) as error:
+        print(f"no window ({error}): running without one")
+        return None
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} seconds: say more than 0")
+    return value
+
+
+def _gif(text: str) -> Path:
+    path = Path(text)
+    if path.suffix.lower() != ".gif":
+        raise argparse.ArgumentTypeError(f"{text} must end in .gif")
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""A simple bot that plays the platformer: it follows the points of a route in the level."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import esper
+
+import ecs_collide as ec
+from demos._machines import footing
+
+if TYPE_CHECKING:
+    from demos.platformer import Platformer
+    from ecs_collide.tiled import LevelObject
+
+STUCK = 25  # steps without getting on, after which it jumps
+NEAR = 6.0  # world units from a point at which it counts as reached
+
+
+class Bot(esper.Processor):
+    """Presses the keys while `Keys.bot` is set.
+
+    It runs from point to point, and at each one does what its property `do`
+    says: ``run`` on, ``jump``, ``shoot``, ``leap`` (shoot at the height of a jump),
+    ``wait`` for a lift to come, ``ride`` it to its other end.
+
+    Parameters
+    ----------
+    game : Platformer
+        The scene it plays.
+    route : list of LevelObject
+        The points, in order.
+    seed : int
+        Of its little delays and inaccuracies.
+    """
+
+    def __init__(self, game: Platformer, route: list[LevelObject], seed: int) -> None:
+        self.game = game
+        self.route = route
+        self.chance = random.Random(seed)
+        self.index = 0
+        self.player = 0
+        self.delay = 0.0
+        self.aim = 0.0  # how far beside the point it really goes
+        self.still = 0
+        self.last_x = 0.0
+
+    def process(self, dt: float) -> None:
+        """Press and release keys for the coming step."""
+        keys = self.game.keys
+        if not keys.bot:
+            return
+        keys.left = keys.right = keys.jump = keys.shoot = False
+        player = self.game.player
+        if not esper.entity_exists(player):
+            return
+        position = esper.component_for_entity(player, ec.Position)
+        if player != self.player:
+            self._start(player, position)
+        self.delay -= dt
+
+        goal = self.route[self.index]
+        away = goal.centre[0] + self.aim - position.x
+        keys.right, keys.left = away > NEAR, away < -NEAR
+        on_ground = footing(self.game.space, player) is not None
+        if abs(away) <= NEAR or (away < 0 and on_ground):
+            self._act(goal, player, on_ground)
+        elif on_ground and self._is_stuck(position.x):
+            keys.jump = True
+
+    def _start(self, player: int, position: ec.Position) -> None:
+        """Begin with the first point that a new player has not passed."""
+        self.player = player
+        ahead = [n for n, step in enumerate(self.route) if step.centre[0] > position.x]
+        self.index = ahead[0] if ahead else len(self.route) - 1
+        self.delay = self.chance.uniform(0.0, 0.5)
+
+    def _act(self, goal: LevelObject, player: int, on_ground: bool) -> None:
+        """Do what is to be done at a point, and go on to the next when it is done."""
+        keys = self.game.keys
+        velocity = esper.component_for_entity(player, ec.Velocity)
+        do, _, name = str(goal.properties["do"]).partition(" ")
+        done = False
+        if do == "run":
+            done = on_ground
+        elif do == "jump":
+            keys.jump = done = on_ground
+            keys.right = True
+        elif do == "shoot":
+            keys.left = keys.right = False
+            done = keys.shoot = on_ground and self.delay <= 0
+        elif do == "leap":
+            keys.left = keys.right = False
+            keys.jump = on_ground or velocity.y > 0
+            done = keys.shoot = not on_ground and velocity.y < 200
+        elif do == "wait":
+            lift = self.game.lifts[name]
+            done = lift.rest > 0.6 and lift.heading == 1
+        elif do == "ride":
+            lift = self.game.lifts[name]
+            done = lift.rest > 0.0 and lift.heading == 0
+        if done:
+            self.index = min(self.index + 1, len(self.route) - 1)
+            self.delay = self.chance.uniform(0.1, 0.5)
+            self.aim = self.chance.uniform(-3.0, 3.0)
+            self.still = 0
+
+    def _is_stuck(self, x: float) -> bool:
+        """Return whether it has not got on for a while."""
+        self.still = self.still + 1 if abs(x - self.last_x) < 0.2 else 0
+        self.last_x = x
+        if self.still < STUCK:
+            return False
+        self.still = 0
+        return True

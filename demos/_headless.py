@@ -1,0 +1,99 @@
+"""Run a scene without a window: a progress bar, a report, a picture of the last frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from demos._scene import DT, Scene
+
+if TYPE_CHECKING:
+    from demos._painter import Recorder
+
+
+def run(
+    scene: Scene,
+    name: str,
+    seconds: float,
+    *,
+    out: Path = Path("out"),
+    recorder: Recorder | None = None,
+    recording: Path | None = None,
+) -> list[Path]:
+    """Step a scene, print what happened and write pictures.
+
+    Parameters
+    ----------
+    scene : Scene
+        The demo's world.
+    name : str
+        Of the demo; the picture of the last frame is ``<out>/<name>.png``.
+    seconds : float
+        Of play, not of waiting.
+    out : Path
+        The folder for the picture.
+    recorder, recording : Recorder and Path, optional
+        What records, and the file it is written to.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
+    """
+    n_steps = max(1, round(seconds / DT))
+    scene.keys.bot = True
+    mean, worst = _run_steps(scene, n_steps, recorder)
+
+    steps = scene.n_steps
+    print(f"{name}: {steps} steps of 1/60 s, {len(scene.space)} bodies at the end")
+    print(f"  collisions  {scene.n_collisions} ({scene.n_collisions / steps:.1f} a step)")
+    print(f"  contacts    {scene.n_contacts} begun")
+    print(f"  ms per step {mean:.3f} mean, {worst:.3f} worst")
+    for line in scene.report():
+        print(f"  {line}")
+
+    written = []
+    if recorder is not None and recording is not None:
+        recorder.save(recording)
+        written.append(recording)
+    try:
+        from demos._painter import Painter
+    except ImportError as error:
+        print(f"  no picture of the last frame: {error}")
+    else:
+        picture = out / f"{name}.png"
+        out.mkdir(parents=True, exist_ok=True)
+        Painter(scene).paint().save(picture, optimize=True)
+        written.append(picture)
+    for path in written:
+        print(f"  wrote {path}")
+    return written
+
+
+def _run_steps(scene: Scene, n_steps: int, recorder: Recorder | None) -> tuple[float, float]:
+    """Run the steps; return the mean and the worst time of one, in ms, without painting."""
+    total = worst = 0.0
+    for _ in _progress(range(n_steps)):
+        start = perf_counter()
+        scene.step()
+        spent = perf_counter() - start
+        total += spent
+        worst = max(worst, spent)
+        if recorder is not None:
+            recorder.take()
+    return 1000 * total / n_steps, 1000 * worst
+
+
+def _progress(steps: Iterable[int]) -> Iterator[int]:
+    """Yield the steps and show a bar where tqdm is installed."""
+    bar = None
+    with suppress(ImportError):
+        from tqdm import tqdm  # type: ignore[import-untyped]
+
+        bar = tqdm(steps, unit="step", leave=False)
+    if bar is None:
+        print('no progress bar: it needs tqdm: pip install "ecs_collide[demos]"')
+    yield from steps if bar is None else bar

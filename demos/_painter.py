@@ -1,0 +1,153 @@
+"""Paint a scene with Pillow: pictures without a screen and without OpenGL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from demos._scene import DT, SHADOW, WHITE, Boxes, Colour, Scene
+
+try:
+    from PIL import Image, ImageDraw, ImageFont
+except ImportError as error:
+    raise ImportError(
+        'pictures need Pillow: pip install "ecs_collide[demos]"', name="PIL"
+    ) from error
+
+
+FONT_SIZE = 13  # pixels
+FRAME_STEPS = 3  # steps from one frame of a recording to the next: 20 a second
+FRAME_SCALE = 0.5  # size of a recording, compared with the window
+
+
+class Painter:
+    """Paints one scene again and again, at one scale.
+
+    Parameters
+    ----------
+    scene : Scene
+        What is painted.
+    scale : float
+        How large the picture is, compared with the window.
+    """
+
+    def __init__(self, scene: Scene, scale: float = 1.0) -> None:
+        self.scene = scene
+        self.scale = scale * scene.zoom  # pixels for each world unit
+        self._sheet = Image.open(scene.sheet.path).convert("RGBA")
+        self._tiles: dict[tuple[int, int, int, bool, Colour], Image.Image] = {}
+        self._size = tuple(round(side * self.scale) for side in scene.view)
+        self._sky = self._paint_sky()
+        self._backdrop = self._paint_backdrop()
+
+    def paint(self) -> Image.Image:
+        """Return a picture of what the camera sees now."""
+        left, bottom = self.scene.camera()
+        picture = self._sky.copy()
+        if self._backdrop is not None:
+            x = round(left * self.scale)
+            y = round((self.scene.size[1] - bottom - self.scene.view[1]) * self.scale)
+            part = self._backdrop.crop((x, y, x + picture.width, y + picture.height))
+            picture.paste(part, (0, 0), part)
+        self._draw(picture, self.scene.boxes(), left, bottom + self.scene.view[1])
+        status = self.scene.status()
+        if status:
+            pen, font = ImageDraw.Draw(picture), ImageFont.load_default(FONT_SIZE)
+            pen.text((9, 7), status, fill=SHADOW, font=font)
+            pen.text((8, 6), status, fill=WHITE, font=font)
+        return picture
+
+    def sample(self) -> Image.Image:
+        """Return a picture that holds the colours of all frames."""
+        sheet = Image.new("RGB", self._sheet.size, self.scene.sky[0])
+        sheet.paste(self._sheet, (0, 0), self._sheet)
+        sample = Image.new("RGB", (self._size[0], self._size[1] + sheet.height))
+        sample.paste(self.paint(), (0, 0))
+        sample.paste(sheet, (0, self._size[1]))
+        return sample
+
+    def _paint_sky(self) -> Image.Image:
+        width, height = self._size
+        top, bottom = (np.array(colour, dtype=np.float64) for colour in self.scene.sky)
+        share = np.linspace(0.0, 1.0, height)[:, None]
+        rows = (top + (bottom - top) * share).round().astype(np.uint8)
+        return Image.fromarray(np.repeat(rows[:, None], width, axis=1))
+
+    def _paint_backdrop(self) -> Image.Image | None:
+        boxes = self.scene.backdrop()
+        if not len(boxes.tiles):
+            return None
+        width, height = (round(side * self.scale) for side in self.scene.size)
+        picture = Image.new("RGBA", (width, height))
+        self._draw(picture, boxes, 0.0, self.scene.size[1])
+        return picture
+
+    def _draw(self, picture: Image.Image, boxes: Boxes, left: float, top: float) -> None:
+        """Draw boxes into a picture whose top-left corner is that point of the world."""
+        pen = ImageDraw.Draw(picture)
+        downwards = np.array([1.0, -1.0, 1.0, -1.0]) * self.scale
+        pixels = (boxes.rects - np.array([left, top, left, top])) * downwards
+        edges = np.rint(pixels).astype(np.int64).tolist()
+        for (x0, y0, x1, y1), tile, colour in zip(
+            edges, boxes.tiles.tolist(), map(tuple, boxes.colours.tolist()), strict=True
+        ):
+            start, width, height = min(x0, x1), max(abs(x1 - x0), 1), max(y0 - y1, 1)
+            outside = start >= picture.width or start + width <= 0
+            if outside or y1 >= picture.height or y1 + height <= 0:
+                continue
+            if tile == 0:
+                pen.rectangle((start, y1, start + width - 1, y1 + height - 1), fill=colour)
+            else:
+                image = self._tile(tile, width, height, x1 < x0, colour)
+                picture.paste(image, (start, y1), image)
+
+    def _tile(
+        self, tile: int, width: int, height: int, mirrored: bool, colour: Colour
+    ) -> Image.Image:
+        key = (tile, width, height, mirrored, colour)
+        if key not in self._tiles:
+            sheet = self.scene.sheet
+            x, y = sheet.corner(tile)
+            image = self._sheet.crop((x, y, x + sheet.side, y + sheet.side))
+            if mirrored:
+                image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+            if colour != WHITE:
+                shade = np.asarray(image) * (np.array([*colour, 255]) / 255)
+                image = Image.fromarray(shade.astype(np.uint8))
+            self._tiles[key] = image.resize((width, height), Image.Resampling.NEAREST)
+        return self._tiles[key]
+
+
+class Recorder:
+    """Collects the frames of an animated GIF.
+
+    Parameters
+    ----------
+    scene : Scene
+        What is painted.
+    start : float
+        Seconds of play before the first frame.
+    """
+
+    def __init__(self, scene: Scene, start: float = 0.0) -> None:
+        self._scene = scene
+        self._start = start
+        self._painter = Painter(scene, FRAME_SCALE)
+        self._palette = self._painter.sample().quantize(128, method=Image.Quantize.MEDIANCUT)
+        self._frames: list[Image.Image] = []
+
+    def take(self) -> None:
+        """Paint a frame if one is due at this step."""
+        if self._scene.n_steps % FRAME_STEPS == 0 and self._scene.n_steps * DT >= self._start:
+            self._frames.append(self._frame())
+
+    def save(self, path: Path) -> None:
+        """Write the frames taken so far; at least one."""
+        first, *others = self._frames or [self._frame()]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        duration = round(FRAME_STEPS * DT * 1000)
+        first.save(path, save_all=True, append_images=others, duration=duration, loop=0)
+
+    def _frame(self) -> Image.Image:
+        return self._painter.paint().quantize(palette=self._palette, dither=Image.Dither.NONE)

@@ -1,0 +1,205 @@
+"""What the runners know of a demo: a `Scene` that steps, and says what is to be drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import esper
+import numpy as np
+from numpy.typing import NDArray
+
+import ecs_collide as ec
+
+DT = 1 / 60  # seconds a step
+
+Colour = tuple[int, int, int]
+WHITE: Colour = (255, 255, 255)
+SHADOW: Colour = (20, 22, 32)  # of writing
+
+
+@dataclass(slots=True)
+class Keys:
+    """Which keys are down; the window writes them, or a bot does."""
+
+    left: bool = False
+    right: bool = False
+    jump: bool = False
+    shoot: bool = False
+    bot: bool = False  # a bot presses the others
+
+
+class Sheet(NamedTuple):
+    """A picture that holds tiles of one size, row by row; tile 0 is plain white."""
+
+    path: Path
+    side: int = 32  # pixels
+    columns: int = 8
+    margin: int = 1  # pixels around all tiles
+    spacing: int = 2  # pixels between two tiles
+
+    def corner(self, tile: int) -> tuple[int, int]:
+        """Return the pixel at a tile's top-left corner, downwards."""
+        row, column = divmod(tile, self.columns)
+        step = self.side + self.spacing
+        return self.margin + column * step, self.margin + row * step
+
+
+SHEET = Sheet(Path(__file__).with_name("levels") / "tiles.png")
+
+
+class Boxes(NamedTuple):
+    """Boxes to be drawn, the first below the others.
+
+    Attributes
+    ----------
+    rects : float64 array, shape (n, 4)
+        Left, bottom, right, top in world units; a picture whose left and
+        right are exchanged is mirrored.
+    tiles : int64 array, shape (n,)
+        Numbers of tiles in the sheet.
+    colours : uint8 array, shape (n, 3)
+        By which the tile's colours are multiplied.
+    """
+
+    rects: NDArray[np.float64]
+    tiles: NDArray[np.int64]
+    colours: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, rows: list[tuple[tuple[float, float, float, float], int, Colour]]) -> Boxes:
+        """Return the boxes given as (rect, tile, colour)."""
+        return cls(
+            np.array([row[0] for row in rows], dtype=np.float64).reshape(-1, 4),
+            np.array([row[1] for row in rows], dtype=np.int64),
+            np.array([row[2] for row in rows], dtype=np.uint8).reshape(-1, 3),
+        )
+
+    def joined(self, *others: Boxes) -> Boxes:
+        """Return these boxes and others above them."""
+        parts = (self, *others)
+        return Boxes(
+            np.concatenate([part.rects for part in parts]),
+            np.concatenate([part.tiles for part in parts]),
+            np.concatenate([part.colours for part in parts]),
+        )
+
+
+@dataclass(slots=True)
+class Look:
+    """How an entity is drawn: a component of the demos.
+
+    Attributes
+    ----------
+    tile : int
+        A tile of the sheet.
+    width, height : float
+        Of the picture, in world units; it may be larger than the body.
+    shift : float
+        How far the picture's middle lies above the body's.
+    across : int
+        How many times the tile is repeated side by side.
+    mirrored : bool
+        Whether left and right are exchanged.
+    layer : int
+        Higher layers are drawn later.
+    """
+
+    tile: int
+    width: float = 32.0
+    height: float = 32.0
+    shift: float = 0.0
+    across: int = 1
+    mirrored: bool = False
+    layer: int = 0
+    colour: Colour = WHITE
+
+
+def looks() -> Boxes:
+    """Return all entities of the current world that have a `Look` and a position."""
+    found = esper.get_components(Look, ec.Position)
+    rows = []
+    for _, (look, centre) in sorted(found, key=lambda item: (item[1][0].layer, item[0])):
+        bottom = centre.y + look.shift - look.height / 2
+        for number in range(look.across):
+            left = centre.x + (number - look.across / 2) * look.width
+            ends = (left, left + look.width)
+            left, right = ends[::-1] if look.mirrored else ends
+            rows.append(((left, bottom, right, bottom + look.height), look.tile, look.colour))
+    return Boxes.of(rows)
+
+
+class Scene:
+    """One demo's world, ready to step, to draw and to tell about.
+
+    It belongs to the esper world that was current when it was made.
+
+    Attributes
+    ----------
+    space : ecs_collide.Space
+        The bodies.
+    size, view : tuple of 2 floats
+        Of the world and of the part the camera shows, in world units.
+    zoom : float
+        Pixels for each world unit.
+    keys : Keys
+        What the player presses.
+    n_steps, n_collisions, n_contacts : int
+        Steps, collisions and begun contacts so far.
+    """
+
+    title = ""
+    seconds: ClassVar[float] = 10.0  # that a run without a window lasts
+    help: ClassVar[str] = ""  # the keys, in one line
+    sky: ClassVar[tuple[Colour, Colour]] = ((18, 20, 30), (10, 11, 18))  # top, bottom
+    sheet: ClassVar[Sheet] = SHEET
+
+    def __init__(
+        self,
+        space: ec.Space,
+        size: tuple[float, float],
+        view: tuple[float, float],
+        zoom: float = 1.0,
+    ) -> None:
+        self.space = space
+        self.size = size
+        self.view = view
+        self.zoom = zoom
+        self.keys = Keys()
+        self.n_steps = self.n_collisions = self.n_contacts = 0
+
+    def step(self) -> None:
+        """Advance the world by one step of `DT` seconds."""
+        esper.process(DT)
+        self.n_steps += 1
+        self.n_collisions += len(self.space.collisions)
+        self.n_contacts += len(self.space.contacts_began)
+
+    def focus(self) -> tuple[float, float]:
+        """Return the point the camera looks at."""
+        return self.size[0] / 2, self.size[1] / 2
+
+    def camera(self) -> tuple[float, float]:
+        """Return the view's bottom-left corner: whole units, inside the world."""
+        x, y = (
+            min(max(middle - shown / 2, 0.0), whole - shown)
+            for middle, shown, whole in zip(self.focus(), self.view, self.size, strict=True)
+        )
+        return float(round(x)), float(round(y))
+
+    def backdrop(self) -> Boxes:
+        """Return what is drawn below everything and never changes."""
+        return Boxes.of([])
+
+    def boxes(self) -> Boxes:
+        """Return what is drawn now."""
+        return looks()
+
+    def status(self) -> str:
+        """Return the line shown in the picture's corner."""
+        return ""
+
+    def report(self) -> list[str]:
+        """Return what happened so far, line by line."""
+        return []

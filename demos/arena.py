@@ -1,0 +1,146 @@
+"""Some thousand boxes bounce elastically in a closed arena, and not a bit of energy is lost.
+
+What to look at: boxes of equal mass exchange their speeds without arithmetic, so
+that the sum of the squared speeds is the same number after every step.  The warm
+boxes begin on the left, the cold ones on the right.
+"""
+
+from __future__ import annotations
+
+import argparse
+from math import fsum, sqrt
+
+import esper
+import numpy as np
+from numpy.typing import NDArray
+
+import ecs_collide as ec
+from demos._scene import Boxes, Scene
+
+SPACING = 12.0  # between the middles of two boxes at the start, in world units
+WIDTH = 960.0  # of the window, in pixels
+WALL = 8.0  # thickness
+WARM, COLD = 260.0, 40.0  # highest speed on an axis at the start, units per second
+COLOURS = np.array(  # from slow to fast
+    [(58, 84, 178), (74, 148, 214), (126, 214, 190), (250, 214, 96), (248, 128, 60), (226, 58, 72)]
+)
+
+
+def build(seed: int = 0, n: int = 3000) -> Arena:
+    """Make the world in the current esper world.
+
+    Parameters
+    ----------
+    seed : int
+        Of sizes, places and speeds.
+    n : int
+        Number of boxes, at least 1.
+    """
+    if n < 1:
+        raise ValueError(f"n={n} must be at least 1")
+    chance = np.random.default_rng(seed)
+    columns = int(np.ceil(sqrt(n * 16 / 9)))
+    rows = -(-n // columns)
+    width, height = columns * SPACING, rows * SPACING
+
+    walls = [
+        *((-WALL / 2, height / 2, WALL / 2, height / 2 + WALL),),
+        *((width + WALL / 2, height / 2, WALL / 2, height / 2 + WALL),),
+        *((width / 2, -WALL / 2, width / 2 + WALL, WALL / 2),),
+        *((width / 2, height + WALL / 2, width / 2 + WALL, WALL / 2),),
+    ]
+    for x, y, half_x, half_y in walls:
+        esper.create_entity(ec.Position(x, y), ec.Extents(half_x, half_y))
+
+    halves = chance.uniform(1.5, 3.5, (n, 2))
+    cells = np.stack(np.divmod(np.arange(n), rows), axis=1) + 0.5
+    centres = cells * SPACING + chance.uniform(-2.0, 2.0, (n, 2))
+    top = np.where(centres[:, :1] < width / 2, WARM, COLD)
+    speeds = chance.uniform(-1.0, 1.0, (n, 2)) * top
+    boxes = [
+        esper.create_entity(
+            ec.Position(*centre), ec.Extents(*half), ec.Velocity(*speed), ec.Deflect()
+        )
+        for centre, half, speed in zip(
+            centres.tolist(), halves.tolist(), speeds.tolist(), strict=True
+        )
+    ]
+    return Arena(ec.install(), (width, height), boxes, halves)
+
+
+class Arena(Scene):
+    """Boxes in a closed arena, and proofs that none leaves it and no energy is lost."""
+
+    title = "arena"
+    seconds = 10.0
+
+    def __init__(
+        self,
+        space: ec.Space,
+        size: tuple[float, float],
+        boxes: list[int],
+        halves: NDArray[np.float64],
+    ) -> None:
+        view = (size[0] + 2 * WALL, size[1] + 2 * WALL)
+        super().__init__(space, size, view, zoom=WIDTH / view[0])
+        self.ids = boxes
+        self.halves = halves
+        self.n_outside = 0
+        self.energy_at_start = self.energy()
+        self.speeds_at_start = self.speeds()
+
+    def step(self) -> None:
+        """Advance the world, and look whether every box is still inside."""
+        super().step()
+        self.n_outside += int(self.outside().sum())
+
+    def camera(self) -> tuple[float, float]:
+        """Return a corner that lets all walls be seen."""
+        return -WALL, -WALL
+
+    def velocities(self) -> NDArray[np.float64]:
+        """Return the boxes' velocities, shape (n, 2)."""
+        found = [esper.component_for_entity(box, ec.Velocity) for box in self.ids]
+        return np.array([velocity.xy for velocity in found])
+
+    def speeds(self) -> NDArray[np.float64]:
+        """Return the speeds on each axis, sorted; they only change hands."""
+        return np.sort(np.abs(self.velocities()), axis=0)
+
+    def energy(self) -> float:
+        """Return the exactly rounded sum of the squared speeds."""
+        return fsum((self.velocities() ** 2).ravel().tolist())
+
+    def outside(self) -> NDArray[np.bool_]:
+        """Return which boxes have a face beyond a wall's."""
+        centres = self.space.positions(self.ids)
+        low, high = centres - self.halves, centres + self.halves
+        return np.any((low < 0) | (high > self.size), axis=1)
+
+    def boxes(self) -> Boxes:
+        """Return the boxes in colours that tell their speed."""
+        centres = self.space.positions(self.ids)
+        rects = np.concatenate([centres - self.halves, centres + self.halves], axis=1)
+        speed = np.sqrt((self.space.velocities(self.ids) ** 2).sum(axis=1))
+        shade = np.minimum((speed * (len(COLOURS) / WARM)).astype(np.int64), len(COLOURS) - 1)
+        return Boxes(rects, np.zeros(len(rects), dtype=np.int64), COLOURS[shade].astype(np.uint8))
+
+    def status(self) -> str:
+        """Return the energy, all digits of it."""
+        drift = self.energy() - self.energy_at_start
+        return f"{len(self.ids)} boxes   energy {self.energy()!r}   drift {drift!r}"
+
+    def report(self) -> list[str]:
+        """Return what was kept."""
+        same = np.array_equal(self.speeds(), self.speeds_at_start)
+        return [
+            f"walls       {self.n_outside} boxes outside, at the end of any step",
+            f"energy      {self.energy_at_start!r} at the start, {self.energy()!r} now",
+            f"drift       {self.energy() - self.energy_at_start!r}",
+            f"speeds      {'the same numbers' if same else 'other numbers'} on each axis",
+        ]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this demo to the command line."""
+    parser.add_argument("--n", type=int, default=3000, help="how many boxes (%(default)s)")

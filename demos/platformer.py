@@ -1,0 +1,200 @@
+"""Run, jump, ride lifts, push crates and shoot, on a level drawn with Tiled.
+
+What to look at: walls are the level's solid tiles, merged; a lift has Velocity, so
+that it carries who stands on it; coins and spikes are sensors; a bullet flies at a
+hundred times the player's speed and never misses a wall.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import esper
+
+import ecs_collide as ec
+from demos._bot import Bot
+from demos._machines import Bullet, Crate, Friction, Gravity, Gun, Guns, Lift, Lifts, Player, Walk
+from demos._scene import DT, Look
+from demos._tiles import COIN, LevelScene, create_fence
+from ecs_collide import tiled
+
+LEVEL = Path(__file__).with_name("levels") / "meadow.tmx"
+RESPAWN = 0.7  # seconds
+CRATE, LIFT, GUN, PLAYER, FLAG, TARGET = 12, 16, 17, 18, 21, 28  # tiles
+
+
+class Coin:
+    """Is collected."""
+
+
+class Spikes:
+    """Delete what touches them."""
+
+
+class Target:
+    """Breaks when the player's bullet hits it."""
+
+
+class Checkpoint:
+    """Is where the next player starts."""
+
+
+class Goal:
+    """Ends a round."""
+
+
+def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
+    """Make the world in the current esper world.
+
+    Parameters
+    ----------
+    seed : int
+        Of the bot.
+    one_body_per_tile : bool
+        Make every solid tile a body, instead of merging them into few.
+    """
+    level = tiled.load(LEVEL, merge=not one_body_per_tile)
+    level.create_solids()
+    create_fence(level)
+
+    for crate in level.of_type("crate"):
+        esper.create_entity(
+            *(*crate.components(), ec.Velocity(0, 0), ec.Mass(0.5), ec.Slide()),
+            *(Crate(), Look(CRATE)),
+        )
+    for coin in level.of_type("coin"):
+        esper.create_entity(*coin.components(), ec.Sensor(), Coin(), Look(COIN, layer=1))
+    for spikes in level.of_type("spikes"):
+        esper.create_entity(*spikes.components(), ec.Sensor(), Spikes())
+    for place in level.of_type("checkpoint"):
+        esper.create_entity(*place.components(), ec.Sensor(), Checkpoint())
+    for flag in level.of_type("goal"):
+        esper.create_entity(*flag.components(), ec.Sensor(), Goal(), Look(FLAG, 64, 64, shift=16))
+    for target in level.of_type("target"):
+        esper.create_entity(*target.components(), Target(), Look(TARGET))
+    for gun in level.of_type("gun"):
+        every = float(gun.properties["every"])
+        esper.create_entity(*gun.components(), Target(), Gun(every, every), Look(GUN))
+    lifts = {}
+    for lift in level.of_type("lift"):
+        (x, y), says = lift.centre, lift.properties
+        ends = ((x, y), (x + says.get("right", 0), y + says.get("up", 0)))
+        lifts[lift.name] = Lift(ends, says["speed"], says["pause"])
+        tiles = Look(LIFT, shift=lift.half[1] - 16, across=round(lift.half[0] / 16))
+        esper.create_entity(*lift.components(), ec.Velocity(0, 0), lifts[lift.name], tiles)
+
+    space = ec.install()
+    game = Platformer(space, level, lifts)
+    space.on_collision(game.collect, Player, Coin)
+    space.on_collision(game.save, Player, Checkpoint)
+    space.on_collision(game.finish, Player, Goal)
+    space.on_collision(game.squeeze, Player)
+    space.on_collision(game.pierce, Spikes)
+    space.on_collision(game.strike, Bullet)
+
+    processors = [Bot(game, level.of_type("step"), seed), Walk(space, game.keys)]
+    processors += [Friction(space), Gravity(), Lifts(), Guns()]
+    for number, processor in enumerate(processors):
+        esper.add_processor(processor, priority=200 - number)
+    return game
+
+
+class Platformer(LevelScene):
+    """The rules of the game, most of them handlers of collisions, and the score."""
+
+    title = "platformer"
+    seconds = 45.0
+    help = "arrows or A, D: run   space: jump   X: shoot   B: the bot plays"
+
+    def __init__(self, space: ec.Space, level: tiled.Level, lifts: dict[str, Lift]) -> None:
+        super().__init__(space, level)
+        self.lifts = lifts
+        self.n_coins = len(level.of_type("coin"))
+        self.coins = self.deaths = self.hits = self.pierced = self.bullets = self.rounds = 0
+        self.start = self.respawn = self.look_at
+        self.wait = 0.0  # seconds until the next player comes
+        self.player = 0
+
+    def step(self) -> None:
+        """Bring in a player if there is none, and advance the world."""
+        self.wait -= DT
+        if not esper.entity_exists(self.player) and self.wait <= 0:
+            self.player = esper.create_entity(
+                *(ec.Position(*self.respawn), ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide()),
+                *(Player(), Look(PLAYER, shift=2.0, layer=2)),
+            )
+        super().step()
+        if esper.entity_exists(self.player):
+            self.look_at = esper.component_for_entity(self.player, ec.Position).xy
+
+    def collect(self, event: ec.Collision) -> None:
+        """Take a coin."""
+        esper.delete_entity(event.other(self.player))
+        self.coins += 1
+
+    def save(self, event: ec.Collision) -> None:
+        """Remember where the next player starts."""
+        self.respawn = esper.component_for_entity(event.other(self.player), ec.Position).xy
+
+    def finish(self, event: ec.Collision) -> None:
+        """Begin again."""
+        self.rounds += 1
+        self.respawn = self.start
+        self.end_life()
+
+    def squeeze(self, event: ec.Collision) -> None:
+        """Let a lift kill whom it presses against a wall."""
+        if event.answer == ec.Answer.CRUSHED:
+            self.end_life(dead=True)
+
+    def pierce(self, event: ec.Collision) -> None:
+        """Let spikes delete what touches them."""
+        for victim in (event.first, event.second):
+            if victim == self.player:
+                self.end_life(dead=True)
+            elif esper.has_component(victim, ec.Velocity):
+                esper.delete_entity(victim)
+                self.pierced += 1
+
+    def strike(self, event: ec.Collision) -> None:
+        """End a bullet's flight at what it hit; the event says where."""
+        places = {event.first: event.position_first, event.second: event.position_second}
+        for entity, place in places.items():
+            bullet = esper.try_component(entity, Bullet)
+            if bullet is None or not event.answered:
+                continue
+            esper.delete_entity(entity)
+            self.bullets += 1
+            self.flash(bullet.start, place[0], place[1])
+            hit = event.other(entity)
+            if hit == self.player:
+                self.end_life(dead=True)
+            elif bullet.friendly and esper.has_component(hit, Target):
+                esper.delete_entity(hit)
+                self.hits += 1
+
+    def end_life(self, dead: bool = False) -> None:
+        """Remove the player, once."""
+        if esper.entity_exists(self.player):
+            self.deaths += dead
+            self.wait = RESPAWN
+            esper.delete_entity(self.player)
+
+    def status(self) -> str:
+        """Return the score."""
+        return f"coins {self.coins}/{self.n_coins}   deaths {self.deaths}   hits {self.hits}"
+
+    def report(self) -> list[str]:
+        """Return the score and what else happened."""
+        return [
+            f"coins       {self.coins} of {self.n_coins}",
+            f"bullets     {self.bullets} hit, {self.hits} of them a target or a gun",
+            f"spikes      deleted {self.pierced} crates and bullets",
+            f"player      died {self.deaths} times, came to the goal {self.rounds} times",
+        ]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this demo to the command line."""
+    parser.add_argument("--one-body-per-tile", action="store_true", help="do not merge solid tiles")

@@ -1,0 +1,119 @@
+"""Exact swept-box collisions for games written with esper.
+
+Nothing tunnels, nothing snags, and the same step gives the same events in the
+same order everywhere::
+
+    import esper
+    import ecs_collide as ec
+
+    floor = esper.create_entity(ec.Position(0, -100), ec.Extents(400, 10))
+    ball = esper.create_entity(
+        ec.Position(0, 40), ec.Extents(4, 4), ec.Velocity(0, -20_000), ec.Deflect()
+    )
+    space = ec.install()
+    esper.process(1 / 60)
+    print(space.collisions[0])
+"""
+
+from ecs_collide import _backend
+from ecs_collide._roster import Report
+from ecs_collide.components import (
+    Deflect,
+    Extents,
+    Growth,
+    Mass,
+    Position,
+    Push,
+    Sensor,
+    Slide,
+    Stop,
+    Velocity,
+)
+from ecs_collide.events import (
+    COLLISION,
+    CONTACT_BEGAN,
+    CONTACT_ENDED,
+    END_REASONS,
+    Answer,
+    Collision,
+    Contact,
+    ContactBegan,
+    ContactEnded,
+    ContactKind,
+    EndReason,
+    EventSequence,
+    collision_dtype,
+    contact_dtype,
+)
+from ecs_collide.impacts import Impact
+from ecs_collide.responses import DEFAULT
+from ecs_collide.space import Hit, Space, Stats
+from ecs_collide.sweep import (
+    Sweep,
+    SweepBatch,
+    SweepKind,
+    overlaps,
+    sweep,
+    sweep_pairs,
+    swept_bounds,
+)
+from ecs_collide.systems import (
+    BroadphaseSystem,
+    MotionSystem,
+    NarrowphaseSystem,
+    ResponseSystem,
+    install,
+)
+from ecs_collide.tree import AABBTree
+
+__version__ = "0.1.0"
+
+COMPILED: bool = _backend.kernels.compiled
+"""Whether the kernels run compiled; the results are the same either way."""
+
+__all__ = [
+    "COLLISION",
+    "COMPILED",
+    "CONTACT_BEGAN",
+    "CONTACT_ENDED",
+    "DEFAULT",
+    "END_REASONS",
+    "AABBTree",
+    "Answer",
+    "BroadphaseSystem",
+    "Collision",
+    "Contact",
+    "ContactBegan",
+    "ContactEnded",
+    "ContactKind",
+    "Deflect",
+    "EndReason",
+    "EventSequence",
+    "Extents",
+    "Growth",
+    "Hit",
+    "Impact",
+    "Mass",
+    "MotionSystem",
+    "NarrowphaseSystem",
+    "Position",
+    "Push",
+    "Report",
+    "ResponseSystem",
+    "Sensor",
+    "Slide",
+    "Space",
+    "Stats",
+    "Stop",
+    "Sweep",
+    "SweepBatch",
+    "SweepKind",
+    "Velocity",
+    "collision_dtype",
+    "contact_dtype",
+    "install",
+    "overlaps",
+    "sweep",
+    "sweep_pairs",
+    "swept_bounds",
+]

@@ -1,0 +1,102 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""What happened in a step, as columns: collisions, and contacts that began or ended."""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
+
+# When in a step a contact event was found; events of one time keep this order.
+cython.declare(AT_START=cython.int, WITHIN=cython.int, AT_END=cython.int, BEGAN=cython.int, ENDED=cython.int)
+AT_START = 0
+WITHIN = 1
+AT_END = 2
+
+BEGAN = 0
+ENDED = 1
+
+
+@cython.cclass
+class Log:
+    """Growing columns, emptied at the start of each step.
+
+    Attributes
+    ----------
+    time, exit, speed : float64 (n,)
+    bodies : int64 (n, 2), entity ids
+    codes : int8 (n, 4): kind, answer, axis, sign
+    vectors : float64 (n, 4 * dim): both positions, both velocities
+    contact_time : float64 (n,)
+    contact_bodies : int64 (n, 2), entity ids
+    contact_codes : int8 (n, 6): event, phase, axis, sign, kind, reason
+    """
+
+    def __init__(self, dim: cython.int):
+        self.n_collisions = 0
+        self.n_contacts = 0
+        self.time = zeros(DOUBLE, 16)
+        self.exit = zeros(DOUBLE, 16)
+        self.speed = zeros(DOUBLE, 16)
+        self.bodies = zeros(LONG, 16, 2)
+        self.codes = zeros(BYTE, 16, 4)
+        self.vectors = zeros(DOUBLE, 16, 4 * dim)
+        self.contact_time = zeros(DOUBLE, 16)
+        self.contact_bodies = zeros(LONG, 16, 2)
+        self.contact_codes = zeros(BYTE, 16, 6)
+
+    def clear(self):
+        """Forget all events."""
+        self.n_collisions = 0
+        self.n_contacts = 0
+
+    @cython.cfunc
+    def add_collision(self) -> cython.Py_ssize_t:
+        """Make room for one more collision; return its row, to be filled by the caller."""
+        n: cython.Py_ssize_t = self.n_collisions
+        room: cython.Py_ssize_t
+
+        if n == self.time.shape[0]:
+            room = 2 * n
+            self.time = grown(self.time, room)
+            self.exit = grown(self.exit, room)
+            self.speed = grown(self.speed, room)
+            self.bodies = grown(self.bodies, room)
+            self.codes = grown(self.codes, room)
+            self.vectors = grown(self.vectors, room)
+        self.n_collisions = n + 1
+        return n
+
+    @cython.cfunc
+    def add_contact(
+        self,
+        event: cython.int,
+        phase: cython.int,
+        time: cython.double,
+        first: cython.longlong,
+        second: cython.longlong,
+        axis: cython.int,
+        sign: cython.int,
+        kind: cython.int,
+        reason: cython.int,
+    ) -> cython.void:
+        """Note that a contact began or ended."""
+        n: cython.Py_ssize_t = self.n_contacts
+        room: cython.Py_ssize_t
+
+        if n == self.contact_time.shape[0]:
+            room = 2 * n
+            self.contact_time = grown(self.contact_time, room)
+            self.contact_bodies = grown(self.contact_bodies, room)
+            self.contact_codes = grown(self.contact_codes, room)
+        self.n_contacts = n + 1
+        self.contact_time[n] = time
+        self.contact_bodies[n, 0] = first
+        self.contact_bodies[n, 1] = second
+        self.contact_codes[n, 0] = event
+        self.contact_codes[n, 1] = phase
+        self.contact_codes[n, 2] = axis
+        self.contact_codes[n, 3] = sign
+        self.contact_codes[n, 4] = kind
+        self.contact_codes[n, 5] = reason

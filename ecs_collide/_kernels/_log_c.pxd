@@ -1,0 +1,20 @@
+cdef int AT_START
+cdef int WITHIN
+cdef int AT_END
+cdef int BEGAN
+cdef int ENDED
+
+cdef class Log:
+    cdef public Py_ssize_t n_collisions
+    cdef public Py_ssize_t n_contacts
+    cdef public double[::1] time
+    cdef public double[::1] exit
+    cdef public double[::1] speed
+    cdef public long long[:, ::1] bodies
+    cdef public signed char[:, ::1] codes
+    cdef public double[:, ::1] vectors
+    cdef public double[::1] contact_time
+    cdef public long long[:, ::1] contact_bodies
+    cdef public signed char[:, ::1] contact_codes
+    cdef void add_contact(self, int event, int phase, double time, long long first, long long second, int axis, int sign, int kind, int reason)
+    cdef Py_ssize_t add_collision(self)

@@ -1,0 +1,253 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Where a body is put when it meets another, and how pairs stand at the end of a step.
+
+A centre moved by ``c + v * t`` ends inside the wall in up to 45 % of all hits,
+by rounding.  So the contact axis is never computed that way: the body is
+snapped to its partner's face.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
+    from cython.cimports.ecs_collide._kernels._queue_c import Queue
+    from cython.cimports.libc.math import nextafter
+else:
+    from math import nextafter
+
+    from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._pairs import Pairs
+    from ecs_collide._kernels._queue import Queue
+
+from ecs_collide._kernels._memory import LONG, grown, zeros
+
+cython.declare(
+    SLOP=cython.double,
+    INF=cython.double,
+    FAR=cython.longlong,
+    N_PASSES=cython.int,
+    APART=cython.int,
+    TOUCHING=cython.int,
+    SUNK=cython.int,
+    DEEP=cython.int,
+)
+SLOP = 2.0**-44  # as in the sweep
+INF = float("inf")
+FAR = 1 << 40  # the level of a body that no immovable one holds
+N_PASSES = 4  # rounding seldom needs a second
+
+# How a pair stands, as `Settler.relate` tells it.
+APART = 0
+TOUCHING = 1  # on one axis, deep on all others
+SUNK = 2  # inside each other by less than the slop
+DEEP = 3
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _snap(
+    b: Bodies, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, below: cython.bint
+) -> cython.void:
+    """Put body `i`, at its base time, flush against the face of `j` at that time."""
+    half: cython.double = b.half[i, k]
+    centre: cython.double = b.centre_at(j, k, b.base[i])
+    half2: cython.double = b.half_at(j, k, b.base[i])
+    face: cython.double = centre - half2 if below else centre + half2
+    thin: cython.bint = centre - half2 == centre + half2
+
+    if below:
+        centre = face - half
+        if centre + half > face or (thin and centre - half == centre + half):
+            centre = nextafter(centre, -INF)
+    else:
+        centre = face + half
+        if centre - half < face or (thin and centre - half == centre + half):
+            centre = nextafter(centre, INF)
+    b.centre[i, k] = centre + 0.0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def place(
+    b: Bodies,
+    i: cython.Py_ssize_t,
+    j: cython.Py_ssize_t,
+    k: cython.int,
+    sign: cython.int,
+    t: cython.double,
+) -> cython.void:
+    """Make the faces of a pair meet on axis `k` at time `t`.
+
+    Never moves an immovable body, nor one already snapped to an anchored one
+    in this instant; else the lighter of the two, then the one with the higher id.
+    """
+    fixed1: cython.bint = not b.yields[i] or b.anchored[i, k] == t
+    fixed2: cython.bint = not b.yields[j] or b.anchored[j, k] == t
+
+    if fixed1 and fixed2:
+        return
+    if fixed2 or (not fixed1 and b.mass[i] < b.mass[j]):
+        b.advance(i, t)
+        _snap(b, i, j, k, sign < 0)
+        if fixed2:
+            b.anchored[i, k] = t
+    else:
+        b.advance(j, t)
+        _snap(b, j, i, k, sign > 0)
+        if fixed1:
+            b.anchored[j, k] = t
+
+
+@cython.cclass
+class Settler:
+    """Puts right at the end of a step what rounding has moved inside something else.
+
+    Attributes
+    ----------
+    axis, sign, gap : of the pair last related: its shallowest side
+    n_near : the number of axes on which that pair is not deep
+    """
+
+    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue):
+        self.bodies = bodies
+        self.pairs = pairs
+        self.queue = queue
+        self.level = zeros(LONG, 1, bodies.dim)
+        self.axis = self.sign = self.n_near = 0
+        self.gap = 0.0
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        self.level = grown(self.level, n_rows)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def relate(self, p: cython.Py_ssize_t) -> cython.int:
+        """Tell how a pair stands, its bodies at rest where they are; set axis, sign and gap."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        gap: cython.double
+        plus: cython.double
+        slop: cython.double
+        inside: cython.bint = True
+
+        self.gap = -INF
+        self.n_near = 0
+        for k in range(b.dim):
+            gap = (b.centre[j, k] - b.half[j, k]) - (b.centre[i, k] + b.half[i, k])
+            plus = (b.centre[i, k] - b.half[i, k]) - (b.centre[j, k] + b.half[j, k])
+            slop = SLOP * max(
+                abs(b.swept_min[i, k]),
+                abs(b.swept_max[i, k]),
+                abs(b.swept_min[j, k]),
+                abs(b.swept_max[j, k]),
+            )
+            if gap > slop or plus > slop:
+                return APART
+            if gap >= 0.0 or plus >= 0.0:
+                inside = False
+            if gap >= -slop or plus >= -slop:
+                self.n_near += 1
+            if max(gap, plus) > self.gap:
+                self.axis = k
+                self.sign = 1 if plus > gap else -1
+                self.gap = max(gap, plus)
+        if self.n_near == 0:
+            return DEEP
+        if inside:
+            return SUNK
+        return TOUCHING if self.n_near == 1 else APART
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_solid(self, p: cython.Py_ssize_t) -> cython.bint:
+        return not (self.pairs.crossing[p] or self.pairs.left_alone[p] or self.pairs.gone[p])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def settle(self) -> cython.void:
+        """Snap pairs that are inside by less than the slop outward, from immovable bodies on."""
+        b: Bodies = self.bodies
+        p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.int
+        n: cython.int
+
+        for n in range(N_PASSES):
+            if not self._find_levels():
+                return
+            while self.queue.size:
+                p = self.queue.top()
+                self.queue.drop(p)
+                if self.relate(p) != SUNK:
+                    continue
+                i = self.pairs.first[p]
+                j = self.pairs.second[p]
+                k = self.axis
+                if self.level[i, k] > self.level[j, k] or (
+                    self.level[i, k] == self.level[j, k] and b.mass[i] < b.mass[j]
+                ):
+                    _snap(b, i, j, k, self.sign < 0)
+                else:
+                    _snap(b, j, i, k, self.sign > 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_levels(self) -> cython.bint:
+        """Queue the pairs to snap by their distance from immovable bodies; False if there are none.
+
+        A body's level on an axis is the number of bodies between it and the
+        nearest immovable one, counted over touching pairs.
+        """
+        b: Bodies = self.bodies
+        p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.int
+        any_sunk: cython.bint = False
+        changing: cython.bint = True
+        relation: cython.int
+
+        for p in range(self.pairs.n):
+            if self._is_solid(p) and self.relate(p) == SUNK:
+                any_sunk = True
+                break
+        if not any_sunk:
+            return False
+        for p in range(self.pairs.n):
+            i = self.pairs.first[p]
+            j = self.pairs.second[p]
+            for k in range(b.dim):
+                self.level[i, k] = FAR if b.yields[i] else 0
+                self.level[j, k] = FAR if b.yields[j] else 0
+        while changing:
+            changing = False
+            for p in range(self.pairs.n):
+                if not self._is_solid(p):
+                    continue
+                relation = self.relate(p)
+                if relation != SUNK and relation != TOUCHING:
+                    continue
+                i = self.pairs.first[p]
+                j = self.pairs.second[p]
+                k = self.axis
+                if self.level[i, k] > self.level[j, k] + 1:
+                    self.level[i, k] = self.level[j, k] + 1
+                    changing = True
+                elif self.level[j, k] > self.level[i, k] + 1:
+                    self.level[j, k] = self.level[i, k] + 1
+                    changing = True
+        for p in range(self.pairs.n):
+            if self._is_solid(p) and self.relate(p) == SUNK:
+                k = self.axis
+                self.queue.put(
+                    p, min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]), 0
+                )
+        return True

@@ -1,0 +1,24 @@
+from ecs_collide._kernels._bodies_c cimport Bodies
+from ecs_collide._kernels._pairs_c cimport Pairs
+from ecs_collide._kernels._queue_c cimport Queue
+
+cdef int APART
+cdef int TOUCHING
+cdef int SUNK
+cdef int DEEP
+
+cdef void place(Bodies b, Py_ssize_t i, Py_ssize_t j, int k, int sign, double t) noexcept
+
+cdef class Settler:
+    cdef Bodies bodies
+    cdef Pairs pairs
+    cdef Queue queue
+    cdef long long[:, ::1] level
+    cdef public int axis
+    cdef public int sign
+    cdef public int n_near
+    cdef public double gap
+    cdef int relate(self, Py_ssize_t p) noexcept
+    cdef void settle(self) noexcept
+    cdef bint _find_levels(self) noexcept
+    cdef bint _is_solid(self, Py_ssize_t p) noexcept

@@ -1,0 +1,434 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""What an impact does to the velocities of its two bodies.
+
+An answer has two parts, both seen from the partner.  The *normal part* is the
+pair's: restitution is shared by inverse mass, and where it is 0 the two join
+groups that move as one along the normal until time advances.  The *rule for
+the rest* is each yielding body's own: deflect and slide keep the tangential
+velocity, stop takes the partner's, push turns all speed along the surface.
+
+Halving the difference of a pair again and again never ends in a row of boxes;
+giving a whole group one velocity does.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._bodies_c import PUSH, STOP, Bodies
+    from cython.cimports.libc.math import nextafter, sqrt
+else:
+    from math import nextafter, sqrt
+
+    from ecs_collide._kernels._bodies import PUSH, STOP, Bodies
+
+from ecs_collide._kernels._memory import BYTE, LONG, grown, zeros
+
+cython.declare(EPSILON=cython.double)
+EPSILON = 2.0**-52
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_further(one: cython.double, u: cython.double, other: cython.double) -> cython.bint:
+    """Tell exactly whether `one` is further from `u` than `other`, on the other side of it."""
+    total: cython.double = one + other
+    part: cython.double = total - one
+    rest: cython.double = (one - (total - part)) + (other - part)  # total + rest is exact
+
+    if other <= u:
+        return total > 2.0 * u or (total == 2.0 * u and rest > 0.0)
+    return total < 2.0 * u or (total == 2.0 * u and rest < 0.0)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _bounce(v: cython.double, u: cython.double, restitution: cython.double) -> cython.double:
+    """Return the velocity after meeting a partner that keeps `u`; its energy never rises."""
+    after: cython.double = u - restitution * (v - u)
+
+    if _is_further(after, u, v):
+        after = nextafter(after, u)
+    return after
+
+
+@cython.cclass
+class Responder:
+    """Answers impacts and keeps the groups that move as one.
+
+    Groups are lists of bodies per axis, sorted by entity id; rows are stored
+    counting from 1 so that 0 means none.  An immovable body anchors a group
+    but never links two.
+    """
+
+    def __init__(self, bodies: Bodies):
+        self.bodies = bodies
+        self.now = 0.0
+        self.lasting = False
+        self.n_joins = 0
+        self.n_changed = 0
+        self.n_grouped = 0
+        self.changed = zeros(LONG, 1)
+        self.is_changed = zeros(BYTE, 1)
+        self.leader = zeros(LONG, 1, bodies.dim)
+        self.following = zeros(LONG, 1, bodies.dim)
+        self.anchor = zeros(LONG, 1, bodies.dim)
+        self.grouped = zeros(LONG, bodies.dim, 2)
+        if not cython.compiled:
+            self.before_first = [0.0] * 3
+            self.before_second = [0.0] * 3
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        self.changed = grown(self.changed, n_rows)
+        self.is_changed = grown(self.is_changed, n_rows)
+        self.leader = grown(self.leader, n_rows)
+        self.following = grown(self.following, n_rows)
+        self.anchor = grown(self.anchor, n_rows)
+        self.grouped = grown(self.grouped, n_rows * self.bodies.dim)
+
+    def begin_step(self):
+        """Forget the groups of the step before."""
+        self._dissolve_groups()
+        self.lasting = False
+        self.now = 0.0
+        self.n_joins = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def begin_instant(self, now: cython.double) -> cython.void:
+        """Go on to a later time: groups end, unless they last."""
+        self.now = now
+        if not self.lasting:
+            self._dissolve_groups()
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _dissolve_groups(self) -> cython.void:
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(self.n_grouped):
+            i = self.grouped[n, 0]
+            k = self.grouped[n, 1]
+            self.leader[i, k] = self.following[i, k] = self.anchor[i, k] = 0
+        self.n_grouped = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def change(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Give a body a new velocity from now on and note that its path has changed."""
+        if self.bodies.velocity[i, k] == velocity:
+            return
+        self.bodies.advance(i, self.now)
+        self.bodies.set_velocity(i, k, velocity)
+        self.note_change(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_change(self, i: cython.Py_ssize_t) -> cython.void:
+        """Note that a body's path is another from now on."""
+        if not self.is_changed[i]:
+            self.is_changed[i] = 1
+            self.changed[self.n_changed] = i
+            self.n_changed += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def answer(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+        normal_only: cython.bint,
+    ) -> cython.bint:
+        """Answer an impact of `i` and `j` on axis `k`; return False if they cannot be joined."""
+        axis: cython.int
+
+        for axis in range(self.bodies.dim):
+            self.before_first[axis] = self.bodies.velocity[i, axis]
+            self.before_second[axis] = self.bodies.velocity[j, axis]
+        if self.bodies.resizes(i, k) or self.bodies.resizes(j, k):
+            self._exchange_faces(i, j, k, sign, restitution)
+        elif restitution > 0.0:
+            self._exchange(i, j, k, sign, restitution)
+        elif not self._join(i, j, k):
+            return False
+        if not normal_only:
+            self._turn(i, j, k, restitution)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _exchange(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+    ) -> cython.void:
+        """Share the normal velocities of a pair by inverse mass."""
+        v1: cython.double = self.bodies.velocity[i, k]
+        v2: cython.double = self.bodies.velocity[j, k]
+        mass1: cython.double = self.bodies.mass[i]
+        mass2: cython.double = self.bodies.mass[j]
+        after1: cython.double
+        after2: cython.double
+        shared: cython.double
+
+        if not self.bodies.yields[j]:
+            self.change(i, k, _bounce(v1, v2, restitution))
+            return
+        if not self.bodies.yields[i]:
+            self.change(j, k, _bounce(v2, v1, restitution))
+            return
+        if mass1 == mass2 and restitution == 1.0:
+            after1 = v2
+            after2 = v1
+        else:
+            shared = (1.0 + restitution) * (v1 - v2)
+            after1 = v1 - shared * (mass2 / (mass1 + mass2))
+            after2 = v2 + shared * (mass1 / (mass1 + mass2))
+            if (after1 - after2) * sign < 0.0:  # still closing, by rounding
+                if mass1 < mass2:
+                    after1 = after2
+                else:
+                    after2 = after1
+        self.change(i, k, after1)
+        self.change(j, k, after2)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _exchange_faces(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+    ) -> cython.void:
+        """Share the velocities of the touching faces of a pair that changes size."""
+        b: Bodies = self.bodies
+        grow1: cython.double = -sign * b.growth[i, k]
+        grow2: cython.double = sign * b.growth[j, k]
+        v1: cython.double = b.velocity[i, k]
+        v2: cython.double = b.velocity[j, k]
+        shared: cython.double = (1.0 + restitution) * ((v1 + grow1) - (v2 + grow2))
+        share1: cython.double = 1.0
+        share2: cython.double = 1.0
+        nudge: cython.double
+        n: cython.int
+        rate: cython.double
+
+        if b.yields[i] and b.yields[j]:
+            share1 = b.mass[j] / (b.mass[i] + b.mass[j])
+            share2 = b.mass[i] / (b.mass[i] + b.mass[j])
+        if b.yields[i]:
+            self.change(i, k, v1 - shared * share1)
+        if b.yields[j]:
+            self.change(j, k, v2 + shared * share2)
+        # Faces are rounded once more than velocities: move apart until they do not close.
+        nudge = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
+        for n in range(8):
+            rate = (b.motion[i, k] - sign * b.resize[i, k]) - (
+                b.motion[j, k] + sign * b.resize[j, k]
+            )
+            if rate * sign >= 0.0:
+                break
+            if b.yields[i]:
+                self.change(i, k, b.velocity[i, k] + sign * nudge)
+            else:
+                self.change(j, k, b.velocity[j, k] - sign * nudge)
+            nudge *= 2.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _group_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
+        """Return the leader of the group of a yielding body; found one of its own if need be."""
+        if self.leader[i, k] == 0:
+            self.leader[i, k] = i + 1
+            self.following[i, k] = 0
+            self.anchor[i, k] = 0
+            self.grouped[self.n_grouped, 0] = i
+            self.grouped[self.n_grouped, 1] = k
+            self.n_grouped += 1
+        return self.leader[i, k] - 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Give two bodies and the groups they are in one velocity, if that can be."""
+        b: Bodies = self.bodies
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        fixed: cython.Py_ssize_t  # the immovable member, counting from 1
+
+        if b.yields[i] and b.yields[j]:
+            one = self._group_of(i, k)
+            other = self._group_of(j, k)
+            fixed = self.anchor[one, k]
+            if fixed == 0:
+                fixed = self.anchor[other, k]
+            elif (
+                self.anchor[other, k] != 0
+                and b.velocity[fixed - 1, k] != b.velocity[self.anchor[other, k] - 1, k]
+            ):
+                return False
+            if one != other:
+                one = self._merge(one, other, k)
+        else:
+            if b.yields[i]:
+                one = self._group_of(i, k)
+                fixed = j + 1
+            else:
+                one = self._group_of(j, k)
+                fixed = i + 1
+            other = self.anchor[one, k]
+            if other != 0 and b.velocity[other - 1, k] != b.velocity[fixed - 1, k]:
+                return False
+        self.anchor[one, k] = fixed
+        self._level(one, k)
+        self.n_joins += 1
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _merge(
+        self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
+    ) -> cython.Py_ssize_t:
+        """Merge two groups into one list sorted by entity id; return its leader, the lowest."""
+        ids: cython.longlong[::1] = self.bodies.ids
+        low: cython.Py_ssize_t = one + 1
+        high: cython.Py_ssize_t = other + 1
+        leader: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        swap: cython.Py_ssize_t
+
+        if ids[other] < ids[one]:
+            low, high = high, low
+        leader = last = low
+        low = self.following[low - 1, k]
+        self.leader[leader - 1, k] = leader
+        while low != 0 or high != 0:
+            if low == 0 or (high != 0 and ids[high - 1] < ids[low - 1]):
+                swap = low
+                low = high
+                high = swap
+            self.following[last - 1, k] = low
+            last = low
+            self.leader[last - 1, k] = leader
+            low = self.following[last - 1, k]
+        self.following[last - 1, k] = 0
+        return leader - 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _level(self, leader: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Give all members of a group the velocity of its anchor, else their mean by mass."""
+        b: Bodies = self.bodies
+        member: cython.Py_ssize_t
+        velocity: cython.double = b.velocity[leader, k]
+        momentum: cython.double = 0.0
+        mass: cython.double = 0.0
+        differ: cython.bint = False
+
+        if self.anchor[leader, k] != 0:
+            velocity = b.velocity[self.anchor[leader, k] - 1, k]
+        else:
+            member = leader + 1
+            while member != 0:
+                momentum += b.mass[member - 1] * b.velocity[member - 1, k]
+                mass += b.mass[member - 1]
+                if b.velocity[member - 1, k] != velocity:
+                    differ = True
+                member = self.following[member - 1, k]
+            if differ:
+                velocity = momentum / mass
+        member = leader + 1
+        while member != 0:
+            self.change(member - 1, k, velocity)
+            member = self.following[member - 1, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _turn(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        restitution: cython.double,
+    ) -> cython.void:
+        """Apply each yielding body's own rule to its tangential velocity."""
+        b: Bodies = self.bodies
+        axis: cython.int
+        mean: cython.double
+
+        if (
+            b.yields[i]
+            and b.yields[j]
+            and b.response[i] == STOP
+            and b.response[j] == STOP
+        ):
+            # Each would take the other's: the two stop each other instead.
+            for axis in range(b.dim):
+                if axis != k and b.velocity[i, axis] != b.velocity[j, axis]:
+                    mean = (
+                        b.mass[i] * b.velocity[i, axis] + b.mass[j] * b.velocity[j, axis]
+                    ) / (b.mass[i] + b.mass[j])
+                    self.change(i, axis, mean)
+                    self.change(j, axis, mean)
+            return
+        if b.yields[i]:
+            self._turn_one(i, k, restitution, True)
+        if b.yields[j]:
+            self._turn_one(j, k, restitution, False)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _turn_one(
+        self, i: cython.Py_ssize_t, k: cython.int, restitution: cython.double, is_first: cython.bint
+    ) -> cython.void:
+        """Apply `Stop` or `Push` to one body."""
+        axis: cython.int
+        own: cython.double
+        partner: cython.double
+        largest: cython.double = 0.0
+        speed: cython.double = 0.0
+        along: cython.double = 0.0
+
+        if self.bodies.response[i] == STOP:
+            for axis in range(self.bodies.dim):
+                if axis != k:
+                    self.change(
+                        i, axis, self.before_second[axis] if is_first else self.before_first[axis]
+                    )
+            return
+        if self.bodies.response[i] != PUSH or restitution > 0.0:
+            return
+        for axis in range(self.bodies.dim):
+            largest = max(largest, abs(self.before_first[axis] - self.before_second[axis]))
+        if largest == 0.0:
+            return
+        for axis in range(self.bodies.dim):
+            own = (self.before_first[axis] - self.before_second[axis]) / largest
+            speed += own * own
+            if axis != k:
+                along += own * own
+        if along == 0.0:
+            return
+        speed = sqrt(speed) / sqrt(along)
+        for axis in range(self.bodies.dim):
+            if axis == k:
+                continue
+            own = self.before_first[axis] if is_first else self.before_second[axis]
+            partner = self.before_second[axis] if is_first else self.before_first[axis]
+            self.change(i, axis, partner + (own - partner) * speed)

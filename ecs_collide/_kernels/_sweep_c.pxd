@@ -1,0 +1,22 @@
+cdef int SEPARATE
+cdef int TOUCH
+cdef int IMPACT
+cdef int OVERLAP
+
+cdef class Sweeper:
+    cdef public int dim
+    cdef double gap[6]
+    cdef double rate[6]
+    cdef double slop[3]
+    cdef public int kind
+    cdef public int axis
+    cdef public int sign
+    cdef public int corner
+    cdef public double enter
+    cdef public double exit
+    cdef public double depth
+    cdef void aim(self, int k, double min1, double max1, double min2, double max2, double move1, double grow1, double move2, double grow2, double rest) noexcept
+    cdef int solve(self) noexcept
+    cdef int _find_front(self) noexcept
+    cdef bint _opens(self, int side) noexcept
+    cdef void _find_shallowest(self) noexcept

@@ -1,0 +1,844 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""One step of a space: candidate pairs, their impacts in time order, contacts at the end.
+
+`Timeline` holds no body's data; it drives the parts that do: bodies, the two
+trees over them, pairs, the queue of next impacts, the responder and the log.
+
+Each candidate pair has at most one entry in the queue.  The earliest is taken,
+its two bodies are moved to that time, answered, and every body whose velocity
+changed is swept again from there against all that its remaining path may meet.
+An entry queued for the very instant at which a velocity changes is kept and
+checked when its turn comes: a box that lands on two tiles is answered once,
+and both tiles are told.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._log_c import (
+        AT_END,
+        AT_START,
+        BEGAN,
+        ENDED,
+        WITHIN,
+        Log,
+    )
+    from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
+    from cython.cimports.ecs_collide._kernels._placement_c import (
+        APART,
+        DEEP,
+        SUNK,
+        Settler,
+        place,
+    )
+    from cython.cimports.ecs_collide._kernels._queue_c import Queue
+    from cython.cimports.ecs_collide._kernels._responses_c import Responder
+    from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE, Sweeper
+    from cython.cimports.ecs_collide._kernels._tree_c import Tree, fatten
+else:
+    from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._log import AT_END, AT_START, BEGAN, ENDED, WITHIN, Log
+    from ecs_collide._kernels._pairs import Pairs
+    from ecs_collide._kernels._placement import APART, DEEP, SUNK, Settler, place
+    from ecs_collide._kernels._queue import Queue
+    from ecs_collide._kernels._responses import Responder
+    from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE, Sweeper
+    from ecs_collide._kernels._tree import Tree, fatten
+
+from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
+
+cython.declare(
+    ANSWERED=cython.int,
+    STOPPED_ALREADY=cython.int,
+    CROSSED=cython.int,
+    CRUSHED=cython.int,
+    FORCED=cython.int,
+    UNANSWERED=cython.int,
+    SEPARATED=cython.int,
+    SOLID=cython.int,
+    CROSSING=cython.int,
+    REPEAT_LIMIT=cython.longlong,
+    TOO_BIG=cython.double,
+    INF=cython.double,
+)
+
+# Codes of events.Answer, events.ContactKind and events.END_REASONS.
+ANSWERED = 0
+STOPPED_ALREADY = 1
+CROSSED = 2
+CRUSHED = 3
+FORCED = 4
+UNANSWERED = 5
+SOLID = 0
+CROSSING = 1
+SEPARATED = 0
+
+REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
+TOO_BIG = 4.0  # fat bounds this many times larger than fresh ones are renewed
+INF = float("inf")
+
+
+@cython.cclass
+class Timeline:
+    """The steps of one space.
+
+    A step is `begin`, `find_pairs`, `queue_impacts`, any number of `run` (each
+    of which may stop to hand an impact over, to be taken up by `conclude`),
+    and `finish`.
+
+    Attributes
+    ----------
+    now : float
+        The time reached, a fraction of the step.
+    pending, event : int
+        The pair handed over, or -1, and its row in the log.
+    hand_over : bool
+        Hand every impact over, not only those of bodies with a custom response.
+    """
+
+    def __init__(self, dim: cython.int):
+        self.bodies = Bodies(dim)
+        self.pairs = Pairs()
+        self.queue = Queue()
+        self.responder = Responder(self.bodies)
+        self.settler = Settler(self.bodies, self.pairs, self.queue)
+        self.log = Log(dim)
+        self.still = Tree(dim)
+        self.moving = Tree(dim)
+        self.sweeper = Sweeper(dim)
+        self.now = 0.0
+        self.margin = -1.0
+        self.lookahead = 2.0
+        self.rest_speed = 0.0
+        self.pair_limit = self.answer_limit = 0
+        self.n_answers = self.n_sweeps = self.n_reinsertions = 0
+        self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
+        self.pending = self.event = -1
+        self.hand_over = False
+        self.fat_min = zeros(DOUBLE, 1, dim)
+        self.fat_max = zeros(DOUBLE, 1, dim)
+        self.contacts = zeros(LONG, 16, 5)  # first, second, crossing, axis, sign
+        self.next_contacts = zeros(LONG, 16, 5)
+        self.n_contacts = 0
+
+    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+        """Use the arrays of `columns`, which have `n_rows` rows."""
+        self.bodies.bind(columns)
+        self.pairs.set_rows(n_rows)
+        self.responder.set_rows(n_rows)
+        self.settler.set_rows(n_rows)
+        self.fat_min = grown(self.fat_min, n_rows)
+        self.fat_max = grown(self.fat_max, n_rows)
+
+    # -- the bodies' places in the trees --
+
+    def place_still(self, rows: cython.longlong[::1]):
+        """Put bodies that do not move into their tree, where they now are."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            self.moving.drop(i)
+            self.bodies.find_swept_bounds(i)
+            self.still.put(i, self.bodies.swept_min, self.bodies.swept_max, i)
+
+    def place_moving(self, rows: cython.longlong[::1]):
+        """Reinsert the moving bodies whose path of this step escapes their fat bounds."""
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            self.still.drop(rows[n])
+            self._keep_in_tree(rows[n], True)
+
+    @cython.cfunc
+    def _keep_in_tree(self, i: cython.Py_ssize_t, renew: cython.bint) -> cython.bint:
+        """Make the tree hold all of the body's path; tell whether it was reinserted.
+
+        With `renew`, bounds that have become far too big are replaced as well.
+        """
+        b: Bodies = self.bodies
+        covered: cython.bint = self.moving.covers(i, b.swept_min, b.swept_max, i)
+
+        if covered and not renew:
+            return False
+        fatten(
+            i, b.swept_min, b.swept_max, b.motion, i, self.margin, self.lookahead,
+            self.fat_min, self.fat_max,
+        )  # fmt: skip
+        if covered and not self.moving.exceeds(i, self.fat_min, self.fat_max, i, TOO_BIG):
+            return False
+        self.moving.put(i, self.fat_min, self.fat_max, i)
+        self.n_reinsertions += 1
+        return True
+
+    def remove(self, i: cython.Py_ssize_t):
+        """Take a body out of the trees."""
+        self.still.drop(i)
+        self.moving.drop(i)
+
+    # -- candidate pairs --
+
+    def begin(self):
+        """Start a step: forget the pairs, groups and counts of the step before."""
+        self.pairs.clear()
+        self.queue.clear()
+        self.responder.begin_step()
+        self.now = 0.0
+        self.pending = self.event = -1
+        self.n_answers = self.n_sweeps = self.n_reinsertions = 0
+        self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
+
+    def find_pairs(self, rows: cython.longlong[::1]):
+        """Pair the bodies of `rows`, those that move or were touched, with all they may meet."""
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            self._find_partners(rows[n], True)
+        self._recall_contacts()
+
+    @cython.cfunc
+    def _find_partners(self, i: cython.Py_ssize_t, only_later: cython.bint) -> cython.void:
+        """Pair a body with all whose bounds touch its own, and which it does not know yet.
+
+        With `only_later`, a partner that asks for itself is left to the one in
+        the earlier row.
+        """
+        if not self.moving.bounds_into(i, self.fat_min, self.fat_max, i):
+            self.still.bounds_into(i, self.fat_min, self.fat_max, i)
+        self.pairs.mark_partners(i)
+        self._take_found(
+            self.moving, self.moving.touching(self.fat_min, self.fat_max, i), i, only_later
+        )
+        self._take_found(
+            self.still, self.still.touching(self.fat_min, self.fat_max, i), i, only_later
+        )
+
+    @cython.cfunc
+    def _take_found(
+        self, tree: Tree, n: cython.Py_ssize_t, i: cython.Py_ssize_t, only_later: cython.bint
+    ) -> cython.void:
+        b: Bodies = self.bodies
+        m: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+
+        for m in range(n):
+            j = tree.found[m]
+            if j == i or b.gone[j] or self.pairs.is_marked(j):
+                continue
+            if only_later and j < i and (b.moves[j] or b.touched[j]):
+                continue
+            self._add_pair(i, j)
+
+    @cython.cfunc
+    def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Add a pair of two rows, the lower entity id first."""
+        b: Bodies = self.bodies
+        p: cython.Py_ssize_t
+        swap: cython.Py_ssize_t
+
+        if b.ids[j] < b.ids[i]:
+            swap = i
+            i = j
+            j = swap
+        if self.pairs.is_full():
+            self.pairs.grow()
+            self.queue.grow(2 * self.pairs.n)
+        p = self.pairs.add(i, j)
+        self.queue.low[p] = b.ids[i]
+        self.queue.high[p] = b.ids[j]
+        if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
+            self.pairs.crossing[p] = 1
+        return p
+
+    @cython.cfunc
+    def _recall_contacts(self) -> cython.void:
+        """Tell the pairs which of them are in contact since the step before."""
+        n: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+
+        for n in range(self.n_contacts):
+            i = self.contacts[n, 0]
+            p = self.pairs.head_of(i)
+            while p >= 0:
+                if self.pairs.partner(p, i) == self.contacts[n, 1]:
+                    self.pairs.memory[p] = n
+                    break
+                p = self.pairs.next_of(p, i)
+
+    # -- impacts --
+
+    def queue_impacts(self):
+        """Sweep every pair over the step and queue its first impact."""
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        kind: cython.int
+
+        for p in range(self.pairs.n):
+            if not self.pairs.crossing[p]:
+                self._sweep_again(p)
+                continue
+            self._aim(p)
+            kind = self.sweeper.solve()
+            n = self.pairs.memory[p]
+            if n >= 0 and self.contacts[n, 2] == CROSSING and kind != SEPARATE:
+                self.pairs.inside[p] = 1
+                self.pairs.axis[p] = self.contacts[n, 3]
+                self.pairs.sign[p] = self.contacts[n, 4]
+            elif kind == OVERLAP:
+                self.pairs.inside[p] = 1
+                self._note_side(p, kind)
+                if n < 0:
+                    self.pairs.began[p] = 0.0
+                    self.log.add_contact(
+                        BEGAN, WITHIN, 0.0, self.queue.low[p], self.queue.high[p],
+                        self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
+                    )  # fmt: skip
+            self._sweep_crossing(p, kind)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _aim(self, p: cython.Py_ssize_t) -> cython.void:
+        """Aim the sweeper at a pair, from now to the end of the step."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        centre1: cython.double
+        centre2: cython.double
+        half1: cython.double
+        half2: cython.double
+
+        self.n_sweeps += 1
+        for k in range(b.dim):
+            centre1 = b.centre_at(i, k, self.now)
+            centre2 = b.centre_at(j, k, self.now)
+            half1 = b.half_at(i, k, self.now)
+            half2 = b.half_at(j, k, self.now)
+            self.sweeper.aim(
+                k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
+                b.motion[i, k], b.resize[i, k], b.motion[j, k], b.resize[j, k], 1.0 - self.now,
+            )  # fmt: skip
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
+        """Return how fast the faces of the pair's contact side close, in units per second."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int = self.pairs.axis[p]
+        sign: cython.int = self.pairs.sign[p]
+
+        return (
+            (b.velocity[j, k] + sign * b.growth[j, k]) - (b.velocity[i, k] - sign * b.growth[i, k])
+        ) * sign + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
+        """Keep the contact side that the sweeper found."""
+        self.pairs.kind[p] = kind
+        self.pairs.axis[p] = self.sweeper.axis
+        self.pairs.sign[p] = self.sweeper.sign
+        self.pairs.exit[p] = self.now + self.sweeper.exit
+        self.pairs.speed[p] = self._closing_speed(p)
+
+    @cython.cfunc
+    def _sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
+        """Sweep a pair from now on and queue its next impact, if it has one."""
+        kind: cython.int
+        t: cython.double
+        side: cython.int
+
+        self.queue.drop(p)
+        self.pairs.stale[p] = 0
+        if self.pairs.left_alone[p] or self.pairs.gone[p]:
+            return
+        self._aim(p)
+        kind = self.sweeper.solve()
+        if self.pairs.crossing[p]:
+            self._sweep_crossing(p, kind)
+        elif kind == IMPACT:
+            t = self.now + self.sweeper.enter
+            if t < 1.0:
+                self._note_side(p, kind)
+                self.queue.put(p, t, self.sweeper.corner)
+        elif kind == OVERLAP:
+            side = 2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)
+            if self.sweeper.rate[side] < 0.0:
+                self._note_side(p, kind)
+                self.queue.put(p, self.now, 0)
+
+    @cython.cfunc
+    def _sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
+        """Queue when the swept bodies of a pair will enter or leave each other."""
+        t: cython.double
+
+        if self.pairs.inside[p]:
+            t = self.now + max(self.sweeper.exit, 0.0)
+            if t < 1.0:
+                self.queue.put(p, t, 0)
+        elif kind == IMPACT:
+            t = self.now + self.sweeper.enter
+            if t < 1.0:
+                self._note_side(p, kind)
+                self.queue.put(p, t, self.sweeper.corner)
+        elif kind == OVERLAP:
+            self._note_side(p, kind)
+            self.queue.put(p, self.now, 0)
+
+    def run(self, answering: cython.bint) -> cython.Py_ssize_t:
+        """Take impacts in time order; return a pair that is handed over, or -1 at the end.
+
+        Without `answering` each impact is reported and the bodies go on.
+        """
+        p: cython.Py_ssize_t
+
+        while True:
+            p = self.queue.top()
+            if p < 0:
+                return -1
+            if self.queue.time[p] > self.now:
+                self.now = self.queue.time[p]
+                self.responder.begin_instant(self.now)
+            self.queue.drop(p)
+            if self.pairs.crossing[p]:
+                self._cross(p)
+            elif not answering:
+                self._record(p, UNANSWERED)
+            elif self._reach_answer(p):
+                return p
+
+    @cython.cfunc
+    def _reach_answer(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Answer the impact whose turn it is; True if it is handed over instead."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+
+        if self.pairs.stale[p]:
+            self.pairs.stale[p] = 0
+            if not self._is_due(p):
+                if not self.queue.corner[p]:
+                    self._record(p, STOPPED_ALREADY)
+                return False
+            if self.sweeper.corner and not self.queue.corner[p]:
+                self.queue.put(p, self.now, 1)
+                return False
+        if self.queue.corner[p] and self._waits(p):
+            return False
+        if self.pairs.kind[p] == IMPACT:
+            place(b, i, j, self.pairs.axis[p], self.pairs.sign[p], self.now)
+        self.event = self._record(p, ANSWERED)
+        if self.pairs.began[p] < 0.0:
+            self.pairs.began[p] = self.now
+        if self.n_answers >= self.answer_limit and not self.responder.lasting:
+            self.responder.lasting = True
+            self.n_answer_limit += 1
+        if self.pairs.answers[p] == self.pair_limit:
+            self.n_pair_limit += 1
+        self.n_answers += 1
+        self.pairs.answers[p] += 1
+        if self.hand_over or b.custom[i] or b.custom[j]:
+            if not self.responder.lasting and self.pairs.answers[p] <= self.pair_limit:
+                self.pending = p
+                return True
+        self._answer(p, False, False)
+        self._sweep_changed()
+        return False
+
+    def conclude(self, default: cython.bint):
+        """Take up the pair that was handed over; with `default`, give the built-in answer.
+
+        A pair that the game has left closing is slid.
+        """
+        p: cython.Py_ssize_t = self.pending
+
+        self.pending = -1
+        if self.pairs.gone[p]:
+            pass
+        elif default:
+            self._answer(p, False, False)
+        elif self._is_closing(p):
+            self._answer(p, True, True)
+            if self.log.codes[self.event, 1] == ANSWERED:
+                self.log.codes[self.event, 1] = FORCED
+                self.n_forced += 1
+        self._sweep_changed()
+
+    def take_out(self, i: cython.Py_ssize_t):
+        """Let a body that a response has deleted have no more impacts in this step."""
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
+
+        self.bodies.gone[i] = 1
+        while p >= 0:
+            self.pairs.gone[p] = 1
+            self.queue.drop(p)
+            p = self.pairs.next_of(p, i)
+
+    def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
+        """Give a body a new velocity at the instant of the pending impact."""
+        self.responder.change(i, k, value)
+
+    def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
+        """Put a body somewhere else at the instant of the pending impact."""
+        self.bodies.advance(i, self.now)
+        self.bodies.centre[i, k] = value
+        self.responder.note_change(i)
+
+    def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return where a body is at the time reached."""
+        return self.bodies.centre_at(i, k, self.now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_closing(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the answered side of a pair still closes."""
+        side: cython.int = 2 * self.pairs.axis[p] + (1 if self.pairs.sign[p] > 0 else 0)
+
+        self._aim(p)
+        return self.sweeper.rate[side] < 0.0
+
+    @cython.cfunc
+    def _is_due(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair again from now; tell whether its impact is still due at once.
+
+        If it is due later it is queued for then.
+        """
+        kind: cython.int
+        side: cython.int
+        closing: cython.double
+        t: cython.double
+
+        self._aim(p)
+        kind = self.sweeper.solve()
+        if kind != IMPACT and kind != OVERLAP:
+            return False
+        side = 2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)
+        closing = -self.sweeper.rate[side]
+        if closing <= 0.0:
+            return False
+        if kind == OVERLAP or self.sweeper.enter * closing <= self.sweeper.slop[self.sweeper.axis]:
+            self._note_side(p, kind)
+            return True
+        t = self.now + self.sweeper.enter
+        if t < 1.0:
+            self._note_side(p, kind)
+            self.queue.put(p, t, self.sweeper.corner)
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _waits(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let a corner impact wait for a face impact of either body that is all but due.
+
+        Two times that should be one differ by rounding, and the corner must
+        come second: it is requeued for the time of the face impact.
+        """
+        q: cython.Py_ssize_t
+        n: cython.int
+        row: cython.Py_ssize_t
+        side: cython.int = 2 * self.pairs.axis[p] + (1 if self.pairs.sign[p] > 0 else 0)
+        until: cython.double
+        earliest: cython.double = INF
+
+        self._aim(p)
+        if self.sweeper.rate[side] >= 0.0:
+            return False
+        until = self.now + self.sweeper.slop[self.pairs.axis[p]] / -self.sweeper.rate[side]
+        for n in range(2):
+            row = self.pairs.second[p] if n else self.pairs.first[p]
+            q = self.pairs.head_of(row)
+            while q >= 0:
+                if (
+                    self.queue.holds(q)
+                    and not self.queue.corner[q]
+                    and not self.pairs.crossing[q]
+                    and self.now < self.queue.time[q] <= until
+                ):
+                    earliest = min(earliest, self.queue.time[q])
+                q = self.pairs.next_of(q, row)
+        if earliest == INF:
+            return False
+        self.queue.put(p, earliest, 1)
+        self.pairs.stale[p] = 1
+        return True
+
+    @cython.cfunc
+    def _cross(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a pair enter or leave each other, as queued."""
+        if self.pairs.stale[p]:
+            self.pairs.stale[p] = 0
+            self._aim(p)
+            self.sweeper.solve()
+            if self.pairs.inside[p]:
+                if self.sweeper.exit > 0.0:
+                    self._sweep_crossing(p, self.sweeper.kind)
+                    return
+            elif not self._is_due(p):
+                return
+        if self.pairs.inside[p]:
+            self.pairs.inside[p] = 0
+            if self.pairs.memory[p] >= 0:
+                self.contacts[self.pairs.memory[p], 0] = -1  # seen
+            self.log.add_contact(
+                ENDED, WITHIN, self.now, self.queue.low[p], self.queue.high[p],
+                self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
+            )  # fmt: skip
+            self.pairs.memory[p] = -1
+            self.pairs.began[p] = -1.0
+            return
+        self._record(p, CROSSED)
+        self.pairs.inside[p] = 1
+        self.pairs.began[p] = self.now
+        if self.pairs.memory[p] < 0:
+            self.log.add_contact(
+                BEGAN, WITHIN, self.now, self.queue.low[p], self.queue.high[p],
+                self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
+            )  # fmt: skip
+        self._aim(p)
+        self.sweeper.solve()
+        self._sweep_crossing(p, self.sweeper.kind)
+
+    @cython.cfunc
+    def _record(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
+        """Log the impact whose turn it is; return its row."""
+        log: Log = self.log
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        n: cython.Py_ssize_t = log.add_collision()
+
+        log.time[n] = self.now
+        log.exit[n] = self.pairs.exit[p]
+        log.speed[n] = self.pairs.speed[p]
+        log.bodies[n, 0] = b.ids[i]
+        log.bodies[n, 1] = b.ids[j]
+        log.codes[n, 0] = self.pairs.kind[p]
+        log.codes[n, 1] = answer
+        log.codes[n, 2] = self.pairs.axis[p]
+        log.codes[n, 3] = self.pairs.sign[p]
+        for k in range(b.dim):
+            log.vectors[n, k] = b.centre_at(i, k, self.now) + 0.0
+            log.vectors[n, b.dim + k] = b.centre_at(j, k, self.now) + 0.0
+            log.vectors[n, 2 * b.dim + k] = b.velocity[i, k]
+            log.vectors[n, 3 * b.dim + k] = b.velocity[j, k]
+        return n
+
+    @cython.cfunc
+    def _answer(
+        self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
+    ) -> cython.void:
+        """Give the built-in answer to the impact just recorded."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int = self.pairs.axis[p]
+        restitution: cython.double = 0.0
+        tired: cython.bint = self.responder.lasting or self.pairs.answers[p] > self.pair_limit
+
+        if b.resizes(i, k) or b.resizes(j, k):
+            if tired or self.pairs.answered_at[p] == self.now:
+                self.pairs.repeats[p] += 1
+            else:
+                self.pairs.repeats[p] = 0
+            if self.pairs.repeats[p] >= REPEAT_LIMIT:
+                self._crush(p)
+                return
+        self.pairs.answered_at[p] = self.now
+        if not (
+            inelastic
+            or tired
+            or self.pairs.kind[p] == OVERLAP
+            or self.pairs.speed[p] < self.rest_speed
+        ):
+            if b.yields[i]:
+                restitution = b.restitution[i]
+            if b.yields[j]:
+                restitution = max(restitution, b.restitution[j])
+        if not self.responder.answer(
+            i, j, k, self.pairs.sign[p], restitution, normal_only or self.responder.lasting
+        ):
+            self._crush(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _crush(self, p: cython.Py_ssize_t) -> cython.void:
+        """Report that a pair cannot be kept apart, and leave it alone to the end of the step."""
+        self.pairs.left_alone[p] = 1
+        self.log.codes[self.event, 1] = CRUSHED
+        self.n_crushed += 1
+
+    @cython.cfunc
+    def _sweep_changed(self) -> cython.void:
+        """Sweep all pairs of the bodies whose velocity has changed, from now on."""
+        r: Responder = self.responder
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+
+        for n in range(r.n_changed):
+            i = r.changed[n]
+            r.is_changed[i] = 0
+            self.bodies.find_swept_bounds(i)
+            if self._keep_in_tree(i, False):
+                self._find_partners(i, False)
+        for n in range(r.n_changed):
+            i = r.changed[n]
+            p = self.pairs.head_of(i)
+            while p >= 0:
+                if self.queue.holds(p) and self.queue.time[p] == self.now:
+                    self.pairs.stale[p] = 1
+                else:
+                    self._sweep_again(p)
+                p = self.pairs.next_of(p, i)
+        r.n_changed = 0
+
+    # -- the end of the step --
+
+    def finish(self, rows: cython.longlong[::1], settling: cython.bint):
+        """Move the bodies of `rows` to the end of the step and compare contacts with before.
+
+        With `settling`, pairs that rounding has left inside each other by less
+        than the slop are snapped outward first.
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            self.bodies.advance(rows[n], 1.0)
+        self.queue.clear()
+        if settling:
+            self.settler.settle()
+        self._compare_contacts()
+
+    @cython.cfunc
+    def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a pair is in contact at the end of the step; set the settler's side."""
+        relation: cython.int = self.settler.relate(p)
+        k: cython.int = self.settler.axis
+        closing: cython.double
+
+        if not self.pairs.crossing[p]:
+            return relation != APART and (relation != SUNK or self.settler.n_near == 1)
+        if not self.pairs.inside[p]:
+            return False
+        if relation == DEEP or self.settler.gap < 0.0:
+            return True
+        # Entered in the last instant, or about to leave?
+        closing = self.bodies.motion[self.pairs.second[p], k]
+        closing = (closing - self.bodies.motion[self.pairs.first[p], k]) * self.settler.sign
+        return closing > 0.0
+
+    @cython.cfunc
+    def _compare_contacts(self) -> cython.void:
+        """Find the contacts that began and ended, and remember those that are."""
+        b: Bodies = self.bodies
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        n_before: cython.Py_ssize_t = self.n_contacts
+        axis: cython.int
+        sign: cython.int
+
+        self.n_contacts = 0
+        for p in range(self.pairs.n):
+            n = self.pairs.memory[p]
+            i = self.pairs.first[p]
+            j = self.pairs.second[p]
+            if n >= 0:
+                axis = self.contacts[n, 3]
+                sign = self.contacts[n, 4]
+                self.contacts[n, 0] = -1  # seen
+            if self.pairs.gone[p]:
+                if n >= 0:
+                    self._keep_contact(i, j, self.contacts[n, 2], axis, sign)
+                continue
+            if self._is_contact(p):
+                if n < 0 and not self.pairs.crossing[p]:
+                    self.log.add_contact(
+                        BEGAN, AT_END, self.pairs.began[p] if self.pairs.began[p] >= 0.0 else 1.0,
+                        b.ids[i], b.ids[j], self.settler.axis, self.settler.sign, SOLID, -1,
+                    )  # fmt: skip
+                if not self.pairs.crossing[p]:
+                    axis = self.settler.axis
+                    sign = self.settler.sign
+                elif n < 0:
+                    axis = self.pairs.axis[p]
+                    sign = self.pairs.sign[p]
+                self._keep_contact(i, j, self.pairs.crossing[p], axis, sign)
+            elif n >= 0:
+                self.log.add_contact(
+                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign,
+                    self.contacts[n, 2], SEPARATED,
+                )  # fmt: skip
+            elif self.pairs.inside[p]:
+                self.log.add_contact(
+                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], self.pairs.axis[p],
+                    self.pairs.sign[p], CROSSING, SEPARATED,
+                )  # fmt: skip
+        for n in range(n_before):
+            i = self.contacts[n, 0]
+            if i < 0:
+                continue
+            j = self.contacts[n, 1]
+            axis = self.contacts[n, 3]
+            sign = self.contacts[n, 4]
+            if b.moves[i] or b.touched[i] or b.moves[j] or b.touched[j]:
+                self.log.add_contact(
+                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign,
+                    self.contacts[n, 2], SEPARATED,
+                )  # fmt: skip
+            else:
+                self._keep_contact(i, j, self.contacts[n, 2], axis, sign)
+        self.contacts, self.next_contacts = self.next_contacts, self.contacts
+
+    @cython.cfunc
+    def _keep_contact(
+        self,
+        first: cython.Py_ssize_t,
+        second: cython.Py_ssize_t,
+        crossing: cython.int,
+        axis: cython.int,
+        sign: cython.int,
+    ) -> cython.void:
+        n: cython.Py_ssize_t = self.n_contacts
+
+        if n == self.next_contacts.shape[0]:
+            self.next_contacts = grown(self.next_contacts, 2 * n)
+        self.next_contacts[n, 0] = first
+        self.next_contacts[n, 1] = second
+        self.next_contacts[n, 2] = crossing
+        self.next_contacts[n, 3] = axis
+        self.next_contacts[n, 4] = sign
+        self.n_contacts = n + 1
+
+    def forget_contacts(self, row: cython.Py_ssize_t, reason: cython.int):
+        """End all contacts of a body before a step, for `reason`."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        k: cython.int
+        kept: cython.Py_ssize_t = 0
+
+        for n in range(self.n_contacts):
+            if self.contacts[n, 0] == row or self.contacts[n, 1] == row:
+                self.log.add_contact(
+                    ENDED, AT_START, 0.0, b.ids[self.contacts[n, 0]], b.ids[self.contacts[n, 1]],
+                    self.contacts[n, 3], self.contacts[n, 4], self.contacts[n, 2], reason,
+                )  # fmt: skip
+            else:
+                for k in range(5):
+                    self.contacts[kept, k] = self.contacts[n, k]
+                kept += 1
+        self.n_contacts = kept
+
+    def contact_columns(self) -> object:
+        """Return the contacts that are, as rows of (first, second, crossing, axis, sign)."""
+        return self.contacts

@@ -1,0 +1,414 @@
+"""Which entity of the game is which row, and what its components say.
+
+Each step begins here: what the world has is compared with what the space has.
+The world's lists are the same objects as long as nothing was added or removed,
+so a quiet world is recognised for the price of one ``is`` per component type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide import _backend
+from ecs_collide._columns import Columns
+from ecs_collide._numbers import LARGEST
+from ecs_collide.components import Deflect, Extents, Growth, Mass, Position, Sensor, Velocity
+from ecs_collide.events import END_REASONS, EndReason
+from ecs_collide.responses import RESPONSE_CODES
+
+_KINDS: tuple[type, ...] = (
+    Position, Extents, Velocity, Growth, Mass, Sensor, *RESPONSE_CODES,
+)  # fmt: skip
+
+Rows = NDArray[np.int64]
+
+
+class World(Protocol):
+    """The game as the space sees it."""
+
+    def components(self, kind: type) -> list[tuple[int, Any]]:
+        """Return all (entity, component) of a type: the same list until one is added or removed."""
+
+    def component(self, entity: int, kind: type) -> Any | None:
+        """Return an entity's component, or None."""
+
+    def exists(self, entity: int) -> bool:
+        """Tell whether an entity is alive."""
+
+    def is_empty(self) -> bool:
+        """Tell whether the world has no entities at all."""
+
+    def require_current(self) -> None:
+        """Raise RuntimeError if another world is current."""
+
+    def has_listeners(self, name: str) -> bool:
+        """Tell whether anybody handles an event."""
+
+    def dispatch(self, name: str, event: object) -> None:
+        """Hand an event to the world's own handlers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Something the game should know: a body was left out of the collisions.
+
+    Attributes
+    ----------
+    step : int
+        In which step.
+    entity : int
+        Whose component it is.
+    field : str
+        Component and attribute, as ``"Velocity.x"``.
+    value : object
+        What it says.
+    message : str
+        The same in a sentence, with what would have been right.
+    """
+
+    step: int
+    entity: int
+    field: str
+    value: object
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Roster:
+    """The bodies of one world in rows.
+
+    Attributes
+    ----------
+    columns : Columns
+    row_of : dict
+        Row by entity.
+    entities, rows : int64 arrays
+        All bodies in the order of their ids.
+    moving, active : int64 arrays
+        Rows of the bodies that move, and of those that move or were moved or
+        resized by the game since the last step.
+    touched_still : int64 array
+        Rows of the bodies that do not move but have a new place in the tree.
+    """
+
+    def __init__(self, dim: int, timeline: Any) -> None:
+        self.columns = Columns(dim)
+        self.row_of: dict[int, int] = {}
+        self.entities: Rows = np.zeros(0, np.int64)
+        self.rows: Rows = np.zeros(0, np.int64)
+        self.moving = self.active = self.touched_still = self.rows
+        self._watched: list[type] = []
+        self._lists: dict[type, list[tuple[int, Any]]] = {}
+        self._holders: dict[type, list[Any]] = {}
+        self._rows_with: dict[type, Rows] = {}
+        self._timeline = timeline
+        self._moved_house: set[int] = set()
+        self._bind()
+
+    def _bind(self) -> None:
+        self.views = self.columns.views()
+        self._timeline.bind(self.views, self.columns.capacity)
+
+    def watch(self, kind: type) -> None:
+        """Note from now on which bodies have a component of the game's own."""
+        if kind not in self._watched:
+            self._watched.append(kind)
+            self._lists.clear()
+
+    def holder(self, kind: type, row: int) -> Any | None:
+        """Return the component of a body as of the last step."""
+        return self._holders[kind][row]
+
+    # -- structure --
+
+    def compare(self, world: World) -> None:
+        """Bring the rows in line with the entities that the world has now."""
+        kinds = (*_KINDS, *self._watched)
+        lists = {kind: world.components(kind) for kind in kinds}
+        if self._lists and all(lists[kind] is self._lists[kind] for kind in kinds):
+            return
+        positions = dict(lists[Position])
+        extents = dict(lists[Extents])
+        present = positions.keys() & extents.keys()
+        for entity in sorted(self.row_of.keys() - present):
+            self._release(entity, self._reason_gone(world, entity))
+        for entity, row in self.row_of.items():
+            if (
+                self._holders[Position][row] is not positions[entity]
+                and self._holders[Extents][row] is not extents[entity]
+            ):  # an id that was used again: another body
+                self._forget(row, EndReason.ENTITY_DELETED)
+                self.columns.touched[row] = 2
+        newcomers = sorted(present - self.row_of.keys())
+        if self.columns.reserve(len(newcomers)):
+            self._bind()
+        for entity in newcomers:
+            row = self.columns.take(entity)
+            self.row_of[entity] = row
+            self.columns.touched[row] = 2
+        self.entities = np.array(sorted(present), np.int64)
+        self.rows = np.array([self.row_of[entity] for entity in self.entities.tolist()], np.int64)
+        self._hold(lists)
+        self._lists = lists
+
+    def _hold(self, lists: dict[type, list[tuple[int, Any]]]) -> None:
+        """Keep the components of all bodies by row, and what follows from having them."""
+        c = self.columns
+        row_of = self.row_of
+        for kind, pairs in lists.items():
+            holder: list[Any] = [None] * c.capacity
+            rows = []
+            for entity, component in pairs:
+                row = row_of.get(entity)
+                if row is not None:
+                    holder[row] = component
+                    rows.append(row)
+            self._holders[kind] = holder
+            self._rows_with[kind] = np.array(sorted(rows), np.int64)
+        with_ = self._rows_with
+        for flag in (c.sensor, c.response, c.custom):
+            flag[:] = 0
+        moved_before = c.moves.copy()
+        c.moves[:] = 0
+        c.moves[with_[Velocity]] = c.moves[with_[Growth]] = 1
+        self._moved_house.update(np.flatnonzero(moved_before != c.moves).tolist())
+        for rows_without, seen, bad in (
+            (self._without(Velocity), c.seen_velocity, c.bad_velocity),
+            (self._without(Growth), c.seen_growth, c.bad_growth),
+        ):
+            seen[rows_without] = 0.0
+            bad[rows_without] = 0
+        c.mass[self._without(Mass)] = 1.0
+        c.restitution[:] = 0.0
+        c.sensor[with_[Sensor]] = 1
+        for kind, code in RESPONSE_CODES.items():
+            c.response[with_[kind]] = code
+        for kind in self._watched:
+            c.custom[with_[kind]] = 1
+        c.can_yield[:] = 0
+        c.can_yield[with_[Velocity]] = 1
+        c.can_yield[(c.response == 0) & (c.custom == 0)] = 0
+
+    def _without(self, kind: type) -> Rows:
+        return np.setdiff1d(self.rows, self._rows_with[kind], assume_unique=True)
+
+    @staticmethod
+    def _reason_gone(world: World, entity: int) -> EndReason:
+        if world.is_empty():
+            return EndReason.WORLD_CLEARED
+        if world.exists(entity):
+            return EndReason.COMPONENT_REMOVED
+        return EndReason.ENTITY_DELETED
+
+    def _forget(self, row: int, reason: EndReason) -> None:
+        self._timeline.forget_contacts(row, END_REASONS.index(reason))
+
+    def _release(self, entity: int, reason: EndReason) -> None:
+        row = self.row_of.pop(entity)
+        self._forget(row, reason)
+        self._timeline.remove(row)
+        self._moved_house.discard(row)
+        self.columns.give_back(row)
+
+    # -- values --
+
+    def read(self, step: int) -> list[Report]:
+        """Take over what the components say; return reports of what cannot be used.
+
+        Raises
+        ------
+        TypeError
+            A component holds something that is no number.
+        """
+        c, v = self.columns, self.views
+        all_rows = memoryview(self.rows)
+        ignored = memoryview(np.zeros(c.capacity, np.int8))
+        n_bad = 0
+        try:
+            n_bad += self._gather(Position, all_rows, v.seen_centre, v.touched, v.bad_centre)
+            n_bad += self._gather(Extents, all_rows, v.seen_half, v.touched, v.bad_half, 0.0)
+            for kind, seen, bad in (
+                (Velocity, v.seen_velocity, v.bad_velocity),
+                (Growth, v.seen_growth, v.bad_growth),
+            ):
+                n_bad += self._gather(kind, memoryview(self._rows_with[kind]), seen, ignored, bad)
+            for kind, name, column in ((Mass, "value", v.mass), (Deflect, "restitution", v.restitution)):
+                _backend.kernels.gather.gather_scalar(
+                    self._holders[kind], memoryview(self._rows_with[kind]), name, column
+                )
+        except (TypeError, ValueError) as error:
+            raise self._not_a_number() from error
+        fine = (c.mass > 0.0) & (c.restitution >= 0.0) & (c.restitution <= 1.0)
+        np.logical_not(fine, out=c.bad_material, casting="unsafe")
+        reports = self._sort_out(step, n_bad)
+        c.restitution[c.response != RESPONSE_CODES[Deflect]] = 0.0
+        np.logical_and(c.can_yield, np.isfinite(c.mass), out=c.yields, casting="unsafe")
+        for kind_now, kind_seen in (
+            (c.centre, c.seen_centre),
+            (c.half, c.seen_half),
+            (c.velocity, c.seen_velocity),
+            (c.growth, c.seen_growth),
+        ):
+            kind_now[:] = kind_seen
+        return reports
+
+    def _gather(
+        self,
+        kind: type,
+        rows: memoryview,
+        seen: memoryview,
+        changed: memoryview,
+        bad: memoryview,
+        lowest: float = -LARGEST,
+    ) -> int:
+        n_bad: int = _backend.kernels.gather.gather(
+            self._holders[kind], rows, seen, changed, bad, lowest
+        )
+        return n_bad
+
+    def _sort_out(self, step: int, n_bad: int) -> list[Report]:
+        """Find who moves and who was moved, and quarantine what cannot be computed with."""
+        c = self.columns
+        reports: list[Report] = []
+        rows = self.rows
+        was = c.quarantined[rows] != 0
+        if n_bad or was.any() or c.bad_material[rows].any():
+            is_bad = (
+                c.bad_centre[rows] | c.bad_half[rows] | c.bad_velocity[rows]
+                | c.bad_growth[rows] | c.bad_material[rows]
+            ) != 0  # fmt: skip
+            for row in rows[is_bad & ~was].tolist():
+                self._forget(row, EndReason.QUARANTINED)
+                self._timeline.remove(row)
+                reports.append(self._report(step, row))
+            c.touched[rows[was & ~is_bad]] = 2
+            c.quarantined[rows] = is_bad
+            rows = rows[~is_bad]
+        touched = rows[c.touched[rows] != 0]
+        for row in touched[c.touched[touched] == 1].tolist():
+            self._forget(row, EndReason.TELEPORTED)
+        self.moving = rows[c.moves[rows] != 0]
+        still = c.moves[rows] == 0
+        if self._moved_house:
+            house = np.zeros(c.capacity, bool)
+            house[list(self._moved_house)] = True
+            self._moved_house.clear()
+            self.touched_still = rows[still & ((c.touched[rows] != 0) | house[rows])]
+        else:
+            self.touched_still = touched[c.moves[touched] == 0]
+        self.active = np.union1d(self.moving, touched)
+        for array in (c.motion, c.resize, c.base):
+            array[self.touched_still] = 0.0
+        return reports
+
+    def _fields(self, row: int) -> Iterable[tuple[str, object, float, str]]:
+        """Yield the fields of a body: name, value, least value, and what would be right."""
+        names = ("x", "y", "z")[: self.columns.dim]
+        within = "must be finite and within -2**500 ... 2**500"
+        for kind, least, rule in (
+            (Position, -LARGEST, within),
+            (Extents, 0.0, "must be finite and >= 0"),
+            (Velocity, -LARGEST, within),
+            (Growth, -LARGEST, within),
+        ):
+            component = self._holders[kind][row]
+            for name in names if component is not None else ():
+                yield f"{kind.__name__}.{name}", getattr(component, name), least, rule
+        for kind, name, rule in (
+            (Mass, "value", "must be > 0, or inf for an immovable body"),
+            (Deflect, "restitution", "must be within 0 ... 1"),
+        ):
+            component = self._holders[kind][row]
+            if component is not None:
+                yield f"{kind.__name__}.{name}", getattr(component, name), 0.0, rule
+
+    def _report(self, step: int, row: int) -> Report:
+        """Say why a body is quarantined."""
+        for field, value, least, rule in self._fields(row):
+            most = {"Mass.value": np.inf, "Deflect.restitution": 1.0}.get(field, LARGEST)
+            number: Any = value
+            if not least <= number <= most or (field == "Mass.value" and number == 0.0):
+                break
+        entity = int(self.columns.ids[row])
+        return Report(
+            step,
+            entity,
+            field,
+            value,
+            f"entity {entity} is left out of all collisions since step {step}: "
+            f"{field} is {value!r}, it {rule}; the body is back as soon as that is put right",
+        )
+
+    def _not_a_number(self) -> TypeError:
+        for entity in self.entities.tolist():
+            for field, value, _least, rule in self._fields(self.row_of[entity]):
+                try:
+                    float(value)  # type: ignore[arg-type]
+                except (TypeError, ValueError):
+                    return TypeError(
+                        f"entity {entity}: {field} is {value!r}, which is no number; it {rule}"
+                    )
+        return TypeError("a component holds something that is no number")
+
+    # -- writing back --
+
+    def write(self) -> None:
+        """Write where the step has taken the bodies into the game's components."""
+        c, v = self.columns, self.views
+        scatter = _backend.kernels.gather.scatter
+        scatter(self._holders[Position], memoryview(self.moving), v.centre, v.seen_centre)
+        with_velocity = self._alive_with(Velocity)
+        scatter(self._holders[Velocity], with_velocity, v.velocity, v.seen_velocity)
+        if len(self._rows_with[Growth]):
+            growing = self._alive_with(Growth)
+            rows = np.asarray(growing)
+            ended = (c.resize[rows] < 0.0) & (c.half[rows] == 0.0)
+            c.growth[rows] = np.where(ended, 0.0, c.seen_growth[rows])
+            scatter(self._holders[Extents], growing, v.half, v.seen_half)
+            scatter(self._holders[Growth], growing, v.growth, v.seen_growth)
+        with np.errstate(invalid="ignore"):
+            np.subtract(c.centre, c.half, out=c.tight_min)
+            np.add(c.centre, c.half, out=c.tight_max)
+        c.touched[:] = 0
+
+    def write_one(self, row: int) -> None:
+        """Write a body's position and velocity at the time reached into its components."""
+        c = self.columns
+        for k, name in enumerate(("x", "y", "z")[: c.dim]):
+            for kind, seen, value in (
+                (Position, c.seen_centre, self._timeline.centre_now(row, k)),
+                (Velocity, c.seen_velocity, float(c.velocity[row, k])),
+            ):
+                component = self._holders[kind][row]
+                if component is not None and value != seen[row, k]:
+                    setattr(component, name, value)
+                    seen[row, k] = value
+
+    def read_one(self, row: int) -> None:
+        """Take over what a response has set in a body's components."""
+        c = self.columns
+        for k, name in enumerate(("x", "y", "z")[: c.dim]):
+            for kind, seen, take_over in (
+                (Position, c.seen_centre, self._timeline.relocate),
+                (Velocity, c.seen_velocity, self._timeline.set_velocity),
+            ):
+                component = self._holders[kind][row]
+                if component is None:
+                    continue
+                value = float(getattr(component, name))
+                if value != seen[row, k] and abs(value) <= LARGEST:
+                    seen[row, k] = value
+                    take_over(row, k, value)
+
+    def _alive_with(self, kind: type) -> memoryview:
+        rows = self._rows_with[kind]
+        if self.columns.quarantined[rows].any():
+            rows = rows[self.columns.quarantined[rows] == 0]
+        return memoryview(rows)

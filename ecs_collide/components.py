@@ -1,0 +1,334 @@
+"""The components a game gives its entities: where a box is, how it moves, how it answers.
+
+Data only.  The systems read them, and write `Position`, `Velocity` and
+`Extents` in place; what a response does is told in `ecs_collide.responses`.
+
+They are plain classes with ``__slots__``: a game's own loop reads ``x`` and
+``y`` from these faster than from anything else.  Setting an attribute checks
+nothing; the constructor, `set`, `xy` and `xyz` refuse what is not a number.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from typing import ClassVar, Self
+
+_LARGEST = sys.float_info.max
+
+
+def _as_float(owner: type, name: str, value: object) -> float:
+    """Return a number as a float; refuse text and what has no value as a float."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number, not text")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number") from None
+    except OverflowError:
+        return math.inf  # refused by the caller with the others that are not finite
+
+
+class _Vector:
+    """Three numbers, the base of `Position`, `Extents`, `Velocity` and `Growth`."""
+
+    __slots__ = ("x", "y", "z")
+    __match_args__ = ("x", "y", "z")
+    __hash__ = None  # type: ignore[assignment]
+
+    _LEAST: ClassVar[float] = -_LARGEST
+    _RULE: ClassVar[str] = "must be finite"
+
+    x: float
+    y: float
+    z: float
+
+    def __init__(self, x: float, y: float, z: float = 0.0) -> None:
+        self.x, self.y, self.z = self._checked(x, y, z)
+
+    @classmethod
+    def _checked(cls, x: float, y: float, z: float) -> tuple[float, float, float]:
+        """Return the three as floats, or raise.  One comparison each also catches NaN."""
+        fx = x if type(x) is float else _as_float(cls, "x", x)
+        fy = y if type(y) is float else _as_float(cls, "y", y)
+        fz = z if type(z) is float else _as_float(cls, "z", z)
+        least = cls._LEAST
+        if not (least <= fx <= _LARGEST and least <= fy <= _LARGEST and least <= fz <= _LARGEST):
+            shown = f"x={x!r}, y={y!r}" + (f", z={z!r}" if fz != 0 else "")
+            raise ValueError(f"{cls.__name__}({shown}) {cls._RULE}")
+        return fx, fy, fz
+
+    def set(self, x: float, y: float, z: float | None = None) -> None:
+        """Set all axes at once; `z` is kept where it is left out."""
+        self.x, self.y, self.z = self._checked(x, y, self.z if z is None else z)
+
+    @property
+    def xy(self) -> tuple[float, float]:
+        """The first two axes; setting them keeps `z`."""
+        return self.x, self.y
+
+    @xy.setter
+    def xy(self, values: Iterable[float]) -> None:
+        x, y = values
+        self.set(x, y)
+
+    @property
+    def xyz(self) -> tuple[float, float, float]:
+        """All three axes."""
+        return self.x, self.y, self.z
+
+    @xyz.setter
+    def xyz(self, values: Iterable[float]) -> None:
+        x, y, z = values
+        self.set(x, y, z)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, _Vector)
+        return self.x == other.x and self.y == other.y and self.z == other.z
+
+    def __repr__(self) -> str:
+        depth = f", {self.z!r}" if self.z != 0 else ""
+        return f"{type(self).__name__}({self.x!r}, {self.y!r}{depth})"
+
+
+class Position(_Vector):
+    """The centre of an entity's box.
+
+    Written by `MotionSystem` at the end of each step.  A game that writes it
+    teleports the entity: nothing is swept from the old place to the new.
+
+    Attributes
+    ----------
+    x, y, z : float
+        In world units.  `z` stays 0 in a 2D space.
+
+    Examples
+    --------
+    >>> place = Position(3, 4)
+    >>> place.xy = (5, 6)
+    >>> place
+    Position(5.0, 6.0)
+    """
+
+    __slots__ = ()
+
+
+class Extents(_Vector):
+    """Half the size of an entity's box on each axis.
+
+    The box lies around the entity's `Position`, its centre, with its sides
+    parallel to the axes.
+
+    Attributes
+    ----------
+    x, y, z : float
+        In world units, zero or more.  `z` stays 0 in a 2D space.
+
+    Examples
+    --------
+    A box 16 wide and 32 high:
+
+    >>> Extents(8, 16) == Extents.from_size(16, 32)
+    True
+    """
+
+    __slots__ = ()
+
+    _LEAST = 0.0
+    _RULE = (
+        "must be finite and >= 0; a box of width w and height h has Extents(w / 2, h / 2), "
+        "or Extents.from_size(w, h)"
+    )
+
+    @classmethod
+    def from_size(cls, w: float, h: float, d: float = 0.0) -> Self:
+        """Return the extents of a box from its whole width, height and depth.
+
+        Parameters
+        ----------
+        w, h, d : float
+            The full size on each axis, in world units, zero or more.
+
+        Raises
+        ------
+        TypeError
+            A size is not a number.
+        ValueError
+            A size is negative or not finite.
+        """
+        sizes = [_as_float(cls, name, value) for name, value in (("w", w), ("h", h), ("d", d))]
+        if not all(0.0 <= size <= _LARGEST for size in sizes):
+            shown = f"w={w!r}, h={h!r}" + (f", d={d!r}" if sizes[2] != 0 else "")
+            raise ValueError(f"{cls.__name__}.from_size({shown}) must be finite and >= 0")
+        return cls(sizes[0] / 2, sizes[1] / 2, sizes[2] / 2)
+
+
+class Velocity(_Vector):
+    """How fast an entity's box moves.
+
+    An entity without it stays where it is and is cheaper.  Responses change
+    it, and never scale it by what remains of a step.
+
+    Attributes
+    ----------
+    x, y, z : float
+        In world units per second.  `z` stays 0 in a 2D space.
+
+    Examples
+    --------
+    >>> Velocity(120, -900).y
+    -900.0
+    """
+
+    __slots__ = ()
+
+
+class Growth(_Vector):
+    """How fast an entity's box grows around its centre.
+
+    `MotionSystem` adds it to `Extents`, whose half sizes never go below 0:
+    in the step in which one would, it ends at 0 and that growth becomes 0.
+
+    Attributes
+    ----------
+    x, y, z : float
+        The rate of the *half* sizes, in world units per second; negative
+        shrinks.  `z` stays 0 in a 2D space.
+
+    Examples
+    --------
+    A box that becomes 4 wider and 2 higher in a second:
+
+    >>> Growth(2, 1)
+    Growth(2.0, 1.0)
+    """
+
+    __slots__ = ()
+
+
+class Mass:
+    """How much an entity resists being pushed about by others.
+
+    An entity without it weighs 1.
+
+    Attributes
+    ----------
+    value : float
+        Above zero, in any unit as long as it is the same everywhere;
+        ``math.inf`` makes the entity immovable by contact.
+
+    Examples
+    --------
+    >>> crate, anvil = Mass(20), Mass(math.inf)
+    """
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, value: float = 1.0) -> None:
+        number = _as_float(type(self), "value", value)
+        if not number > 0.0:
+            raise ValueError(
+                f"{type(self).__name__}(value={value!r}) must be above 0; "
+                "math.inf makes an entity immovable by contact"
+            )
+        self.value = number
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, Mass)
+        return self.value == other.value
+
+    def __repr__(self) -> str:
+        # inf and nan are no Python names, and a repr should be one that can be typed.
+        value = repr(self.value) if math.isfinite(self.value) else f"float('{self.value!r}')"
+        return f"{type(self).__name__}({value})"
+
+
+class Deflect:
+    """Bounce: the entity's velocity is thrown back by what it meets.
+
+    Attributes
+    ----------
+    restitution : float
+        The part of the closing speed that comes back, from 0 (none; then it
+        slides) to 1 (all).  Of two that meet, the larger one counts.
+
+    Examples
+    --------
+    >>> ball = Deflect(restitution=0.9)
+    """
+
+    __slots__ = ("restitution",)
+    __match_args__ = ("restitution",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, restitution: float = 1.0) -> None:
+        number = _as_float(type(self), "restitution", restitution)
+        if not 0.0 <= number <= 1.0:
+            raise ValueError(
+                f"{type(self).__name__}(restitution={restitution!r}) must be from 0 (slides) "
+                "to 1 (bounces back at full speed)"
+            )
+        self.restitution = number
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, Deflect)
+        return self.restitution == other.restitution
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(restitution={self.restitution!r})"
+
+
+class _Marker:
+    """A component that says all it has to say by being there."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return True if type(other) is type(self) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Push(_Marker):
+    """Turn the whole speed along what is hit, as soon as something is hit.
+
+    The speed relative to the partner is kept and its direction becomes the
+    one along the face.  `Slide` keeps only the part that already went there,
+    and is what most games want.
+    """
+
+    __slots__ = ()
+
+
+class Slide(_Marker):
+    """Lose the part of the velocity that goes into what is hit; keep the rest."""
+
+    __slots__ = ()
+
+
+class Stop(_Marker):
+    """Come to rest on what is hit, and be carried along with it."""
+
+    __slots__ = ()
+
+
+class Sensor(_Marker):
+    """Notice others and let them through.
+
+    It beats every response: the entity is never placed, pushed or stopped by
+    a contact, and stops nobody.  Entering is a `Collision` whose answer is
+    ``Answer.CROSSED``; contacts begin and end as for solid bodies.
+    """
+
+    __slots__ = ()

@@ -1,0 +1,57 @@
+"""What the response components do when a body meets another.
+
+A body *yields* if it has `Velocity`, a response component (or one that the game
+gave to `Space.respond_with`) and finite `Mass`.  All others are immovable by
+contact: walls, lifts, paddles.  If neither of a pair yields they cross freely
+and the `Collision` says ``CROSSED``; a `Sensor` crosses everything.
+
+An answer has two parts, both as seen from the partner, so that a ball bounces
+off a moving paddle as it should.
+
+The normal part is the pair's.  Restitution e is the larger of the two bodies':
+what `Deflect` says, 0 for `Slide`, `Push`, `Stop` and whatever is immovable.
+
+=========================  ====================================================
+partner is immovable       v = u - e (v - u), exactly u for e = 0
+both yield, e > 0          shared by inverse mass; equal masses with e = 1 swap
+both yield, e = 0          the two, and all they are joined with in this
+                           instant, get one velocity: their mean by mass
+=========================  ====================================================
+
+The rule for the rest is each yielding body's own:
+
+=========================  ====================================================
+`Deflect`, `Slide`         keep the velocity along the surface
+`Push`                     where e = 0: all speed goes along the surface, in the
+                           direction the body already had there
+`Stop`                     takes the partner's velocity along the surface (two
+                           bodies that both stop take their mean by mass)
+=========================  ====================================================
+
+A body with more than one of them follows the first of Stop, Push, Slide,
+Deflect.  With `Growth` the velocities are those of the touching faces.
+Velocities are never scaled by the time that remains of a step; the remaining
+path is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ecs_collide.components import Deflect, Push, Slide, Stop
+
+
+class _Default:
+    """The type of `DEFAULT`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "ecs_collide.DEFAULT"
+
+
+DEFAULT: Final = _Default()
+"""Returned by a game's own response to ask for the built-in one."""
+
+RESPONSE_CODES: dict[type, int] = {Deflect: 1, Slide: 2, Push: 3, Stop: 4}
+"""The response components and their codes in the kernels, by rising precedence."""

@@ -1,0 +1,170 @@
+"""The four systems, in their order, and `install`, which adds them to the current world.
+
+The only file of the core that knows esper: the space sees the game through
+the small adapter made here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import esper
+
+from ecs_collide.impacts import Impact
+from ecs_collide.responses import DEFAULT
+from ecs_collide.space import Space
+
+
+class _EsperWorld:
+    """One esper world, as a space sees it."""
+
+    def __init__(self) -> None:
+        self.name = esper.current_world
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _EsperWorld) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return f"the esper world {self.name!r}"
+
+    def components(self, kind: type) -> list[tuple[int, Any]]:
+        return esper.get_component(kind)  # type: ignore[return-value]
+
+    def component(self, entity: int, kind: type) -> Any | None:
+        return esper.try_component(entity, kind)
+
+    def exists(self, entity: int) -> bool:
+        return esper.entity_exists(entity)
+
+    def is_empty(self) -> bool:
+        return next(iter(esper.get_entities()), None) is None
+
+    def require_current(self) -> None:
+        if esper.current_world != self.name:
+            raise RuntimeError(
+                f"the Space of {self} was run while {esper.current_world!r} is current: "
+                "install a space of its own in each world"
+            )
+
+    def has_listeners(self, name: str) -> bool:
+        return bool(esper.event_registry.get(name))
+
+    def dispatch(self, name: str, event: object) -> None:
+        esper.dispatch_event(name, event)
+
+
+class _System(esper.Processor):
+    """What the four systems have in common: they work on one space."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        space.attach(_EsperWorld())
+
+
+class BroadphaseSystem(_System):
+    """Read the components, keep the tree, and find the pairs that may meet.
+
+    The first of the four.
+    """
+
+    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
+        """Begin a step of `dt` seconds."""
+        self.space.update_bounds(dt)
+
+
+class NarrowphaseSystem(_System):
+    """Sweep every candidate pair and queue its next impact.
+
+    It moves nothing.  Runs after `BroadphaseSystem` and before
+    `ResponseSystem`, which takes the impacts in time order.
+    """
+
+    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
+        """Queue the impacts of a step of `dt` seconds."""
+        self.space.queue_impacts(dt)
+
+
+class ResponseSystem(_System):
+    """Answer the impacts in time order, as the bodies' components say.
+
+    Subclass it to answer in a way of your own, or leave it out: then impacts
+    are reported, unanswered, and bodies go through each other.
+    """
+
+    def respond(self, impact: Impact) -> object:
+        """Answer one impact; `DEFAULT` asks for what the components say.
+
+        See `Space.respond_with` for what a response may do.
+        """
+        return DEFAULT
+
+    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
+        """Answer the impacts of a step of `dt` seconds."""
+        if type(self).respond is ResponseSystem.respond:
+            self.space.answer_impacts(dt)
+        else:
+            self.space.answer_impacts(dt, self.respond)
+
+
+class MotionSystem(_System):
+    """Move everything to the end of the step, write the components, deliver the events.
+
+    The last of the four.
+    """
+
+    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
+        """End a step of `dt` seconds."""
+        self.space.finish_step(dt)
+
+
+SYSTEMS = (BroadphaseSystem, NarrowphaseSystem, ResponseSystem, MotionSystem)
+"""The four, in the order in which they run."""
+
+
+def install(space: Space | None = None, *, dim: int = 2, priority: int = 100) -> Space:
+    """Add the four systems to the current esper world.
+
+    Parameters
+    ----------
+    space : Space, optional
+        What they work on; a new one of `dim` axes by default.
+    dim : int
+        2 or 3, for a new space.
+    priority : int
+        Of the last of the four; the others have 1, 2, 3 more.  Higher runs
+        first, so game systems at esper's default of 0 run after them.
+
+    Returns
+    -------
+    Space
+        A second call in the same world returns the same one.
+
+    Raises
+    ------
+    ValueError
+        The world has other systems already, or `dim` is not that of `space`.
+    """
+    installed = esper.get_processor(BroadphaseSystem)
+    if installed is not None:
+        known = installed.space
+        wanted = known if space is None else space
+        if (
+            wanted is not known
+            or dim not in (2 if space is not None else known.dim, known.dim)
+            or installed.priority != priority + len(SYSTEMS) - 1
+        ):
+            raise ValueError(
+                f"the world {esper.current_world!r} has {known!r} installed already, with other "
+                "arguments: install() takes the same ones every time"
+            )
+        return known
+    if space is None:
+        space = Space(dim=dim)
+    elif dim not in (2, space.dim):
+        raise ValueError(f"install(dim={dim!r}) must be {space.dim}, the dim of the space given")
+    for place, system in enumerate(SYSTEMS):
+        esper.add_processor(system(space), priority=priority + len(SYSTEMS) - 1 - place)
+    return space

@@ -1,0 +1,87 @@
+"""Fixtures that every test may use: an esper world of its own, both lives of the kernels."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import esper
+import pytest
+
+from ecs_collide import _backend
+
+_numbers = itertools.count()
+_KERNELS = Path(_backend.__file__).parent / "_kernels"
+_REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer to run the long simulations in full where the kernels run as Python."""
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="all steps of the long simulations on plain Python too (without it a tenth of them)",
+    )
+
+
+def pytest_sessionstart() -> None:
+    """Refuse to test a compiled kernel that is older than its source."""
+    for source in _KERNELS.glob("_[a-z]*.py"):
+        twin = importlib.util.find_spec(f"ecs_collide._kernels.{source.stem}_c")
+        if twin is None or twin.origin is None:
+            continue
+        if Path(twin.origin).stat().st_mtime < source.stat().st_mtime - 2:
+            pytest.exit(
+                f"{Path(twin.origin).name} is older than {source.name}: install again", returncode=3
+            )
+
+
+@pytest.fixture
+def world() -> Iterator[str]:
+    """Switch to a fresh esper world; delete it afterwards."""
+    name = f"test world {next(_numbers)}"
+    esper.switch_world(name)
+    yield name
+    esper.switch_world("default")
+    esper.delete_world(name)
+
+
+def _lives() -> list[str]:
+    return ["compiled", "plain"]
+
+
+@pytest.fixture(params=_lives(), scope="session")
+def kernels(request: pytest.FixtureRequest) -> _backend.Kernels:
+    """Return the kernels in each of their two lives."""
+    try:
+        return _backend.load(compiled=request.param == "compiled")
+    except ImportError:
+        if _REQUIRED:
+            raise
+        pytest.skip("the compiled kernels are not installed")
+
+
+@pytest.fixture
+def life(kernels: _backend.Kernels, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run the test on each life of the kernels."""
+    monkeypatch.setattr(_backend, "kernels", kernels)
+    return "compiled" if kernels.compiled else "plain"
+
+
+@pytest.fixture
+def n_steps(request: pytest.FixtureRequest) -> Callable[[int], int]:
+    """Return a function that says how many steps of a long simulation to run.
+
+    All of them on the compiled kernels or with ``--long``, otherwise a tenth.
+    """
+    every = request.config.getoption("--long")
+
+    def choose(wanted: int) -> int:
+        if every or _backend.kernels.compiled:
+            return wanted
+        return max(1, wanted // 10)
+
+    return choose

@@ -1,0 +1,79 @@
+"""Fat bounds change what a step costs and never what happens in it."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import Log, gas, mixed_log
+
+pytestmark = pytest.mark.usefixtures("world")
+
+FATNESS = {
+    "none": {"margin": 0.0, "lookahead": 0.0},
+    "no margin": {"margin": 0.0, "lookahead": 8.0},
+    "no lookahead": {"margin": 0.5, "lookahead": 0.0},
+    "large": {"margin": 5.0, "lookahead": 30.0},
+    "huge": {"margin": 1e6, "lookahead": 1e6},
+}
+
+
+@pytest.mark.parametrize("fatness", FATNESS)
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_room_with_some_of_everything(world, dim, fatness, n_steps):
+    steps = n_steps(150)
+    default = mixed_log(steps, dim=dim)
+
+    esper.switch_world(f"{world} fat")
+    try:
+        space = ec.Space(dim=dim, **FATNESS[fatness])
+        log = mixed_log(steps, dim=dim, make_space=lambda: ec.install(space))
+    finally:
+        esper.switch_world(world)
+        esper.delete_world(f"{world} fat")
+
+    assert log == default
+
+
+@pytest.mark.parametrize("fatness", [name for name in FATNESS if name != "huge"])
+def test_a_gas(world, fatness, n_steps):
+    logs = []
+    for arguments in ({}, FATNESS[fatness]):
+        esper.switch_world(f"{world} fat")
+        try:
+            gas(200, spacing=4.0, speed=200.0)
+            space = ec.install(ec.Space(**arguments))
+            log = Log()
+            for _ in range(n_steps(100)):
+                esper.process(1 / 60)
+                log.record(space)
+            logs.append(log.digest())
+        finally:
+            esper.switch_world(world)
+            esper.delete_world(f"{world} fat")
+
+    assert logs[0] == logs[1]
+
+
+@pytest.mark.usefixtures("life")
+def test_more_margin_means_fewer_reinsertions_and_more_pairs(world):
+    counted = []
+    for margin in (0.0, 3.0):
+        esper.switch_world(f"{world} fat")
+        try:
+            gas(100, spacing=5.0, speed=20.0)
+            space = ec.install(ec.Space(margin=margin, lookahead=0.0))
+            reinsertions = pairs = 0
+            for _ in range(30):
+                esper.process(1 / 60)
+                reinsertions += space.stats.reinsertions
+                pairs += space.stats.pairs
+            counted.append((reinsertions, pairs))
+        finally:
+            esper.switch_world(world)
+            esper.delete_world(f"{world} fat")
+
+    (thin_reinsertions, thin_pairs), (fat_reinsertions, fat_pairs) = counted
+    assert fat_reinsertions < thin_reinsertions
+    assert fat_pairs > thin_pairs

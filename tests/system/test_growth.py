@@ -1,0 +1,151 @@
+"""Bodies that change their size while they move."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, gaps, half, mover, position, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+def growth(entity):
+    found = esper.component_for_entity(entity, ec.Growth)
+    return found.x, found.y
+
+
+def test_growth_is_the_rate_of_the_half_sizes():
+    body = box((0, 0), (1, 2), ec.Growth(4, -2))
+    ec.install()
+
+    esper.process(0.25)
+
+    assert half(body) == (2, 1.5)
+    assert growth(body) == (4, -2)
+
+
+def test_a_half_size_never_goes_below_zero():
+    body = box((0, 0), (1, 2), ec.Growth(-4, -2))
+    ec.install()
+
+    esper.process(0.5)
+
+    assert half(body) == (0, 1)
+    assert growth(body) == (0, -2)
+
+    esper.process(0.5)
+    assert half(body) == (0, 0)
+    assert growth(body) == (0, 0)
+
+
+def test_a_growing_wall_pushes_what_it_reaches():
+    #
+    #   [ grower ] 2 a second ->    (3 units)    [ crate ]
+    #
+    grower = box((0, 0), (1, 1), ec.Growth(2, 0))
+    crate = mover((5, 0), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+
+    esper.process(2.0)
+
+    (hit,) = space.collisions
+    assert hit.time == 0.75
+    assert hit.closing_speed == 2
+    assert hit.normal_for(crate) == (1, 0)
+    assert velocity(crate) == (2, 0)
+    assert half(grower) == (5, 1)
+    assert position(crate) == (6, 0)
+    assert gaps(grower, crate)[0] == 0
+
+
+def test_a_ball_bounces_off_the_face_of_a_growing_box():
+    # In the frame of the face that moves at 2: -4 - 2 = -6 becomes 6, so 8.
+    box((0, 0), (1, 1), ec.Growth(2, 0))
+    ball = mover((5, 0), (1, 1), (-4, 0), ec.Deflect())
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (8, 0)
+    assert position(ball) == (3 + 4, 0)
+
+
+def test_a_growing_box_pushes_itself_off_a_wall():
+    box((0, 0), (1, 5))
+    grower = mover((3, 0), (1, 1), (0, 0), ec.Slide(), ec.Growth(2, 0))
+    ec.install()
+
+    esper.process(1.0)
+
+    # Its face arrives at half the step; then the box must go away at 2.
+    assert velocity(grower) == (2, 0)
+    assert position(grower) == (4, 0)
+    assert half(grower) == (3, 1)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_two_growing_boxes_push_each_other_apart(dim):
+    rest = (0,) * (dim - 1)
+    size = (1,) * dim
+    first = mover((-2, *rest), size, (0,) * dim, ec.Slide(), ec.Growth(2, *rest))
+    second = mover((2, *rest), size, (0,) * dim, ec.Slide(), ec.Growth(2, *rest))
+    space = ec.install(dim=dim)
+
+    esper.process(1.0)
+
+    assert [hit.time for hit in space.collisions] == [0.5]
+    assert velocity(first, dim) == (-2, *rest)
+    assert velocity(second, dim) == (2, *rest)
+    assert gaps(first, second, dim)[0] == 0
+
+
+def test_a_shrinking_box_does_not_collide_and_lets_go():
+    floor = box((0, -1), (5, 1))
+    shrinking = mover((0, 1), (1, 1), (0, 0), ec.Slide(), ec.Growth(0, -1))
+    space = ec.install()
+    esper.process(0)
+    assert [contact.other(shrinking) for contact in space.contacts(shrinking)] == [floor]
+
+    esper.process(0.5)
+
+    assert len(space.collisions) == 0
+    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.SEPARATED]
+    assert half(shrinking) == (1, 0.5)
+
+
+def test_a_point_that_explodes_pushes_everything_away():
+    blast = box((0, 0), (0, 0), ec.Growth(10, 10))
+    crates = [
+        mover((3 * x, 3 * y), (1, 1), (0, 0), ec.Slide())
+        for x in (-1, 0, 1)
+        for y in (-1, 0, 1)
+        if x or y
+    ]
+    ec.install()
+
+    for _ in range(60):
+        esper.process(1 / 60)
+
+    assert half(blast) == pytest.approx((10, 10))
+    for crate in crates:
+        assert max(gaps(crate, blast)) >= -1e-12
+        assert max(abs(v) for v in velocity(crate)) == 10
+
+
+def test_growth_and_motion_of_one_body_are_one_path():
+    # The right face of the runner moves at 3 + 1, its left face at 3 - 1.
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Slide(), ec.Growth(1, 0))
+    wall = box((6, 0), (1, 5))
+    space = ec.install()
+
+    esper.process(2.0)
+
+    (hit,) = space.collisions
+    assert hit.time == 0.5
+    assert hit.closing_speed == 4
+    # The face stands still from then on: the centre goes back as fast as the box grows.
+    assert velocity(runner) == (-1, 0)
+    assert half(runner) == (3, 1)
+    assert gaps(runner, wall)[0] == 0

@@ -1,0 +1,148 @@
+"""Immovable movers: a velocity and no response.  They push, carry and hit."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import Falls, Gravity, box, gaps, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+def test_a_lift_carries_its_rider_up():
+    lift = mover((0, 0), (5, 1), (0, 2))
+    rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    ec.install()
+
+    for _ in range(60):
+        esper.process(1 / 60)
+        assert 0 <= gaps(rider, lift)[1] <= 1e-14
+
+    assert position(lift)[1] == pytest.approx(2)
+    assert velocity(rider) == (0, 2)
+
+
+def test_a_rider_follows_a_lift_down_under_gravity():
+    lift = mover((0, 0), (5, 1), (0, -2))
+    rider = mover((0, 2), (1, 1), (0, 0), ec.Slide(), Falls())
+    space = ec.install()
+    esper.add_processor(Gravity(-60.0), priority=200)
+
+    for step in range(60):
+        esper.process(1 / 60)
+        if step > 10:
+            assert 0 <= gaps(rider, lift)[1] <= 1e-14
+            assert velocity(rider) == (0, -2)
+            assert [contact.other(rider) for contact in space.contacts(rider)] == [lift]
+
+
+@pytest.mark.parametrize(("response", "carried"), [(ec.Slide, False), (ec.Stop, True)])
+def test_a_platform_that_moves_sideways(response, carried):
+    # Slide has no friction; Stop takes the partner's velocity along the face.
+    mover((0, 0), (20, 1), (3, 0))
+    rider = mover((0, 2.5), (1, 1), (0, 0), response(), Falls())
+    ec.install()
+    esper.add_processor(Gravity(), priority=200)
+
+    for _ in range(60):
+        esper.process(1 / 60)
+
+    assert velocity(rider) == ((3, 0) if carried else (0, 0))
+
+
+def test_a_lift_moved_by_writing_its_position_neither_pushes_nor_carries():
+    lift = box((0, 0), (5, 1))
+    rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    ec.install()
+
+    for step in range(10):
+        esper.component_for_entity(lift, ec.Position).y = 0.05 * step
+        esper.process(1 / 60)
+
+    assert position(rider) == (0, 2)
+    assert gaps(rider, lift)[1] == pytest.approx(-0.45)
+
+
+def test_a_paddle_hits_a_ball():
+    paddle = mover((-5, 0), (1, 3), (10, 0))
+    ball = mover((0, 0), (0.5, 0.5), (-4, 1), ec.Deflect())
+    space = ec.install()
+
+    esper.process(0.5)
+
+    # u - e (v - u) = 10 + 14
+    assert velocity(ball) == (24, 1)
+    assert velocity(paddle) == (10, 0)
+    assert space.collisions[0].time == 0.5
+    assert position(ball) == (-1 + 6, 0.5)
+    assert position(paddle) == (0, 0)
+
+
+def test_a_paddle_catches_up_with_a_ball_from_behind():
+    mover((-5, 0), (1, 3), (10, 0))
+    ball = mover((0, 0), (0.5, 0.5), (3, 0), ec.Deflect(0.5))
+    ec.install()
+
+    esper.process(1.0)
+
+    # A gap of 3.5 closes at 7; then 10 + 3.5.
+    assert velocity(ball) == (13.5, 0)
+    assert position(ball) == (1.5 + 6.75, 0)
+
+
+def test_a_piston_pushes_a_row_of_crates():
+    mover((-3, 0), (1, 1), (4, 0))
+    crates = [mover((3 * i, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(1 + i)) for i in range(5)]
+    ec.install()
+
+    for _ in range(5):
+        esper.process(1.0)
+
+    assert [velocity(crate) for crate in crates] == [(4, 0)] * 5
+    places = [position(crate)[0] for crate in crates]
+    assert places == pytest.approx([places[0] + 2 * i for i in range(5)], abs=1e-13)
+    assert places[0] == pytest.approx(-3 + 20 + 2, abs=1e-13)
+
+
+def test_a_piston_pushes_crates_against_a_wall_and_crushes():
+    mover((-3, 0), (1, 1), (4, 0))
+    crates = [mover((2 * i, 0), (1, 1), (0, 0), ec.Slide()) for i in range(3)]
+    wall = box((10, 0), (1, 5))
+    space = ec.install()
+
+    n_crushed = 0
+    for _ in range(10):
+        esper.process(0.25)
+        n_crushed += space.stats.crushed
+        assert all(position(crate)[0] < position(wall)[0] for crate in crates)
+
+    assert n_crushed > 0
+
+
+def test_immovable_movers_pass_through_each_other():
+    first = mover((-3, 0), (1, 1), (4, 0))
+    second = mover((3, 0), (1, 1), (-4, 0))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert (position(first), position(second)) == ((1, 0), (-1, 0))
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+
+
+def test_a_lift_that_turns_round_lets_its_rider_go():
+    lift = mover((0, 0), (5, 1), (0, 20))
+    rider = mover((0, 2), (1, 1), (0, 0), ec.Slide(), Falls())
+    space = ec.install()
+    esper.add_processor(Gravity(), priority=200)
+    for _ in range(10):
+        esper.process(1 / 60)
+    assert velocity(rider) == (0, 20)
+
+    set_velocity(lift, 0, -20)
+    esper.process(1 / 60)
+
+    assert velocity(rider)[1] == pytest.approx(20 - 10 / 60)
+    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.SEPARATED]

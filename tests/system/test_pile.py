@@ -1,0 +1,64 @@
+"""Two hundred crates fall into a bin and lie: nobody sinks into another."""
+
+from __future__ import annotations
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import (
+    SLOP,
+    Falls,
+    Gravity,
+    box,
+    columns,
+    mover,
+    pairs_inside,
+    pile,
+    position,
+)
+
+pytestmark = pytest.mark.usefixtures("world")
+
+
+def test_a_pile_of_two_hundred_crates(n_steps):
+    crates = pile(200)
+    space = ec.install()
+    esper.add_processor(Gravity(), priority=200)
+    everybody = sorted(entity for entity, _ in esper.get_component(ec.Extents))
+    halves = columns(everybody, ec.Extents)
+    before = columns(everybody, ec.Position)
+    steps = n_steps(1200)
+
+    for step in range(steps):
+        esper.process(1 / 60)
+        centres = columns(everybody, ec.Position)
+        # The slop of crates with crates; the walls of the bin reach further and would allow more.
+        reach = np.maximum(np.abs(centres), np.abs(before)) + halves
+        slop = SLOP * float(reach[-len(crates) :].max())
+        assert len(pairs_inside(centres - halves, centres + halves, slop)) == 0, step
+        before = centres
+
+    bottoms = (centres - halves)[-len(crates) :]
+    assert bottoms[:, 1].min() >= 0
+    assert np.abs(centres[-len(crates) :, 0]).max() <= 15
+    if steps >= 600:
+        # It has come down, and most of it lies still.
+        speeds = np.abs(columns(crates, ec.Velocity)[:, 1])
+        assert np.median(speeds) == 0
+        assert all(len(space.contacts(crate)) > 0 for crate in crates)
+    space.check()
+
+
+def test_a_tower_stands(n_steps):
+    # Twenty crates exactly on top of each other do not move at all.
+    box((0, -1), (50, 1))
+    tower = [mover((0, 0.5 + i), (0.5, 0.5), (0, 0), ec.Slide(), Falls()) for i in range(20)]
+    ec.install()
+    esper.add_processor(Gravity(), priority=200)
+
+    for _ in range(n_steps(600)):
+        esper.process(1 / 60)
+
+    assert [position(crate) for crate in tower] == [(0, 0.5 + i) for i in range(20)]

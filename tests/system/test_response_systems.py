@@ -1,0 +1,263 @@
+"""Steps without a response system, with a subclass of it, and with a game's own."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, gaps, mixed_log, mover, position, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+def install(space, response=None):
+    """Add the broadphase, narrowphase and motion systems, and `response` between them."""
+    esper.add_processor(ec.BroadphaseSystem(space), priority=40)
+    esper.add_processor(ec.NarrowphaseSystem(space), priority=30)
+    if response is not None:
+        esper.add_processor(response, priority=20)
+    esper.add_processor(ec.MotionSystem(space), priority=10)
+    return space
+
+
+class TakesEachImpact(esper.Processor):
+    """A game's own response system, answering as the built-in one does."""
+
+    def __init__(self, space):
+        self.space = space
+        self.times = []
+
+    def process(self, dt=1.0):
+        while (impact := self.space.next_impact()) is not None:
+            self.times.append(impact.time)
+            self.answer(impact)
+
+    def answer(self, impact):
+        impact.answer()
+
+
+# Without -------------------------------------------------------------------------------
+
+
+def test_without_a_response_system_first_impacts_are_emitted_unanswered():
+    runner = mover((0, 0), (1, 1), (20, 2), ec.Slide())
+    near = box((5, 0), (1, 9))
+    far = box((11, 0), (1, 9))
+    space = install(ec.Space())
+
+    esper.process(1.0)
+
+    assert [(hit.other(runner), hit.time, hit.answer) for hit in space.collisions] == [
+        (near, 0.15, ec.Answer.UNANSWERED),
+        (far, 0.45, ec.Answer.UNANSWERED),
+    ]
+    assert not any(hit.answered for hit in space.collisions)
+    assert position(runner) == (20, 2)
+    assert velocity(runner) == (20, 2)
+
+
+def test_without_a_response_system_a_pair_is_emitted_once_a_step():
+    mover((0, 0), (1, 1), (3, 0), ec.Deflect())
+    box((5, 0), (1, 9))
+    space = install(ec.Space())
+
+    counts = []
+    for _ in range(5):
+        esper.process(1.0)
+        counts.append([hit.kind for hit in space.collisions])
+
+    # Gap 3: the impact at exactly 1 belongs to the second step; then it is inside.
+    assert counts[0] == []
+    assert counts[1] == [ec.SweepKind.IMPACT]
+    assert all(len(kinds) <= 1 for kinds in counts[2:])
+
+
+def test_without_a_response_system_handlers_are_called_too():
+    seen = []
+    mover((0, 0), (1, 1), (20, 2), ec.Slide())
+    box((5, 0), (1, 9))
+    space = install(ec.Space())
+    space.on_collision(seen.append)
+
+    esper.process(1.0)
+
+    assert [hit.answer for hit in seen] == [ec.Answer.UNANSWERED]
+
+
+def test_without_a_response_system_sensors_have_their_contacts():
+    runner = mover((0, 0), (1, 1), (20, 0))
+    coin = box((5, 0), (1, 1), ec.Sensor())
+    space = install(ec.Space())
+
+    esper.process(1.0)
+
+    assert [(e.first, e.second) for e in space.contacts_began] == [(runner, coin)]
+    assert [(e.first, e.second) for e in space.contacts_ended] == [(runner, coin)]
+
+
+# A subclass ----------------------------------------------------------------------------
+
+
+def test_a_subclass_that_changes_nothing_gives_the_same_log(world):
+    class Watching(ec.ResponseSystem):
+        n_seen = 0
+
+        def respond(self, impact):
+            self.n_seen += 1
+            return super().respond(impact)
+
+    expected = mixed_log(12)
+    esper.switch_world(f"{world} subclass")
+    try:
+        space = ec.Space()
+        system = Watching(space)
+        assert mixed_log(12, make_space=lambda: install(space, system)) == expected
+        assert system.n_seen > 20
+    finally:
+        esper.switch_world(world)
+        esper.delete_world(f"{world} subclass")
+
+
+def test_a_subclass_answers_in_its_own_way():
+    class Trampolines(ec.ResponseSystem):
+        def respond(self, impact):
+            if impact.closing_speed > 5:
+                x, y = impact.velocity(runner)
+                impact.set_velocity(runner, (x, -2 * y))
+                return None
+            return super().respond(impact)
+
+    runner = mover((0, 2), (1, 1), (1, -8), ec.Slide())
+    box((0, -1), (9, 1))
+    space = ec.Space()
+    install(space, Trampolines(space))
+
+    esper.process(1.0)
+
+    # 1 above the floor: 0.125 of the step down, the rest up at twice the speed.
+    assert velocity(runner) == (1, 16)
+    assert position(runner) == (1, 1 + 0.875 * 16)
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+
+
+def test_install_keeps_a_response_system_of_the_game_out_of_the_way():
+    # A game replaces the third of the four.
+    class Mine(ec.ResponseSystem):
+        called = 0
+
+        def respond(self, impact):
+            type(self).called += 1
+            return super().respond(impact)
+
+    runner = mover((0, 0), (1, 1), (8, 0), ec.Stop())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    esper.remove_processor(ec.ResponseSystem)
+    esper.add_processor(Mine(space), priority=101)
+
+    esper.process(1.0)
+
+    assert Mine.called == 1
+    assert position(runner) == (3, 0)
+
+
+# A system of the game's own --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_next_impact_and_answer_give_the_same_log(world, dim):
+    expected = mixed_log(12, dim=dim)
+    esper.switch_world(f"{world} own")
+    try:
+        space = ec.Space(dim=dim)
+        system = TakesEachImpact(space)
+        assert mixed_log(12, dim=dim, make_space=lambda: install(space, system)) == expected
+        assert len(system.times) > 20
+    finally:
+        esper.switch_world(world)
+        esper.delete_world(f"{world} own")
+
+
+def test_next_impact_hands_impacts_out_in_time_order():
+    ball = mover((0, 0), (1, 1), (90, 0), ec.Deflect())
+    right, left = box((12, 0), (1, 5)), box((-22, 0), (1, 5))
+    space = ec.Space()
+    seen = []
+
+    class Own(TakesEachImpact):
+        def answer(self, impact):
+            seen.append((impact.first, impact.second, impact.velocity_first, impact.position_first[0]))
+            super().answer(impact)
+
+    system = Own(space)
+    install(space, system)
+
+    esper.process(1.0)
+
+    assert system.times == pytest.approx([1 / 9, 4 / 9, 7 / 9])
+    assert seen == [
+        (ball, right, (90, 0), 10),
+        (ball, left, (-90, 0), -20),
+        (ball, right, (90, 0), 10),
+    ]
+
+
+def test_a_game_sets_the_velocities_itself():
+    class Portal(TakesEachImpact):
+        def answer(self, impact):
+            impact.velocity_first = (0, 10)
+
+    runner = mover((0, 0), (1, 1), (8, 0), ec.Slide())
+    box((7, 0), (2, 2))
+    space = ec.Space()
+    install(space, Portal(space))
+
+    esper.process(1.0)
+
+    assert velocity(runner) == (0, 10)
+    assert position(runner) == (4, 5)
+    assert [(hit.answer, hit.velocity_first) for hit in space.collisions] == [
+        (ec.Answer.ANSWERED, (8, 0))
+    ]
+
+
+def test_an_impact_that_is_taken_and_not_answered_is_slid():
+    class Lazy(TakesEachImpact):
+        def answer(self, impact):
+            pass
+
+    runner = mover((0, 0), (1, 1), (8, 4), ec.Deflect())
+    wall = box((7, 0), (2, 20))
+    space = ec.Space()
+    install(space, Lazy(space))
+
+    esper.process(1.0)
+
+    assert velocity(runner) == (0, 4)
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.FORCED]
+    assert space.stats.forced == 1
+    assert gaps(runner, wall)[0] >= 0
+
+
+def test_an_own_system_that_stops_taking_leaves_nothing_inside():
+    # It takes one impact only; what becomes of the others is not lost.
+    class Tired(TakesEachImpact):
+        def process(self, dt=1.0):
+            impact = self.space.next_impact()
+            if impact is not None:
+                impact.answer()
+
+    runners = [mover((0, 10 * i), (1, 1), (8 + i, 0), ec.Slide()) for i in range(3)]
+    for i in range(3):
+        box((7, 10 * i), (2, 2))
+    space = ec.Space()
+    install(space, Tired(space))
+
+    esper.process(1.0)
+
+    # The fastest met its wall first.
+    assert position(runners[2]) == (4, 20)
+    answers = {hit.first: hit.answer for hit in space.collisions}
+    assert answers[runners[2]] is ec.Answer.ANSWERED
+    assert len(answers) == 3

@@ -1,0 +1,185 @@
+"""Sensors and other pairs that cross freely: times of entry and exit, also within one step."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_entry_and_exit_within_one_step(dim):
+    rest = (0,) * (dim - 1)
+    runner = mover((0, *rest), (1,) * dim, (20, *rest), ec.Slide())
+    coin = box((5, *rest), (1,) * dim, ec.Sensor())
+    space = ec.install(dim=dim)
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert (hit.first, hit.second, hit.answer) == (runner, coin, ec.Answer.CROSSED)
+    assert (hit.time, hit.exit, hit.normal) == (0.15, 0.35, (-1, *rest))
+    (began,) = space.contacts_began
+    assert (began.time, began.kind, began.normal) == (0.15, ec.ContactKind.CROSSING, (-1, *rest))
+    (ended,) = space.contacts_ended
+    assert (ended.time, ended.kind) == (0.35, ec.ContactKind.CROSSING)
+    assert ended.reason is ec.EndReason.SEPARATED
+    assert space.contacts(runner) == [] or list(space.contacts(runner)) == []
+    assert position(runner, dim) == (20, *rest)
+    assert velocity(runner, dim) == (20, *rest)
+
+
+def test_entry_in_one_step_and_exit_in_another():
+    runner = mover((0, 0), (1, 1), (8, 0))
+    coin = box((5, 0), (1, 1), ec.Sensor())
+    space = ec.install()
+
+    events = []
+    for _ in range(4):
+        esper.process(0.25)
+        events.append(
+            (
+                [hit.time for hit in space.collisions],
+                [event.time for event in space.contacts_began],
+                [event.time for event in space.contacts_ended],
+                [contact.other(runner) for contact in space.contacts(runner)],
+            )
+        )
+
+    # In at 3 units (1.5 steps of 2), out at 7 (3.5 steps).
+    assert events == [
+        ([], [], [], []),
+        ([0.5], [0.5], [], [coin]),
+        ([], [], [], [coin]),
+        ([], [], [0.5], []),
+    ]
+
+
+def test_a_body_that_starts_inside_is_a_contact_and_no_collision():
+    runner = mover((0.5, 0), (1, 1), (1, 0), ec.Slide())
+    coin = box((0, 0), (1, 1), ec.Sensor())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert len(space.collisions) == 0
+    assert [(event.other(runner), event.time) for event in space.contacts_began] == [(coin, 0.0)]
+
+    esper.process(1.0)
+    assert len(space.collisions) == 0
+    assert [(event.other(runner), event.time) for event in space.contacts_ended] == [(coin, 0.5)]
+
+
+def test_a_body_that_starts_inside_and_leaves_at_once():
+    mover((0.5, 0), (1, 1), (6, 0), ec.Slide())
+    box((0, 0), (1, 1), ec.Sensor())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert len(space.collisions) == 0
+    assert [event.time for event in space.contacts_began] == [0.0]
+    assert [event.time for event in space.contacts_ended] == [0.25]
+
+
+def test_a_sensor_in_flight_is_moved_by_its_velocity_and_stopped_by_nothing():
+    ghost = mover((0, 0), (1, 1), (20, 3), ec.Sensor())
+    wall = box((5, 0), (1, 9))
+    crate = mover((12, 2), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [hit.other(ghost) for hit in space.collisions] == [wall, crate]
+    assert position(ghost) == (20, 3)
+    assert velocity(crate) == (0, 0)
+
+
+def test_a_bounce_inside_a_sensor_leaves_it_again_in_the_same_step():
+    #        sensor 4 .. 6, wall from 5.5
+    ball = mover((0, 0), (0.5, 0.5), (10, 0), ec.Deflect())
+    box((5, 0), (1, 1), ec.Sensor())
+    box((6.5, 0), (1, 5))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [hit.time for hit in space.collisions] == [0.35, 0.5]
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED, ec.Answer.ANSWERED]
+    assert velocity(ball) == (-10, 0)
+    crossing = [event for event in space.contacts_ended if event.kind is ec.ContactKind.CROSSING]
+    assert [event.time for event in crossing] == pytest.approx([0.65], rel=1e-14)
+
+
+def test_in_and_out_and_in_again_within_one_step():
+    # Between two walls, through a sensor in the middle: each passage has its begin and end.
+    ball = mover((0, 0), (0.5, 0.5), (64, 0), ec.Deflect())
+    coin = box((5, 0), (1, 1), ec.Sensor())
+    box((11, 0), (0.5, 5))
+    box((-1.5, 0), (0.5, 5))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    entries = [hit.time for hit in space.collisions if hit.answer is ec.Answer.CROSSED]
+    began = [event.time for event in space.contacts_began if event.other(ball) == coin]
+    ended = [event.time for event in space.contacts_ended if event.other(ball) == coin]
+    # 10.5 units from wall to wall, the first half a unit in.
+    assert entries == began
+    assert len(began) == 6
+    assert len(ended) == 6
+    assert all(b < e for b, e in zip(began, ended, strict=True))
+    assert all(e < b for e, b in zip(ended, began[1:], strict=False))
+
+
+def test_touching_a_sensor_is_not_yet_inside_it():
+    runner = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    box((2, 0), (1, 1), ec.Sensor())
+    space = ec.install()
+
+    for speed in (0, 3, -3):
+        set_velocity(runner, 0, speed)
+        esper.process(0.25)
+        assert len(space.collisions) == 0
+        assert len(space.contacts_began) == 0
+
+
+def test_two_sensors_at_rest_are_not_looked_at():
+    box((0, 0), (1, 1), ec.Sensor())
+    box((1, 0), (1, 1))
+    space = ec.install()
+    esper.process(1.0)
+
+    esper.process(1.0)
+
+    assert space.stats.pairs == 0
+
+
+def test_a_bullet_without_response_reports_what_it_flies_through():
+    bullet = mover((0, 0), (0.5, 0.5), (100, 0))
+    walls = [box((10 * i, 0), (1, 1)) for i in (3, 1, 2)]
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [hit.other(bullet) for hit in space.collisions] == [walls[1], walls[2], walls[0]]
+    assert [event.other(bullet) for event in space.contacts_ended] == [walls[1], walls[2], walls[0]]
+
+
+def test_a_crate_that_becomes_a_sensor_lets_its_load_fall():
+    crate = box((0, 0), (1, 1))
+    rider = mover((0, 2), (0.5, 1), (0, -4), ec.Slide())
+    space = ec.install()
+    esper.process(0.25)
+    assert position(rider) == (0, 2)
+
+    esper.add_component(crate, ec.Sensor())
+    set_velocity(rider, 0, -4)
+    esper.process(1.0)
+
+    assert position(rider) == (0, -2)
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]

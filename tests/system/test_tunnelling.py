@@ -1,0 +1,177 @@
+"""Nothing goes through a wall, however thin, at whatever speed and step."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, closed_arena, faces, gaps, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+SPEED = 1e6
+HALF = 0.1
+THIN = 0.5e-3  # half of a wall 1e-3 thick
+PHASES = range(50)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("dt", [1 / 60, 10.0])
+@pytest.mark.parametrize("response", [ec.Stop, ec.Slide])
+def test_a_bullet_stops_at_a_thin_wall_at_every_start_phase(dim, dt, response):
+    #
+    #   o ========================================================> |
+    #   the bullet: 0.2 long, 16,667 or 10,000,000 a step           the wall: 0.001 thick
+    #
+    bullets, walls = [], []
+    for phase in PHASES:
+        across = [100.0 * phase, 7.0][: dim - 1]
+        way = SPEED * dt * phase / len(PHASES)
+        wall = box((0.0, *across), (THIN, *(40.0,) * (dim - 1)))
+        start = -(THIN + HALF + way)
+        bullets.append(mover((start, *across), (HALF,) * dim, (SPEED, *(0.0,) * (dim - 1)), response()))
+        walls.append(wall)
+    space = ec.install(dim=dim)
+
+    for _ in range(2):  # the first phases touch the wall, give or take an ulp
+        esper.process(dt)
+
+    ulp = math.ulp(HALF + THIN)
+    for bullet, wall in zip(bullets, walls, strict=True):
+        gap = gaps(bullet, wall, dim)[0]
+        assert position(bullet, dim)[0] < 0
+        assert 0 <= gap <= ulp
+        assert velocity(bullet, dim) == (0,) * dim
+    assert space.stats.bodies == 2 * len(PHASES)
+
+
+@pytest.mark.parametrize("dt", [1 / 60, 10.0])
+def test_a_bullet_that_is_driven_on_stays_before_the_wall(dt):
+    bullet = mover((-20.0, 0.0), (HALF, HALF), (SPEED, 0.0), ec.Slide())
+    wall = box((0.0, 0.0), (THIN, 40.0))
+    ec.install()
+
+    places = set()
+    for _ in range(20):
+        set_velocity(bullet, SPEED, 0.0)
+        esper.process(dt)
+        assert gaps(bullet, wall)[0] >= 0
+        places.add(position(bullet))
+
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("dt", [1 / 60, 10.0])
+def test_an_oblique_bullet_slides_along_the_wall_it_hits(dim, dt):
+    # Half as fast along the wall as into it; the wall is wide enough for all of it.
+    way = SPEED * dt
+    motion = [SPEED, *[SPEED / 2] * (dim - 1)]
+    bullet = mover([-0.3 * way, *[0.0] * (dim - 1)], [HALF] * dim, motion, ec.Slide())
+    wall = box([0.0] * dim, [THIN, *[2 * way] * (dim - 1)])
+    space = ec.install(dim=dim)
+
+    esper.process(dt)
+
+    (hit,) = space.collisions
+    assert hit.time == pytest.approx(0.3, abs=1e-4)
+    assert hit.normal_for(bullet) == (-1, *[0] * (dim - 1))
+    assert gaps(bullet, wall, dim)[0] >= 0
+    assert velocity(bullet, dim) == (0, *motion[1:])
+    assert position(bullet, dim)[1:] == pytest.approx([way / 2] * (dim - 1), rel=1e-14)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("dt", [1 / 60, 10.0])
+def test_two_bullets_meet_head_on(dim, dt):
+    pairs = []
+    for phase in PHASES:
+        across = [100.0 * phase, 7.0][: dim - 1]
+        way = 2 * SPEED * dt * (phase + 0.5) / len(PHASES)
+        first = mover((0.0, *across), (HALF,) * dim, (SPEED, *(0,) * (dim - 1)), ec.Slide())
+        second = mover((way, *across), (HALF,) * dim, (-SPEED, *(0,) * (dim - 1)), ec.Slide())
+        pairs.append((first, second))
+    space = ec.install(dim=dim)
+
+    esper.process(dt)
+
+    assert len(space.collisions) == len(PHASES)
+    for first, second in pairs:
+        assert position(first, dim)[0] < position(second, dim)[0]
+        assert max(gaps(first, second, dim)) >= 0
+        assert velocity(first, dim)[0] == velocity(second, dim)[0] == 0
+
+
+def test_a_thin_wall_that_flies_takes_a_box_along():
+    # The wall is the fast one, and nothing stops it.
+    crates = [mover((1000.0 * i, 50.0 * i), (1, 1), (0, 0), ec.Slide()) for i in range(10)]
+    walls = [mover((-5.0 + 1000.0 * i, 50.0 * i), (THIN, 10), (SPEED, 0)) for i in range(10)]
+    ec.install()
+
+    for _ in range(5):
+        esper.process(1 / 60)
+        for crate, wall in zip(crates, walls, strict=True):
+            assert gaps(crate, wall)[0] >= -(2**-44) * 1e6
+            assert position(crate)[0] > position(wall)[0]
+            assert velocity(crate) == (SPEED, 0)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_elastic_bullets_never_leave_a_thin_walled_room(dim):
+    # Some hundred bounces a step; walls 1e-3 thick.
+    walls = closed_arena([0.0] * dim, [40.0] * dim, thickness=THIN)
+    low = [faces(wall, dim)[1][axis] for axis, wall in enumerate(walls[::2])]
+    high = [faces(wall, dim)[0][axis] for axis, wall in enumerate(walls[1::2])]
+    bullets = []
+    for i in range(6):
+        speed = [7e4 * (1 + 0.1 * i), -5e4, 3e4][:dim]
+        bullets.append(mover([5.0 + 5.0 * i, 20.0, 20.0][:dim], [HALF] * dim, speed, ec.Deflect()))
+    space = ec.install(ec.Space(dim=dim, pair_limit=100_000, answer_limit=1_000_000))
+
+    def speeds():
+        return [sorted(abs(velocity(bullet, dim)[axis]) for bullet in bullets) for axis in range(dim)]
+
+    before = speeds()
+    n_hits = 0
+    for _ in range(5):
+        esper.process(1 / 60)
+        n_hits += len(space.collision_array)
+        for bullet in bullets:
+            lower, upper = faces(bullet, dim)
+            assert all(lower[axis] >= low[axis] for axis in range(dim))
+            assert all(upper[axis] <= high[axis] for axis in range(dim))
+    assert n_hits > 500
+    assert speeds() == before
+
+
+def test_a_point_does_not_pass_a_plate():
+    # No thickness on either side: half sizes 0 on the contact axis.
+    point = mover((0.0, 0.25), (0.0, 0.0), (1e5, 0.0), ec.Stop())
+    box((1.0, 0.0), (0.0, 3.0))
+    space = ec.install()
+
+    for _ in range(3):
+        set_velocity(point, 1e5, 0.0)
+        esper.process(1 / 60)
+
+        assert position(point)[0] < 1
+        assert position(point)[0] == pytest.approx(1, rel=1e-15)
+        assert len(space.collisions) == 1
+
+
+def test_a_far_away_world_keeps_its_walls():
+    # At 1e12 a face has steps of 1e-4: the wall is some of them thick.
+    far = 1e12
+    bullet = mover((far - 1000.0, 0.0), (HALF, HALF), (SPEED, 0.0), ec.Stop())
+    wall = box((far, 0.0), (1.0, 40.0))
+    ec.install()
+
+    for _ in range(3):
+        esper.process(1 / 60)
+
+    assert 0 <= gaps(bullet, wall)[0] <= np.spacing(far)
+    assert velocity(bullet) == (0, 0)

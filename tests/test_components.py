@@ -1,0 +1,329 @@
+"""The components: data with a promise."""
+
+import copy
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ecs_collide.components import (
+    Deflect,
+    Extents,
+    Growth,
+    Mass,
+    Position,
+    Push,
+    Sensor,
+    Slide,
+    Stop,
+    Velocity,
+)
+
+VECTORS = [Position, Extents, Velocity, Growth]
+MARKERS = [Push, Slide, Stop, Sensor]
+ONE_OF_EACH = [
+    Position(1, 2),
+    Extents(1, 2, 3),
+    Velocity(-1, 2),
+    Growth(0, -0.5),
+    Mass(3),
+    Deflect(0.5),
+    *(kind() for kind in MARKERS),
+]
+
+
+def name_of(value):
+    return type(value).__name__ if not isinstance(value, type) else value.__name__
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_vector_takes_numbers_by_place_and_by_name(kind):
+    assert kind(1, 2).xyz == (1.0, 2.0, 0.0)
+    assert kind(1, 2, 3).xyz == (1.0, 2.0, 3.0)
+    assert kind(x=1, y=2, z=3).xyz == (1.0, 2.0, 3.0)
+    assert kind(y=2, x=1).xy == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize(
+    "number", [3, np.float32(3), np.int64(3), np.float64(3), Fraction(3), True + 2]
+)
+def test_vector_stores_floats_whatever_number_is_given(kind, number):
+    vector = kind(number, number, number)
+
+    assert [type(part) for part in vector.xyz] == [float] * 3
+    assert vector.xyz == (3.0, 3.0, 3.0)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_set_keeps_z_where_it_is_left_out(kind):
+    vector = kind(1, 2, 3)
+
+    vector.set(4, 5)
+    assert vector.xyz == (4.0, 5.0, 3.0)
+
+    vector.set(6, 7, 8)
+    assert vector.xyz == (6.0, 7.0, 8.0)
+
+    vector.set(6, 7, 0)
+    assert vector.xyz == (6.0, 7.0, 0.0)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_xy_and_xyz_take_any_sequence(kind):
+    vector = kind(0, 0, 9)
+
+    vector.xy = [1, 2]
+    assert vector.xyz == (1.0, 2.0, 9.0)
+
+    vector.xy = np.array([3.0, 4.0])
+    assert vector.xy == (3.0, 4.0)
+    assert type(vector.x) is float
+
+    vector.xyz = (5, 6, 7)
+    assert vector.xyz == (5.0, 6.0, 7.0)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_xy_of_the_wrong_length_is_refused(kind):
+    vector = kind(1, 2)
+
+    with pytest.raises(ValueError, match="unpack"):
+        vector.xy = (1, 2, 3)
+    with pytest.raises(ValueError, match="unpack"):
+        vector.xyz = (1, 2)
+
+    assert vector == kind(1, 2)
+
+
+def test_attributes_are_plain_and_fast_to_write():
+    place = Position(1, 2)
+
+    place.x += 0.5
+    place.y -= 1
+
+    assert place == Position(1.5, 1.0)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 10**400, np.float64("nan")])
+def test_vector_refuses_what_is_not_finite(kind, bad):
+    for arguments in [(bad, 1), (1, bad), (1, 1, bad)]:
+        with pytest.raises(ValueError, match=f"{kind.__name__}.* must be finite"):
+            kind(*arguments)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize("bad", ["1", b"1", None, 1j, [1], (1, 2), np.array([1.0, 2.0])])
+def test_vector_refuses_what_is_not_a_number(kind, bad):
+    for arguments in [(bad, 1), (1, bad), (1, 1, bad)]:
+        with pytest.raises(TypeError, match=f"{kind.__name__}.* must be a number"):
+            kind(*arguments)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_refused_set_leaves_the_vector_as_it_was(kind):
+    vector = kind(1, 2, 3)
+
+    with pytest.raises(ValueError, match="must be finite"):
+        vector.set(5, math.nan)
+    with pytest.raises(TypeError, match="must be a number"):
+        vector.xy = (5, "6")
+
+    assert vector == kind(1, 2, 3)
+
+
+def test_message_shows_the_values_and_what_would_be_right():
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  the whole text is compared
+        Extents(x=-1, y=1)
+
+    assert str(caught.value) == (
+        "Extents(x=-1, y=1) must be finite and >= 0; a box of width w and height h has "
+        "Extents(w / 2, h / 2), or Extents.from_size(w, h)"
+    )
+
+
+@pytest.mark.parametrize("bad", [(-1, 1), (1, -1e-300), (1, 1, -1), (math.nan, 1)])
+def test_extents_refuse_negative_half_sizes(bad):
+    with pytest.raises(ValueError, match="must be finite and >= 0"):
+        Extents(*bad)
+    with pytest.raises(ValueError, match="must be finite and >= 0"):
+        Extents(1, 1).set(*bad)
+
+
+def test_extents_may_be_zero_and_denormal():
+    assert Extents(0, 0).xy == (0.0, 0.0)
+    assert Extents(5e-324, 0).x == 5e-324
+
+
+def test_extents_from_size_are_half_of_it():
+    assert Extents.from_size(16, 32) == Extents(8, 16)
+    assert Extents.from_size(1, 2, 3) == Extents(0.5, 1, 1.5)
+    assert Extents.from_size(w=1, h=2, d=3).z == 1.5
+
+
+@pytest.mark.parametrize("bad", [(-2, 1), (1, math.inf), (1, 1, math.nan)])
+def test_from_size_refuses_in_its_own_words(bad):
+    with pytest.raises(ValueError, match=r"Extents\.from_size\(w=.* must be finite and >= 0"):
+        Extents.from_size(*bad)
+
+
+def test_from_size_refuses_text():
+    with pytest.raises(TypeError, match="w='2'"):
+        Extents.from_size("2", 1)
+
+
+@pytest.mark.parametrize("kind", [Position, Velocity, Growth])
+def test_all_but_extents_may_be_negative(kind):
+    assert kind(-1, -2, -3).xyz == (-1.0, -2.0, -3.0)
+
+
+def test_mass_is_one_unless_said_and_may_be_infinite():
+    assert Mass().value == 1.0
+    assert Mass(2).value == 2.0
+    assert Mass(value=math.inf).value == math.inf
+    assert type(Mass(2).value) is float
+
+
+@pytest.mark.parametrize("bad", [0, -1, math.nan, -math.inf])
+def test_mass_refuses_what_is_not_above_zero(bad):
+    with pytest.raises(ValueError, match=r"Mass\(value=.*\) must be above 0"):
+        Mass(bad)
+
+
+def test_restitution_is_one_unless_said():
+    assert Deflect().restitution == 1.0
+    assert Deflect(0).restitution == 0.0
+    assert Deflect(restitution=0.25).restitution == 0.25
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.0000001, math.nan, math.inf])
+def test_restitution_outside_zero_to_one_is_refused(bad):
+    with pytest.raises(ValueError, match=r"Deflect\(restitution=.*\) must be from 0"):
+        Deflect(bad)
+
+
+@pytest.mark.parametrize("kind", [Mass, Deflect])
+@pytest.mark.parametrize("bad", ["1", None])
+def test_mass_and_restitution_refuse_what_is_not_a_number(kind, bad):
+    with pytest.raises(TypeError, match=f"{kind.__name__}.* must be a number"):
+        kind(bad)
+
+
+@pytest.mark.parametrize(
+    ("component", "text"),
+    [
+        (Position(1, 2), "Position(1.0, 2.0)"),
+        (Position(1, 2, 3), "Position(1.0, 2.0, 3.0)"),
+        (Extents(0.5, 1), "Extents(0.5, 1.0)"),
+        (Velocity(-1, 2e9), "Velocity(-1.0, 2000000000.0)"),
+        (Growth(0, 1), "Growth(0.0, 1.0)"),
+        (Mass(2), "Mass(2.0)"),
+        (Mass(math.inf), "Mass(float('inf'))"),
+        (Deflect(0.9), "Deflect(restitution=0.9)"),
+        (Push(), "Push()"),
+        (Slide(), "Slide()"),
+        (Stop(), "Stop()"),
+        (Sensor(), "Sensor()"),
+    ],
+)
+def test_repr_is_what_one_would_type(component, text):
+    assert repr(component) == text
+    assert eval(text) == component
+
+
+def test_repr_shows_a_z_that_went_wrong():
+    place = Position(1, 2)
+    place.z = math.nan
+
+    assert repr(place) == "Position(1.0, 2.0, nan)"
+
+
+@pytest.mark.parametrize("component", ONE_OF_EACH, ids=name_of)
+def test_equal_means_same_kind_and_same_values(component):
+    others = [other for other in ONE_OF_EACH if other is not component]
+
+    assert component == copy.copy(component)
+    assert all(component != other for other in others)
+    assert component != 1
+    assert component != (1.0, 2.0, 0.0)
+
+
+def test_any_axis_makes_vectors_different():
+    assert Position(1, 2, 3) != Position(0, 2, 3)
+    assert Position(1, 2, 3) != Position(1, 0, 3)
+    assert Position(1, 2, 3) != Position(1, 2, 0)
+    assert Position(1, 2) != Velocity(1, 2)
+    assert Mass(1) != Mass(2)
+    assert Deflect(0) != Deflect(1)
+
+
+@pytest.mark.parametrize("component", ONE_OF_EACH, ids=name_of)
+def test_components_can_change_and_so_have_no_hash(component):
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(component)
+
+
+@pytest.mark.parametrize("component", ONE_OF_EACH, ids=name_of)
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_components_survive_pickling_and_copying(component, protocol):
+    twins = [
+        pickle.loads(pickle.dumps(component, protocol)),
+        copy.copy(component),
+        copy.deepcopy(component),
+    ]
+
+    for twin in twins:
+        assert twin is not component
+        assert type(twin) is type(component)
+        assert twin == component
+
+
+@pytest.mark.parametrize("component", ONE_OF_EACH, ids=name_of)
+def test_misspelt_attribute_is_an_error(component):
+    with pytest.raises(AttributeError):
+        component.velocty = 1
+
+
+def test_match_statement_takes_components_apart():
+    match Position(1, 2, 3):
+        case Position(x, y, z):
+            assert (x, y, z) == (1.0, 2.0, 3.0)
+    match Mass(2):
+        case Mass(value):
+            assert value == 2.0
+    match Deflect(0.5):
+        case Deflect(restitution):
+            assert restitution == 0.5
+
+
+class Centre(Position):
+    """A game's own kind of position, with something added."""
+
+    def __init__(self, x, y, label):
+        super().__init__(x, y)
+        self.label = label
+
+
+def test_subclass_keeps_what_it_adds():
+    centre = Centre(1, 2, label="spawn")
+
+    twin = pickle.loads(pickle.dumps(centre))
+
+    assert isinstance(twin, Position)
+    assert twin == centre
+    assert twin.label == "spawn"
+    assert repr(centre) == "Centre(1.0, 2.0)"
+    assert centre != Position(1, 2)
+
+
+class Size(Extents):
+    __slots__ = ()
+
+
+def test_subclass_is_made_by_its_own_from_size():
+    assert type(Size.from_size(2, 2)) is Size
+    with pytest.raises(ValueError, match=r"Size\(x=-1, y=1\)"):
+        Size(-1, 1)

@@ -1,0 +1,370 @@
+"""What deflect, push, slide and stop do to a pair: exact numbers, one behaviour each.
+
+Every scene is one pair (or a few far from each other) and one step of a second.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, gaps, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+def meet(left, right, left_speed=(4, 0), right_speed=(0, 0)):
+    """Let two bodies of half size 1 meet at half a step; return their entities and the event."""
+    closing = left_speed[0] - right_speed[0]
+    reach = 2 + closing / 2
+    first = mover((0, 0), (1, 1), left_speed, *left)
+    second = mover((reach, 0), (1, 1), right_speed, *right)
+    space = ec.install()
+    esper.process(1.0)
+    (hit,) = space.collisions
+    assert hit.time == 0.5
+    return first, second, hit
+
+
+# Against something that does not yield -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("response", "after"),
+    [
+        (ec.Stop(), (0, 0)),
+        (ec.Slide(), (0, 3)),
+        (ec.Push(), (0, 5)),
+        (ec.Deflect(), (-4, 3)),
+        (ec.Deflect(0.5), (-2, 3)),
+        (ec.Deflect(0), (0, 3)),
+    ],
+    ids=repr,
+)
+def test_against_a_wall(response, after):
+    runner = mover((0, 0), (1, 1), (4, 3), response)
+    box((4, 0), (1, 50))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(runner) == after
+    assert position(runner) == (2 + after[0] / 2, 1.5 + after[1] / 2)
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+
+
+@pytest.mark.parametrize(
+    ("response", "after"),
+    [
+        (ec.Stop(), (-2, 1)),  # it sticks to the paddle
+        (ec.Slide(), (-2, 4)),
+        (ec.Push(), (-2, 1 + 5)),  # relative to the paddle (4, 3), so 5 along the way it slid
+        (ec.Deflect(), (-6, 4)),  # -2 - (2 - -2)
+        (ec.Deflect(0.5), (-4, 4)),
+    ],
+    ids=repr,
+)
+def test_against_a_moving_paddle(response, after):
+    runner, paddle, hit = meet([response], [], (2, 4), (-2, 1))
+
+    assert velocity(runner) == after
+    assert velocity(paddle) == (-2, 1)
+    assert hit.closing_speed == 4
+    assert position(runner)[1] == 2 + after[1] / 2
+
+
+@pytest.mark.parametrize("response", [ec.Stop, ec.Slide, ec.Push])
+def test_after_a_slide_the_normal_velocity_is_exactly_the_partners(response):
+    # No sum of 0.1 and 0.7 comes near: it is a copy.
+    runner = mover((0, 0), (1, 1), (0.7, 0.3), response())
+    mover((2.2, 0), (1, 1), (0.1, 0.0))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(runner)[0] == 0.1
+
+
+def test_an_infinite_mass_is_immovable():
+    first, second, _ = meet([ec.Slide(), ec.Mass(math.inf)], [ec.Slide()])
+
+    assert velocity(first) == (4, 0)
+    assert velocity(second) == (4, 0)
+
+
+def test_a_body_without_velocity_does_not_yield_though_it_has_a_response():
+    runner = mover((0, 0), (1, 1), (4, 0), ec.Slide())
+    crate = box((4, 0), (1, 1), ec.Slide())
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(runner) == (0, 0)
+    assert position(crate) == (4, 0)
+
+
+def test_a_body_without_response_does_not_yield():
+    first, second, _ = meet([], [ec.Deflect()])
+
+    assert velocity(first) == (4, 0)
+    assert velocity(second) == (8, 0)
+
+
+# Two that yield ------------------------------------------------------------------------
+
+
+def test_equal_elastic_boxes_swap_their_normal_velocities_bit_for_bit():
+    first, second, _ = meet([ec.Deflect()], [ec.Deflect()], (3, 0.1), (-1, 0.7))
+
+    assert velocity(first) == (-1, 0.1)
+    assert velocity(second) == (3, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("masses", "restitution", "after"),
+    [
+        ((1, 3), 1, (-2, 2)),
+        ((3, 1), 1, (2, 6)),
+        ((1, 3), 0, (1, 1)),
+        ((3, 1), 0, (3, 3)),
+        ((1, 3), 0.5, (-0.5, 1.5)),
+        ((1, 1), 0.5, (1, 3)),
+        ((1, 1), 0, (2, 2)),
+    ],
+)
+def test_the_exchange_goes_by_inverse_mass(masses, restitution, after):
+    # v1' = v1 - (1 + e) m2 / (m1 + m2) (v1 - v2)
+    first, second, _ = meet(
+        [ec.Deflect(restitution), ec.Mass(masses[0])], [ec.Deflect(restitution), ec.Mass(masses[1])]
+    )
+
+    assert (velocity(first)[0], velocity(second)[0]) == after
+
+
+@pytest.mark.parametrize("response", [ec.Slide, ec.Push, ec.Stop])
+def test_the_larger_restitution_counts(response):
+    first, second, _ = meet([ec.Deflect(0.25), ec.Mass(1)], [response(), ec.Mass(3)])
+
+    # e = 0.25: v1 = 4 - 1.25 * 0.75 * 4, v2 = 1.25 * 0.25 * 4
+    assert (velocity(first)[0], velocity(second)[0]) == (0.25, 1.25)
+
+
+def test_the_larger_of_two_restitutions_counts():
+    first, second, _ = meet([ec.Deflect(0.25)], [ec.Deflect(0.5)])
+
+    assert (velocity(first)[0], velocity(second)[0]) == (1, 3)
+
+
+def test_stop_takes_the_partners_tangential_velocity():
+    # In the partner's frame, before the answer; the partner keeps its own.
+    first, second, _ = meet([ec.Stop()], [ec.Slide()], (4, 3), (0, 1))
+
+    assert velocity(first) == (2, 1)
+    assert velocity(second) == (2, 1)
+
+
+def test_push_between_two_that_yield_is_relative_to_the_partner():
+    # Relative velocity (4, 3): its speed 5 goes up; the crate keeps its own tangential part.
+    first, second, _ = meet([ec.Push()], [ec.Slide()], (4, 4), (0, 1))
+
+    assert velocity(first) == (2, 6)
+    assert velocity(second) == (2, 1)
+
+
+def test_push_keeps_its_tangential_velocity_where_the_pair_bounces():
+    # The partner is elastic, so e = 1 and Push has no part of its own.
+    first, second, _ = meet([ec.Push()], [ec.Deflect()], (4, 3), (0, 0))
+
+    assert velocity(first) == (0, 3)
+    assert velocity(second) == (4, 0)
+
+
+def test_push_in_three_dimensions_keeps_the_direction_along_the_wall():
+    runner = mover((0, 0, 0), (1, 1, 1), (4, 1, 2), ec.Push())
+    box((4, 0, 0), (1, 50, 50))
+    ec.install(dim=3)
+
+    esper.process(1.0)
+
+    speed = math.sqrt(21)
+    along = (0, speed / math.sqrt(5), 2 * speed / math.sqrt(5))
+    assert velocity(runner, 3) == pytest.approx(along, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("components", "after"),
+    [
+        ([ec.Stop(), ec.Push(), ec.Slide(), ec.Deflect()], (0, 0)),
+        ([ec.Deflect(), ec.Slide(), ec.Push()], (0, 5)),
+        ([ec.Deflect(), ec.Slide()], (0, 3)),
+    ],
+)
+def test_of_several_responses_the_first_in_stop_push_slide_deflect_wins(components, after):
+    runner = mover((0, 0), (1, 1), (4, 3), *components)
+    box((4, 0), (1, 50))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(runner) == after
+
+
+# Nobody yields, sensors ----------------------------------------------------------------
+
+
+def test_two_that_do_not_yield_cross_freely():
+    bullet = mover((0, 0), (0.5, 0.5), (10, 0))
+    wall = box((5, 0), (1, 1))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert (hit.first, hit.second, hit.answer) == (bullet, wall, ec.Answer.CROSSED)
+    assert (hit.time, hit.exit) == (0.35, 0.65)
+    assert not hit.answered
+    assert position(bullet) == (10, 0)
+
+
+@pytest.mark.parametrize("response", [ec.Stop, ec.Push, ec.Slide, ec.Deflect])
+def test_a_sensor_beats_any_response(response):
+    ghost = mover((0, 0), (0.5, 0.5), (10, 0), ec.Sensor(), response())
+    box((5, 0), (1, 1))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert velocity(ghost) == (10, 0)
+    assert position(ghost) == (10, 0)
+
+
+# Laws ----------------------------------------------------------------------------------
+
+
+def pairs_that_meet(n, left, right, seed):
+    """Build `n` pairs far from each other that meet within a step of a second."""
+    rng = random.Random(seed)
+    found = []
+    for i in range(n):
+        v1 = rng.uniform(0.1, 9)
+        v2 = rng.uniform(-9, v1 - 0.05)
+        gap = rng.uniform(0.1, 0.9) * (v1 - v2)
+        y = 100.0 * i
+        first = mover((0, y), (1, 1), (v1, rng.uniform(-1, 1)), *left(rng))
+        second = mover((2 + gap, y), (1, 1), (v2, rng.uniform(-1, 1)), *right(rng))
+        found.append((first, second))
+    return found
+
+
+@pytest.mark.parametrize("restitution", [0, 0.3, 1])
+def test_momentum_is_kept_to_two_ulp(restitution):
+    def make(rng):
+        mass = ec.Mass(rng.choice([1, 0.1, 3, 7.7, 1e3]))
+        return [ec.Deflect(restitution), mass]
+
+    pairs = pairs_that_meet(400, make, make, seed=5)
+    entities = [entity for pair in pairs for entity in pair]
+    masses = {e: esper.component_for_entity(e, ec.Mass).value for e in entities}
+    before = {e: velocity(e)[0] for e in entities}
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert len(space.collisions) == 400
+    for first, second in pairs:
+        parts = [masses[e] * v for e in (first, second) for v in (before[e], velocity(e)[0])]
+        old, new = (
+            sum(Fraction(masses[e]) * Fraction(v) for e, v in zip((first, second), speeds, strict=True))
+            for speeds in (
+                (before[first], before[second]),
+                (velocity(first)[0], velocity(second)[0]),
+            )
+        )
+        assert abs(new - old) <= 2 * math.ulp(max(map(abs, parts)))
+
+
+@pytest.mark.parametrize("restitution", [0, 0.3, 0.9, 1])
+def test_energy_never_rises_in_the_frame_of_an_immovable_partner(restitution):
+    pairs = pairs_that_meet(400, lambda _: [ec.Deflect(restitution)], lambda _: [], seed=6)
+    before = {first: velocity(first)[0] for first, _ in pairs}
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert len(space.collisions) == 400
+    for ball, paddle in pairs:
+        frame = Fraction(velocity(paddle)[0])
+        assert abs(Fraction(velocity(ball)[0]) - frame) <= abs(Fraction(before[ball]) - frame)
+
+
+@pytest.mark.parametrize("restitution", [0, 0.3, 0.9, 1])
+def test_energy_of_a_yielding_pair_rises_by_rounding_only(restitution):
+    def make(rng):
+        return [ec.Deflect(restitution), ec.Mass(rng.choice([1, 0.5, 3, 10]))]
+
+    pairs = pairs_that_meet(400, make, make, seed=7)
+    mass = {e: esper.component_for_entity(e, ec.Mass).value for pair in pairs for e in pair}
+    before = {e: velocity(e)[0] for e in mass}
+    ec.install()
+
+    esper.process(1.0)
+
+    for pair in pairs:
+        old = sum(mass[e] * before[e] ** 2 for e in pair)
+        new = sum(mass[e] * velocity(e)[0] ** 2 for e in pair)
+        assert new <= old * (1 + 1e-14)
+        if restitution == 1:
+            assert new == pytest.approx(old, rel=1e-14)
+
+
+@pytest.mark.parametrize("restitution", [0, 0.3, 1])
+def test_no_pair_ends_inside_and_none_still_closes(restitution):
+    def make(rng):
+        return [rng.choice([ec.Deflect(restitution), ec.Slide(), ec.Push(), ec.Stop()])]
+
+    pairs = pairs_that_meet(400, make, make, seed=8)
+    ec.install()
+
+    esper.process(1.0)
+
+    for first, second in pairs:
+        assert max(gaps(first, second)) >= 0
+        assert velocity(first)[0] <= velocity(second)[0]
+
+
+def test_which_entity_has_the_lower_id_does_not_matter():
+    # The same pair twice, once made from left to right and once from right to left.
+    where = [((0, 0), (4.1, 0.3)), ((3.7, 0.1), (-0.9, 0.2))]
+    made = {}
+    for turned in (0, 1):
+        for i in (1, 0) if turned else (0, 1):
+            (x, y), speed = where[i]
+            made[turned, i] = mover(
+                (x, y + 64 * turned), (1, 1), speed, ec.Deflect(0.8), ec.Mass(1 + 2 * i)
+            )
+    ec.install()
+
+    esper.process(1.0)
+
+    for i in (0, 1):
+        assert velocity(made[0, i]) == pytest.approx(velocity(made[1, i]), rel=1e-15)
+        assert position(made[0, i])[0] == pytest.approx(position(made[1, i])[0], rel=1e-15)
+
+
+def test_a_velocity_set_by_the_game_is_taken_as_it_is():
+    runner = mover((0, 0), (1, 1), (4, 3), ec.Slide())
+    box((4, 0), (1, 50))
+    ec.install()
+    esper.process(1.0)
+
+    set_velocity(runner, -4, 0)
+    esper.process(0.5)
+
+    assert position(runner) == (0, 3)
+    assert velocity(runner) == (-4, 0)

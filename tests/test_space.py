@@ -1,0 +1,474 @@
+"""The space: what it knows after a step, how it is asked, whom it tells."""
+
+from __future__ import annotations
+
+import random
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, columns, faces, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+class Bullet:
+    """A tag of a game."""
+
+
+class Enemy:
+    """Another."""
+
+
+# Making one ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"dim": 1}, "dim"),
+        ({"dim": 4}, "dim"),
+        ({"rest_speed": -1.0}, "rest_speed"),
+        ({"rest_speed": float("nan")}, "rest_speed"),
+        ({"pair_limit": -1}, "pair_limit"),
+        ({"answer_limit": -1}, "answer_limit"),
+        ({"margin": float("nan")}, "margin"),
+        ({"lookahead": -1.0}, "lookahead"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        ec.Space(**arguments)
+
+
+def test_a_fresh_space_is_empty():
+    space = ec.Space()
+
+    assert len(space) == 0
+    assert list(space.entities) == []
+    assert len(space.collisions) == 0
+    assert len(space.contacts_began) == 0
+    assert len(space.contacts_ended) == 0
+    assert space.query((-1, -1), (1, 1)) == []
+    assert space.cast_ray((0, 0), (1, 0)) is None
+    space.check()
+
+
+# What it knows ---------------------------------------------------------------------------
+
+
+def test_entities_are_sorted_and_known():
+    made = [box((10 * i, 0), (1, 1)) for i in range(5)]
+    stranger = esper.create_entity(ec.Position(0, 0))
+    space = ec.install()
+
+    esper.process(0)
+
+    assert list(space.entities) == made
+    assert len(space) == 5
+    assert made[2] in space
+    assert stranger not in space
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_bounds_are_the_stored_faces(dim):
+    centre, size = (0.1, 0.7, -0.3)[:dim], (0.2, 0.3, 0.1)[:dim]
+    body = box(centre, size)
+    space = ec.install(dim=dim)
+
+    esper.process(0)
+
+    assert space.bounds(body) == faces(body, dim)
+
+
+def test_bounds_of_a_stranger_raise_key_error():
+    space = ec.install()
+    esper.process(0)
+
+    with pytest.raises(KeyError, match="42"):
+        space.bounds(42)
+
+
+def test_positions_and_velocities_as_arrays():
+    made = [mover((i, 2 * i), (0.1, 0.1), (3 * i, -i), ec.Sensor()) for i in range(4)]
+    still = box((50, 50), (1, 1))
+    space = ec.install()
+
+    esper.process(0)
+
+    assert space.positions().tolist() == [[0, 0], [1, 2], [2, 4], [3, 6], [50, 50]]
+    assert space.velocities().tolist() == [[0, 0], [3, -1], [6, -2], [9, -3], [0, 0]]
+    some = [made[2], still]
+    assert space.positions(some).tolist() == [[2, 4], [50, 50]]
+    assert space.velocities(np.array(some)).tolist() == [[6, -2], [0, 0]]
+
+
+def test_arrays_handed_out_are_the_callers_own():
+    body = mover((0, 0), (1, 1), (1, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+
+    space.positions()[:] = 99
+    space.velocities()[:] = 99
+    esper.process(1.0)
+
+    assert position(body) == (2, 0)
+
+
+def test_set_velocities_writes_the_components():
+    made = [mover((10 * i, 0), (1, 1), (0, 0), ec.Slide()) for i in range(3)]
+    space = ec.install()
+    esper.process(0)
+
+    space.set_velocities(None, np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]))
+    space.set_velocities([made[1]], [[0.0, 5.0]])
+    esper.process(1.0)
+
+    assert [position(entity) for entity in made] == [(1, 0), (10, 5), (23, 0)]
+
+
+def test_set_positions_teleports():
+    made = [mover((10 * i, 0), (1, 1), (0, 0), ec.Slide()) for i in range(3)]
+    space = ec.install()
+    esper.process(0)
+
+    space.set_positions([made[0], made[2]], [[-5.0, 1.0], [100.0, 1.0]])
+    esper.process(0)
+
+    assert [position(entity) for entity in made] == [(-5, 1), (10, 0), (100, 1)]
+    assert space.query_point((100, 1)) == [made[2]]
+
+
+def test_stats_count_the_step():
+    mover((0, 0), (1, 1), (10, 0), ec.Stop())
+    box((5, 0), (1, 1))
+    box((100, 0), (1, 1))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    stats = space.stats
+    assert (stats.bodies, stats.movers, stats.static) == (3, 1, 2)
+    assert stats.pairs == 1
+    assert stats.impacts == 1
+    assert stats.answers == 1
+    assert stats.crushed == stats.forced == stats.pair_limit_hits == stats.answer_limit_hits == 0
+
+
+def test_check_passes_after_every_step_of_a_busy_life():
+    rng = random.Random(3)
+    space = ec.install()
+    alive = []
+    for step in range(40):
+        for _ in range(3):
+            centre = (rng.uniform(-10, 10), rng.uniform(-10, 10))
+            speed = (rng.uniform(-50, 50), rng.uniform(-50, 50))
+            response = rng.choice([ec.Stop, ec.Slide, ec.Push, ec.Deflect, ec.Sensor])
+            alive.append(mover(centre, (0.5, 0.5), speed, response()))
+        if step % 3 == 2:
+            esper.delete_entity(alive.pop(rng.randrange(len(alive))), immediate=rng.random() < 0.5)
+        if step % 5 == 4:
+            esper.component_for_entity(rng.choice(alive), ec.Extents).set(rng.uniform(0, 2), 0.5)
+        if step % 7 == 6:
+            esper.component_for_entity(rng.choice(alive), ec.Position).set(0, rng.uniform(-9, 9))
+        esper.process(1 / 60)
+        space.check()
+        assert list(space.entities) == [e for e in alive if esper.entity_exists(e)]
+
+
+# Queries ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_query_finds_what_a_loop_over_all_finds(dim):
+    rng = random.Random(dim)
+    made = []
+    for i in range(150):
+        centre = [rng.randint(-20, 20) / 2 for _ in range(dim)]
+        size = [rng.randint(0, 4) / 2 for _ in range(dim)]
+        if i % 2:
+            made.append(box(centre, size))
+        else:
+            made.append(mover(centre, size, [rng.randint(-5, 5) for _ in range(dim)], ec.Sensor()))
+    space = ec.install(dim=dim)
+    esper.process(0.5)
+
+    low = columns(made, ec.Position, dim) - columns(made, ec.Extents, dim)
+    high = columns(made, ec.Position, dim) + columns(made, ec.Extents, dim)
+    for _ in range(60):
+        lower = np.array([rng.randint(-24, 20) / 2 for _ in range(dim)])
+        upper = lower + [rng.randint(0, 8) / 2 for _ in range(dim)]
+        found = np.all((low <= upper) & (high >= lower), axis=1)
+        assert space.query(lower, upper) == [e for e, f in zip(made, found, strict=True) if f]
+        at = np.all((low <= lower) & (high >= lower), axis=1)
+        assert space.query_point(lower) == [e for e, f in zip(made, at, strict=True) if f]
+
+
+def test_a_query_sees_bodies_where_the_step_left_them():
+    runner = mover((0, 0), (1, 1), (100, 0), ec.Slide())
+    box((50, 0), (1, 50))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert space.query_point((48, 0)) == [runner]
+    assert space.query_point((0, 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [((0,), (1, 1)), ((0, 0, 0), (1, 1, 1)), ((1, 0), (0, 1)), ((float("nan"), 0), (1, 1))],
+)
+def test_a_query_that_is_no_box_is_refused(lower, upper):
+    space = ec.install()
+    esper.process(0)
+
+    with pytest.raises(ValueError, match=r"min|max"):
+        space.query(lower, upper)
+
+
+def test_cast_ray_finds_the_first_box_on_its_way():
+    near = box((10, 0), (1, 1))
+    box((20, 0), (1, 1))
+    box((-10, 0), (1, 1))
+    space = ec.install()
+    esper.process(0)
+
+    hit = space.cast_ray(origin=(0, 0.5), direction=(18, 0))
+
+    assert hit.entity == near
+    assert hit.time == 0.5
+    assert hit.point == (9, 0.5)
+    assert hit.normal == (-1, 0)
+    assert space.cast_ray((0, 0.5), (8, 0)) is None
+    assert space.cast_ray((0, 5), (100, 0)) is None
+
+
+def test_cast_ray_in_three_dimensions():
+    target = box((0, 0, -10), (1, 1, 2))
+    space = ec.install(dim=3)
+    esper.process(0)
+
+    hit = space.cast_ray((0, 0, 0), (0, 0, -16))
+
+    assert (hit.entity, hit.time, hit.point, hit.normal) == (target, 0.5, (0, 0, -8), (0, 0, 1))
+
+
+# Events as sequences and arrays ----------------------------------------------------------
+
+
+def test_collisions_are_a_read_only_sequence():
+    for i in range(5):
+        mover((0, 10 * i), (1, 1), (10 + i, 0), ec.Stop())
+        box((5, 10 * i), (1, 1))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    collisions = space.collisions
+    assert len(collisions) == 5
+    assert [hit.first for hit in collisions] == [9, 7, 5, 3, 1]  # the fastest first
+    assert collisions[0] == next(iter(collisions)) == collisions[-5]
+    assert [hit.first for hit in collisions[1:3]] == [7, 5]
+    assert [hit.time for hit in collisions] == sorted(hit.time for hit in collisions)
+    with pytest.raises(IndexError):
+        collisions[5]
+    with pytest.raises(TypeError):
+        collisions[0] = collisions[1]
+    with pytest.raises(AttributeError):
+        collisions[0].time = 0.0
+
+
+def test_a_collision_tells_everything():
+    runner = mover((0, 0), (1, 1), (8, 2), ec.Deflect(0.5))
+    target = mover((10, 1), (1, 1), (-4, 0), ec.Slide(), ec.Mass(3))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert (hit.first, hit.second) == (runner, target)
+    assert hit.time == 8 / 12
+    assert hit.exit == 1.0
+    assert hit.normal == (-1, 0)
+    assert hit.kind is ec.SweepKind.IMPACT
+    assert hit.closing_speed == 12
+    assert hit.position_first == pytest.approx((16 / 3, 4 / 3), rel=1e-15)
+    assert hit.position_second == pytest.approx((22 / 3, 1), rel=1e-15)
+    assert hit.velocity_first == (8, 2)
+    assert hit.velocity_second == (-4, 0)
+    assert hit.answer is ec.Answer.ANSWERED
+    assert hit.answered
+    assert hit.normal_for(runner) == (-1, 0)
+    assert hit.normal_for(target) == (1, 0)
+    assert hit.other(runner) == target
+    with pytest.raises(ValueError, match="42"):
+        hit.other(42)
+
+
+def test_closing_speed_is_per_second():
+    mover((0, 0), (1, 1), (8, 0), ec.Stop())
+    mover((4, 0), (1, 1), (-4, 0))
+    space = ec.install()
+
+    esper.process(0.25)
+
+    assert space.collisions[0].closing_speed == 12
+    assert space.collisions[0].velocity_first == (8, 0)
+
+
+def test_vectors_of_events_are_tuples_of_dim_floats():
+    mover((0, 0, 0), (1, 1, 1), (8, 0, 0), ec.Stop())
+    box((4, 0, 0), (1, 1, 1))
+    space = ec.install(dim=3)
+
+    esper.process(1.0)
+
+    hit = space.collisions[0]
+    for name in ("normal", "position_first", "position_second", "velocity_first", "velocity_second"):
+        vector = getattr(hit, name)
+        assert type(vector) is tuple
+        assert [type(part) for part in vector] == [float] * 3
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_collision_array_holds_the_same(dim):
+    rest = (0,) * (dim - 1)
+    for i in range(4):
+        mover((0, 10 * i, 0)[:dim], (1,) * dim, (10 + i, *rest), ec.Stop())
+        box((5, 10 * i, 0)[:dim], (1,) * dim)
+    space = ec.install(dim=dim)
+
+    esper.process(1.0)
+
+    array = space.collision_array
+    assert array.dtype == ec.collision_dtype(dim)
+    assert len(array) == len(space.collisions) == 4
+    for row, hit in zip(array, space.collisions, strict=True):
+        for name in array.dtype.names:
+            value = getattr(hit, name)
+            assert tuple(row[name]) == value if isinstance(value, tuple) else row[name] == value
+    with pytest.raises(ValueError, match="read-only"):
+        array["time"][0] = 0.5
+
+
+def test_the_contact_array_holds_both_kinds_of_event():
+    runner = mover((0, 0), (1, 1), (10, 0), ec.Slide())
+    left = mover((-2, 0), (1, 1), (0, 0), ec.Slide())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    esper.process(0)
+
+    esper.process(1.0)
+
+    array = space.contact_array
+    assert array.dtype == ec.contact_dtype(2)
+    assert sorted(array["event"].tolist()) == [0, 1]
+    ended = array[array["event"] == 1][0]
+    assert (ended["first"], ended["second"]) == (runner, left)
+    assert ec.END_REASONS[ended["reason"]] is ec.EndReason.SEPARATED
+    assert array[array["event"] == 0][0]["reason"] == -1
+
+
+def test_the_events_of_a_step_stay_what_they_were():
+    # An array or sequence that a game keeps does not change under its hands.
+    runner = mover((0, 0), (1, 1), (10, 0), ec.Stop())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    esper.process(1.0)
+    kept, array = space.collisions, space.collision_array
+    before = array.tobytes()
+
+    for _ in range(3):
+        set_velocity(runner, 10, 3)
+        esper.process(1.0)
+
+    assert len(kept) == 1
+    assert kept[0].velocity_first == (10, 0)
+    assert array.tobytes() == before
+
+
+def test_collisions_between_selects_by_component():
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Stop(), Bullet())
+    enemy = box((5, 0), (1, 1), Enemy())
+    enemy_first = box((5, 50), (1, 1), Enemy())
+    bullet_second = mover((0, 50), (1, 1), (10, 0), ec.Stop(), Bullet())
+    mover((0, 100), (1, 1), (10, 0), ec.Stop(), Bullet())
+    box((5, 100), (1, 1))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    found = [(hit.first, hit.second) for hit in space.collisions_between(Bullet, Enemy)]
+    assert found == [(bullet, enemy), (enemy_first, bullet_second)]
+    assert list(space.collisions_between(Enemy, Enemy)) == []
+    turned = [(hit.first, hit.second) for hit in space.collisions_between(Enemy, Bullet)]
+    assert turned == found
+
+
+# Handlers --------------------------------------------------------------------------------
+
+
+def test_on_collision_by_component():
+    seen = []
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Stop(), Bullet())
+    enemy = box((5, 0), (1, 1), Enemy())
+    mover((0, 100), (1, 1), (10, 0), ec.Stop(), Bullet())
+    box((5, 100), (1, 1))
+    space = ec.install()
+    space.on_collision(lambda event: seen.append((event.first, event.second)), Bullet, Enemy)
+    space.on_collision(lambda event: seen.append("any bullet"), Bullet)
+
+    esper.process(1.0)
+
+    assert [entry for entry in seen if entry != "any bullet"] == [(bullet, enemy)]
+    assert seen.count("any bullet") == 2
+
+
+def test_contact_handlers_by_component():
+    began, ended = [], []
+    runner = mover((0, 0), (1, 1), (10, 0), ec.Slide(), Bullet())
+    box((5, 0), (1, 1), Enemy())
+    box((-2, 0), (1, 1))
+    space = ec.install()
+    space.on_contact_began(began.append, Bullet, Enemy)
+    space.on_contact_ended(ended.append, Enemy, Bullet)
+    esper.process(1.0)
+    set_velocity(runner, -1, 0)
+    esper.process(1.0)
+
+    assert [type(event) for event in began] == [ec.ContactBegan]
+    assert [type(event) for event in ended] == [ec.ContactEnded]
+
+
+def test_what_is_no_function_is_refused():
+    space = ec.Space()
+
+    for register in (space.on_collision, space.on_contact_began, space.on_contact_ended):
+        with pytest.raises(TypeError):
+            register("not a function")
+
+
+def test_contacts_of_a_stranger():
+    space = ec.install()
+    esper.process(0)
+
+    with pytest.raises(KeyError, match="42"):
+        space.contacts(42)
+
+
+def test_velocity_first_is_before_the_answer_also_at_the_second_impact():
+    ball = mover((0, 0), (1, 1), (80, 0), ec.Deflect(0.5))
+    box((12, 0), (1, 5))
+    box((-12, 0), (1, 5))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    hits = list(space.collisions)
+    assert [hit.velocity_first[0] for hit in hits] == [80, -40]
+    assert [hit.position_first[0] for hit in hits] == [10, -10]
+    assert velocity(ball) == (20, 0)
+    assert position(ball) == (-2.5, 0)

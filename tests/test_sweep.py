@@ -1,0 +1,691 @@
+"""Overlaps, sweeps of one pair and of many, swept bounds."""
+
+import dataclasses
+import math
+import pickle
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ecs_collide import _backend
+from ecs_collide.sweep import (
+    Sweep,
+    SweepBatch,
+    SweepKind,
+    overlaps,
+    sweep,
+    sweep_pairs,
+    swept_bounds,
+)
+
+pytestmark = pytest.mark.usefixtures("life")
+
+SEPARATE, TOUCH, IMPACT, OVERLAP = SweepKind
+
+
+def box(centre, half, motion=(0, 0), growth=(0, 0)):
+    return centre, half, motion, growth
+
+
+def meet(first, second):
+    (c1, h1, v1, w1), (c2, h2, v2, w2) = first, second
+    return sweep(c1, h1, v1, c2, h2, v2, w1, w2)
+
+
+def test_fast_box_does_not_tunnel_through_thin_wall():
+    #
+    #   -1  0  1        49.5   50.5          99  100  101
+    #    +-----+           +---+               +.....+
+    #    |  A  | ========> | B | . . . . . . . :     :
+    #    +-----+           +---+               +.....+
+    #
+    bullet = box(centre=(0, 0), half=(1, 1), motion=(100, 0))
+    wall = box(centre=(50, 0), half=(0.5, 10))
+
+    hit = meet(bullet, wall)
+
+    assert hit.kind is IMPACT
+    assert hit.time == 0.485
+    assert hit.normal == (-1, 0)
+
+
+@pytest.mark.parametrize("phase", range(50))
+@pytest.mark.parametrize("dt", [1 / 60, 10.0])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_bullet_stops_at_a_wall_a_thousandth_thick_at_every_start(phase, dt, dim):
+    across = (0.0,) * (dim - 1)
+    path = 1e6 * dt
+    start = -path * (phase + 0.5) / 50
+
+    hit = sweep(
+        (start, *across),
+        (0.1,) * dim,
+        (path, *across),
+        (0.0, *across),
+        (0.0005, *(5.0,) * (dim - 1)),
+        (0.0, *across),
+    )
+
+    assert hit.kind is IMPACT
+    assert hit.normal == (-1.0, *across)
+    assert math.isclose(hit.time, (phase + 0.5) / 50 - 0.1005 / path, abs_tol=1e-12)
+
+
+def test_result_tells_all_of_an_impact():
+    #
+    #      +---+
+    #      | B |
+    #      +---+             B falls on A
+    #        v
+    #    +-------+
+    #    |   A   |
+    #    +-------+
+    #
+    hit = sweep((0, 0), (2, 1), (0, 0), (0, 4), (1, 1), (0, -4))
+
+    assert hit.kind is IMPACT
+    assert hit.time == hit.enter == 0.5
+    assert hit.exit == 1.5
+    assert hit.normal == (0.0, -1.0)
+    assert (hit.axis, hit.sign) == (1, -1)
+    assert hit.corner is False
+    assert hit.depth == 0.0
+
+
+def test_result_says_nothing_of_a_face_where_there_is_no_collision():
+    miss = sweep((0, 0), (1, 1), (0, 0), (9, 0), (1, 1), (-1, 0))
+
+    assert miss.kind is SEPARATE
+    assert miss.time is miss.normal is miss.axis is miss.sign is None
+    assert miss.corner is False
+    assert miss.depth == 0.0
+    assert (miss.enter, miss.exit) == (7.0, 11.0)
+
+
+def test_times_have_no_end_where_nothing_changes():
+    together = sweep((0, 0), (1, 1), (5, 3), (0.5, 0), (1, 1), (5, 3))
+    apart = sweep((0, 0), (1, 1), (5, 3), (5, 0), (1, 1), (5, 3))
+
+    assert together.kind is OVERLAP
+    assert (together.enter, together.exit) == (-math.inf, math.inf)
+    assert apart.kind is SEPARATE
+    assert (apart.enter, apart.exit) == (math.inf, -math.inf)
+
+
+def test_results_are_frozen_plain_values():
+    hit = meet(box((0, 0), (1, 1), (8, 0)), box((5, 0), (1, 1)))
+
+    assert [type(value) for value in (hit.time, hit.enter, hit.exit, hit.depth)] == [float] * 4
+    assert [type(value) for value in (hit.axis, hit.sign)] == [int] * 2
+    assert type(hit.kind) is SweepKind
+    assert type(hit.corner) is bool
+    assert [type(part) for part in hit.normal] == [float, float]
+    assert pickle.loads(pickle.dumps(hit)) == hit
+    assert isinstance(hash(hit), int)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        hit.time = 0.0
+    assert repr(hit) == (
+        "Sweep(kind=<SweepKind.IMPACT: 2>, time=0.375, enter=0.375, exit=0.875, "
+        "normal=(-1.0, 0.0), axis=0, sign=-1, corner=False, depth=0.0)"
+    )
+
+
+def test_positions_lie_on_the_paths_at_any_time():
+    hit = sweep((0, 1), (1, 1), (8, 0), (5, 1), (1, 1), (-2, 4))
+
+    assert hit.positions(0) == ((0.0, 1.0), (5.0, 1.0))
+    assert hit.positions(0.5) == ((4.0, 1.0), (4.0, 3.0))
+    assert hit.positions(1) == ((8.0, 1.0), (3.0, 5.0))
+    assert hit.positions(-1) == ((-8.0, 1.0), (7.0, -3.0))
+
+
+@pytest.mark.parametrize("t", [math.inf, -math.inf, math.nan])
+def test_positions_at_no_time_are_refused(t):
+    hit = sweep((0, 0), (1, 1), (0, 0), (0, 0), (1, 1), (0, 0))
+
+    with pytest.raises(ValueError, match=f"t={t} must be a finite fraction"):
+        hit.positions(t)
+
+
+def test_pressing_at_rest_is_an_impact_at_zero():
+    #
+    #    +---+---+
+    #    | A ==> | B      A pushes against B
+    #    +---+---+
+    #
+    hit = meet(box((0, 0), (1, 1), (1, 0)), box((2, 0), (1, 1)))
+
+    assert (hit.kind, hit.time, hit.normal) == (IMPACT, 0.0, (-1.0, 0.0))
+
+
+def test_following_at_the_same_speed_is_no_impact():
+    ahead = box((2, 0), (1, 1), (5, 0))
+
+    assert meet(box((0, 0), (1, 1), (5, 0)), ahead).kind is TOUCH
+    assert meet(box((0, 0), (1, 1), (4, 0)), ahead).kind is TOUCH
+    assert meet(box((0, 0), (1, 1), (6, 0)), ahead).kind is IMPACT
+
+
+@pytest.mark.parametrize("width", [1, 0.5, 0.1, 0.3, 1 / 3])
+@pytest.mark.parametrize("top", [0, 0.3, 0.7, 100.1])
+def test_box_on_a_floor_of_tiles_never_catches_on_a_seam(width, top):
+    #
+    #        +---+ ============================>
+    #        | A |
+    #    +---+---+---+-------+-------+-------+
+    #    |       |       |       |       |          gravity presses A down
+    #
+    n_tiles = 200
+    x = (np.arange(n_tiles) + 0.5) * width
+    floor = np.column_stack([x, np.full(n_tiles, top - 0.5)])
+    tops = swept_bounds(floor, [width / 2, 0.5], (0, 0))[1][:, 1]
+    standing = np.array([[0.05, tops.max() + 0.25]])
+    if standing[0, 1] - 0.25 < tops.max():
+        standing[0, 1] = np.nextafter(standing[0, 1], np.inf)
+    centres = np.vstack([standing, floor])
+    halves = np.vstack([[[0.2, 0.25]], np.tile([width / 2, 0.5], (n_tiles, 1))])
+    motions = np.zeros_like(centres)
+    pairs = np.column_stack([np.zeros(n_tiles, int), np.arange(1, n_tiles + 1)])
+
+    motions[0] = width * 150, 0
+    sliding = sweep_pairs(centres, halves, motions, pairs)
+    motions[0] = width * 150, -0.01
+    pressed = sweep_pairs(centres, halves, motions, pairs)
+
+    assert (sliding.kind <= TOUCH).all()
+    landings = pressed.kind == IMPACT
+    first = pressed.time[landings].min()
+    assert first < 1e-9
+    assert (pressed.axis[landings & (pressed.time == first)] == 1).all()
+
+
+def test_corner_says_that_two_axes_close_at_once():
+    corner = meet(box((0, 0), (1, 1), (8, 6)), box((6, 5), (1, 1)))
+    edge = meet(box((0, 0), (1, 1), (8, 6)), box((6, 4.5), (1, 1)))
+
+    assert (corner.time, corner.corner, corner.normal) == (0.5, True, (-1.0, 0.0))
+    assert (edge.time, edge.corner, edge.normal) == (0.5, False, (-1.0, 0.0))
+
+
+def test_of_two_equally_fast_axes_the_lowest_is_the_face():
+    hit = meet(box((0, 0), (1, 1), (8, 8)), box((6, 6), (1, 1)))
+
+    assert (hit.time, hit.corner, hit.normal) == (0.5, True, (-1.0, 0.0))
+
+
+def test_corner_in_three_dimensions_takes_the_fastest_axis():
+    hit = sweep((0, 0, 0), (1, 1, 1), (4, 6, 8), (4, 5, 6), (1, 1, 1), (0, 0, 0))
+
+    assert (hit.time, hit.corner, hit.normal) == (0.5, True, (0.0, 0.0, -1.0))
+
+
+def test_overlap_is_normal_to_its_shallowest_side():
+    #
+    #    +-------+
+    #    |   A +-|-+
+    #    +-----+-+ |        0.5 deep on x, 1 deep on y
+    #          +---+
+    #
+    hit = meet(box((0, 0), (2, 1)), box((2.5, -1), (1, 1)))
+
+    assert (hit.kind, hit.time, hit.depth) == (OVERLAP, 0.0, 0.5)
+    assert hit.normal == (-1.0, 0.0)
+    assert hit.corner is False
+
+
+def test_overlap_equally_deep_on_two_sides_takes_the_faster_closing_one():
+    still = meet(box((0, 0), (1, 1)), box((1.5, 1.5), (1, 1)))
+    falling = meet(box((0, 0), (1, 1), (0, 1)), box((1.5, 1.5), (1, 1)))
+    concentric = meet(box((0, 0), (1, 1)), box((0, 0), (1, 1)))
+
+    assert still.normal == (-1.0, 0.0)
+    assert falling.normal == (0.0, -1.0)
+    assert concentric.normal == (-1.0, 0.0)
+    assert concentric.depth == 2.0
+
+
+def test_overlap_that_parts_has_its_exit():
+    hit = meet(box((0, 0), (1, 1)), box((1, 0), (1, 1), (4, 0)))
+
+    assert (hit.kind, hit.time, hit.exit) == (OVERLAP, 0.0, 0.25)
+
+
+def test_growing_box_meets_its_neighbour():
+    #
+    #    +---+     +---+
+    #    | A |>   <| B |        A grows by 2 on each side, B shrinks by 1
+    #    +---+     +---+
+    #
+    hit = meet(box((0, 0), (1, 1), growth=(2, 0)), box((2.5, 0), (1, 1), growth=(-1, 0)))
+
+    assert hit.kind is IMPACT
+    assert hit.time == 0.5
+    assert hit.normal == (-1.0, 0.0)
+
+
+def test_box_that_shrinks_out_of_the_way_is_missed():
+    #
+    #    +---+
+    #    | A |
+    #    +---+ +---+
+    #      v   | B |>     A reaches B's height at 2/3; B has left A's column at 1/2
+    #          +---+
+    #
+    falling = box((0, 3), (1, 1), (0, -1.5))
+    shrinking = box((1.5, 0), (1, 1), growth=(-1, 0))
+
+    assert meet(falling, shrinking).kind is SEPARATE
+    assert meet(falling, box((1.5, 0), (1, 1))).kind is IMPACT
+
+
+def test_growth_inside_a_gap_closes_on_both_sides():
+    #    +---+ +---+
+    #    | B | | A |     B starts left of A and A grows faster than B flees
+    #    +---+ +---+
+    hit = sweep((0, 0), (1, 1), (0, 0), (-3, 0), (1, 1), (-1, 0), (3, 3), None)
+
+    assert (hit.kind, hit.time, hit.normal) == (IMPACT, 0.5, (1.0, 0.0))
+
+
+def test_half_size_never_shrinks_below_zero():
+    to_nothing = meet(box((0, 0), (1, 1), growth=(-1, 0)), box((5, 0), (1, 1), (-8, 0)))
+    below = meet(box((0, 0), (1, 1), growth=(-9, 0)), box((5, 0), (1, 1), (-8, 0)))
+
+    assert below == to_nothing
+    assert below.kind is IMPACT
+
+
+def test_growth_of_one_alone_may_be_left_out():
+    vectors = ((0, 0), (1, 1), (0, 0), (3, 0), (1, 1), (0, 0))
+
+    first = sweep(*vectors, growth1=(2, 0))
+    second = sweep(*vectors, growth2=(2, 0))
+
+    assert first.time == second.time == 0.5
+    assert sweep(*vectors).kind is SEPARATE
+
+
+def test_point_meets_a_plate():
+    #
+    #           |
+    #     . ====|===>      neither has any thickness on x
+    #           |
+    #
+    plate = box((2, 0), (0, 1))
+
+    hit = meet(box((0, 0), (0, 0), (4, 0)), plate)
+    past_its_end = meet(box((0, 2), (0, 0), (4, 0)), plate)
+    along_its_end = meet(box((0, 1), (0, 0), (4, 0)), plate)
+
+    assert (hit.kind, hit.time, hit.normal) == (IMPACT, 0.5, (-1.0, 0.0))
+    assert hit.exit == 0.5
+    assert past_its_end.kind is SEPARATE
+    assert along_its_end.kind is TOUCH
+
+
+@pytest.mark.parametrize("place", [1.0, -1.0, 100.1, 1e12])
+@pytest.mark.parametrize("speed", [1.0, 1e-3, 1e6])
+def test_point_one_ulp_before_a_plate_is_still_before_it(place, speed):
+    point = box((place, 0), (0, 0), (speed, 0))
+    plate = box((math.nextafter(place, math.inf), 0), (0, 1))
+
+    hit = meet(point, plate)
+
+    assert hit.kind is IMPACT
+    assert hit.normal == (-1.0, 0.0)
+
+
+def test_thin_boxes_far_out_meet_although_both_are_thinner_than_the_tolerance():
+    # At 1e12 faces are 0.000122 apart at least, and 0.057 counts as rounding.
+    hit = meet(box((1e12, 0), (0.01, 1), (1, 0)), box((1e12 + 0.05, 0), (0.01, 1)))
+    pressed = meet(
+        box((1e12, 0), (0.0078125, 1), (1, 0)), box((1e12 + 0.015625, 0), (0.0078125, 1))
+    )
+
+    assert (hit.kind, hit.normal) == (IMPACT, (-1.0, 0.0))
+    assert (pressed.kind, pressed.time, pressed.normal) == (IMPACT, 0.0, (-1.0, 0.0))
+
+
+def test_point_inside_a_box_overlaps_it():
+    hit = meet(box((0.25, 0), (0, 0)), box((0, 0), (1, 1)))
+
+    assert (hit.kind, hit.depth, hit.normal) == (OVERLAP, 0.75, (1.0, 0.0))
+
+
+def test_rounding_of_faces_is_not_taken_for_an_overlap():
+    # On paper they touch at 0.3.
+    first, second = box((0.1, 0), (0.2, 1)), box((0.5, 0), (0.2, 1))
+    assert 0.1 + 0.2 > 0.5 - 0.2
+
+    assert meet(first, second).kind is TOUCH
+    assert meet(box((0.1, 0), (0.2, 1), (0, 5)), second).kind is TOUCH
+    assert meet(box((0.1, 0), (0.2, 1), (1, 0)), second).time == 0.0
+
+
+def test_overlap_deeper_than_rounding_is_one():
+    slop = 2.0**-44
+
+    assert meet(box((0, 0), (1, 1)), box((2 - slop, 0), (1, 1))).kind is TOUCH
+    assert meet(box((0, 0), (1, 1)), box((2 - 8 * slop, 0), (1, 1))).kind is OVERLAP
+
+
+def test_tolerance_looks_at_the_end_of_the_path_as_well():
+    far = 2.0**40  # where 2**-4 counts as rounding
+
+    assert meet(box((0, 0), (1, 1)), box((1.97, 0), (1, 1))).kind is OVERLAP
+    assert meet(box((0, 0), (1, 1), (-far, 0)), box((1.97, 0), (1, 1))).kind is TOUCH
+
+
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**-300, 1.0, 2.0**300, 2.0**490])
+def test_any_unit_works(scale):
+    hit = sweep((0, 0), (scale, scale), (8 * scale, 0), (6 * scale, 0), (scale, scale), (0, 0))
+
+    assert (hit.kind, hit.time, hit.exit) == (IMPACT, 0.5, 1.0)
+
+
+def test_denormal_differences_count_as_none():
+    tiny = 5e-324
+
+    assert sweep((0, 0), (1, 1), (tiny, 0), (2, 0), (1, 1), (0, 0)).kind is TOUCH
+    assert sweep((0, 0), (tiny, tiny), (0, 0), (0, 0), (tiny, tiny), (0, 0)).kind is TOUCH
+    assert sweep((0, 0), (0, 0), (0, 0), (tiny, 0), (0, 0), (tiny, 0)).kind is TOUCH
+
+
+def test_coordinates_of_a_trillion_work():
+    hit = sweep((1e12, -1e12), (1, 1), (8, 0), (1e12 + 6, -1e12), (1, 1), (0, 0))
+
+    assert (hit.kind, hit.time, hit.normal) == (IMPACT, 0.5, (-1.0, 0.0))
+
+
+def test_any_sequence_of_numbers_is_a_vector():
+    expected = sweep((0, 0), (1, 1), (8, 0), (6, 0), (1, 1), (0, 0))
+
+    for kind in (list, np.array, lambda v: np.array(v, np.float32), lambda v: np.array(v, np.int8)):
+        vectors = [kind(v) for v in [(0, 0), (1, 1), (8, 0), (6, 0), (1, 1), (0, 0)]]
+        assert sweep(*vectors) == expected
+    assert sweep((0, Fraction(0)), (1, 1), (8, 0), (6, 0), (1, 1), (0, 0)) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"centre2": (1, 2, 3)}, "centre2 has 3 axes and centre1 has 2"),
+        ({"growth2": (1, 2, 3)}, "growth2 has 3 axes and centre1 has 2"),
+        ({"motion1": (1,)}, "motion1 must have 2 or 3 axes"),
+        ({"motion1": (1, 2, 3, 4)}, "motion1 must have 2 or 3 axes"),
+        ({"motion1": 1}, "motion1 must have 2 or 3 axes"),
+        ({"half1": [(1, 1), (2, 2)]}, "half1 must be a single vector; got shape (2, 2)"),
+        ({"centre1": ("0", "0")}, "centre1=('0', '0') must be numbers"),
+        ({"centre1": (0, "0")}, "centre1=(0, '0') must be numbers"),
+        ({"centre1": None}, "centre1"),
+        ({"centre1": (None, 0)}, "centre1"),
+        ({"motion2": (1j, 0)}, "motion2=(1j, 0) must be numbers"),
+        ({"growth1": (math.nan, 0)}, "growth1=(nan, 0.0) must be finite"),
+        ({"growth2": (0, math.inf)}, "growth2=(0.0, inf) must be finite"),
+        ({"centre1": (10**400, 0)}, "centre1"),
+        ({"half2": (1, -5e-324)}, "half2=(1.0, -5e-324) must be >= 0"),
+    ],
+)
+def test_sweep_names_the_argument_it_refuses(change, told):
+    vectors = {"centre1": (0, 0), "half1": (1, 1), "motion1": (1, 0)}
+    vectors |= {"centre2": (5, 0), "half2": (1, 1), "motion2": (0, 0)}
+
+    with pytest.raises(ValueError, match=re.escape(told)):
+        sweep(**{**vectors, **change})
+
+
+def test_numbers_up_to_the_limit_are_taken():
+    limit = 2.0**500
+
+    hit = sweep((-limit, 0), (0, 1), (limit, 0), (-limit / 2, 0), (0, 1), (0, 0))
+
+    assert (hit.kind, hit.time) == (IMPACT, 0.5)
+    with pytest.raises(ValueError, match="centre1"):
+        sweep((math.nextafter(-limit, -math.inf), 0), (0, 1), (0, 0), (0, 0), (0, 1), (0, 0))
+
+
+CENTRES = [(0, 0), (6, 0), (0, 9), (0.5, 0)]
+HALVES = [(1, 1)] * 4
+MOTIONS = [(8, 0), (0, 0), (0, 0), (0, 0)]
+PAIRS = [(0, 1), (0, 2), (0, 3), (1, 0)]
+
+
+def test_pairs_give_a_row_each():
+    batch = sweep_pairs(CENTRES, HALVES, MOTIONS, PAIRS)
+
+    assert len(batch) == 4
+    assert batch.kind.tolist() == [IMPACT, SEPARATE, OVERLAP, IMPACT]
+    assert batch.time[[0, 2, 3]].tolist() == [0.5, 0.0, 0.5]
+    assert math.isnan(batch.time[1])
+    assert batch.enter[[0, 3]].tolist() == [0.5, 0.5]
+    assert batch.exit.tolist()[0] == 1.0
+    assert batch.axis.tolist() == [0, -1, 0, 0]
+    assert batch.sign.tolist() == [-1, 0, -1, 1]
+    assert batch.normal.tolist() == [[-1, 0], [0, 0], [-1, 0], [1, 0]]
+    assert batch.depth.tolist() == [0, 0, 1.5, 0]
+    assert batch.corner.tolist() == [False] * 4
+    assert batch.pairs.tolist() == [list(pair) for pair in PAIRS]
+
+
+def test_batch_has_the_fields_of_a_sweep_as_arrays():
+    batch = sweep_pairs(CENTRES, HALVES, MOTIONS, PAIRS)
+
+    for name in ("kind", "axis", "sign"):
+        assert getattr(batch, name).dtype == np.int8
+    for name in ("time", "enter", "exit", "depth", "normal"):
+        assert getattr(batch, name).dtype == np.float64
+    assert batch.corner.dtype == np.bool_
+    public = {field.name for field in dataclasses.fields(Sweep) if field.name[0] != "_"}
+    assert all(len(getattr(batch, name)) == 4 for name in public)
+    assert isinstance(batch, SweepBatch)
+
+
+def test_row_of_a_batch_is_the_sweep_of_that_pair():
+    batch = sweep_pairs(CENTRES, HALVES, MOTIONS, PAIRS)
+
+    for row, (i, j) in enumerate(PAIRS):
+        single = sweep(CENTRES[i], HALVES[i], MOTIONS[i], CENTRES[j], HALVES[j], MOTIONS[j])
+        assert batch[row] == single
+    assert list(batch) == [batch[row] for row in range(4)]
+    with pytest.raises(IndexError):
+        batch[4]
+
+
+def test_positions_of_a_batch_at_one_time_or_at_one_for_each():
+    batch = sweep_pairs(CENTRES, HALVES, MOTIONS, PAIRS)
+
+    first, second = batch.positions(0.5)
+    assert first.tolist() == [[4, 0], [4, 0], [4, 0], [6, 0]]
+    assert second.tolist() == [[6, 0], [0, 9], [0.5, 0], [4, 0]]
+
+    first, second = batch.positions(batch.time)
+    assert first[0].tolist() == [4, 0]
+    assert np.isnan(first[1]).all()
+    assert first[2].tolist() == [0, 0]
+
+
+def test_pairs_in_three_dimensions_with_growth():
+    batch = sweep_pairs(
+        np.array([(0, 0, 0), (0, 0, 5)]),
+        np.ones((2, 3)),
+        np.zeros((2, 3)),
+        np.array([(0, 1)]),
+        growths=[(0, 0, 2), (0, 0, 4)],
+    )
+
+    assert batch.time.tolist() == [0.5]
+    assert batch.normal.tolist() == [[0, 0, -1]]
+
+
+@pytest.mark.parametrize("pairs", [[], np.zeros((0, 2), np.int64), np.zeros((0, 2))])
+def test_no_pairs_give_no_rows(pairs):
+    batch = sweep_pairs(CENTRES, HALVES, MOTIONS, pairs)
+
+    assert len(batch) == 0
+    assert list(batch) == []
+    assert batch.normal.shape == (0, 2)
+    assert len(sweep_pairs(*np.zeros((3, 0, 2)), [])) == 0
+
+
+def test_arrays_of_any_layout_and_kind_are_taken_and_left_alone():
+    wide = np.zeros((4, 6))
+    wide[:, ::3] = CENTRES
+    halves = np.asfortranarray(HALVES, np.float32)
+    motions = np.array(MOTIONS, np.int16)
+    pairs = np.array(PAIRS, np.uint8)
+    frozen = wide[:, ::3]
+    frozen.flags.writeable = False
+
+    batch = sweep_pairs(frozen, halves, motions, pairs)
+
+    assert list(batch) == list(sweep_pairs(CENTRES, HALVES, MOTIONS, PAIRS))
+    assert frozen.tolist() == [list(map(float, centre)) for centre in CENTRES]
+
+
+def test_batch_does_not_follow_later_changes_of_the_arrays():
+    centres, motions, pairs = np.array(CENTRES, float), np.array(MOTIONS, float), np.array(PAIRS)
+    batch = sweep_pairs(centres, HALVES, motions, pairs)
+    before = list(batch)
+
+    centres += 1
+    motions += 1
+    pairs[:] = 0
+
+    assert list(batch) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"pairs": [(0, 1), (0, 4)]}, "pairs[1]=(0, 4) must be rows of the 4 bodies"),
+        ({"pairs": [(0, 1), (-1, 2)]}, "pairs[1]=(-1, 2) must be rows of the 4 bodies"),
+        ({"pairs": np.array([(2**63, 0)], np.uint64)}, "pairs[0]=(9223372036854775808, 0)"),
+        ({"pairs": [(0.0, 1.0)]}, "pairs must be integers of shape (m, 2); got float64"),
+        ({"pairs": [(True, False)]}, "pairs must be integers"),
+        ({"pairs": (0, 1)}, "pairs must be integers of shape (m, 2); got int64 of shape (2,)"),
+        ({"pairs": [(0, 1, 2)]}, "of shape (1, 3)"),
+        ({"pairs": [(0, 1), (2,)]}, "must be rows of two integers"),
+        ({"centres": [(0, 0)] * 3}, "halves must have shape (n, dim), the same for all"),
+        ({"motions": (0, 0)}, "motions must have shape (n, dim)"),
+        ({"growths": [(0, 0)]}, "growths must have shape (n, dim)"),
+        ({"halves": [(1, 1, 1)] * 4}, "halves has 3 axes and centres has 2"),
+        ({"motions": [(0, 0), (0, 0), (0, 0), (0, math.nan)]}, "motions[3]=(0.0, nan) must be fin"),
+        ({"halves": [(1, 1), (1, 1), (-1, 1), (1, 1)]}, "halves[2]=(-1.0, 1.0) must be >= 0"),
+        ({"centres": [(0, 0), (0,), (0, 0), (0, 0)]}, "centres="),
+        ({"centres": np.zeros((4, 2, 2))}, "centres must have 2 or 3 axes"),
+        ({"centres": np.zeros((4, 2), complex)}, "must be numbers"),
+    ],
+)
+def test_sweep_pairs_names_the_row_it_refuses(change, told):
+    arrays = {"centres": CENTRES, "halves": HALVES, "motions": MOTIONS, "pairs": PAIRS}
+
+    with pytest.raises(ValueError, match=re.escape(told)):
+        sweep_pairs(**{**arrays, **change})
+
+
+def test_single_box_is_compared_with_every_row():
+    lows, highs = np.array([(0, 0), (2, 2), (5, 0)]), np.array([(1, 1), (3, 3), (6, 1)])
+
+    assert overlaps((1, 1), (2, 2), lows, highs).tolist() == [True, True, False]
+    assert overlaps(lows, highs, (1, 1), (2, 2)).tolist() == [True, True, False]
+    assert overlaps(lows, highs, lows[::-1], highs[::-1]).tolist() == [False, True, False]
+    assert overlaps(np.zeros((0, 2)), np.zeros((0, 2)), (0, 0), (1, 1)).tolist() == []
+
+
+def test_single_answer_is_a_plain_bool():
+    assert overlaps((0, 0), (1, 1), (1, 1), (2, 2)) is True
+    assert overlaps(np.array([0, 0]), (1, 1), [2, 1], (2, 2)) is False
+
+
+@pytest.mark.parametrize(
+    ("corners", "told"),
+    [
+        (([(0, 0)] * 2, (1, 1), [(0, 0)] * 3, (1, 1)), "same number of rows; got min1 2, min2 3"),
+        (((0, 0), (1, 1), (0, 0, 0), (1, 1, 1)), "min2 has 3 axes and min1 has 2"),
+        (((0, 0), (1, 1), ("a", 0), (1, 1)), "min2=('a', 0) must be numbers"),
+        (
+            ((0, 0), [(1, 1), (1, -1)], (0, 0), (1, 1)),
+            "min1[1]=(0.0, 0.0) must not be above max1[1]=(1.0, -1.0)",
+        ),
+    ],
+)
+def test_overlaps_names_what_it_refuses(corners, told):
+    with pytest.raises(ValueError, match=re.escape(told)):
+        overlaps(*corners)
+
+
+def test_swept_bounds_of_arrays():
+    low, high = swept_bounds([(0, 0), (5, 5)], (1, 2), [(3, 0), (0, -3)])
+
+    assert low.tolist() == [[-1, -2], [4, 0]]
+    assert high.tolist() == [[4, 2], [6, 7]]
+    assert low.dtype == high.dtype == np.float64
+
+
+def test_swept_bounds_hold_a_box_that_changes_its_size():
+    assert swept_bounds((0, 0), (1, 1), (3, 0), (2, -0.5)) == ((-1.0, -1.0), (6.0, 1.0))
+    assert swept_bounds((0, 0), (1, 1), (3, 0), (-5, 0)) == ((-1.0, -1.0), (3.0, 1.0))
+
+
+def test_swept_bounds_hold_every_stored_face_on_the_way():
+    rng = np.random.default_rng(1)
+    centres, motions = rng.normal(0, 100, (2, 1000, 3))
+    halves = rng.random((1000, 3))
+
+    low, high = swept_bounds(centres, halves, motions)
+
+    for t in (0, 0.1, 1 / 3, 0.9, 1):
+        at = centres + motions * t
+        assert (low <= at - halves).all()
+        assert (at + halves <= high).all()
+
+
+def test_swept_bounds_never_show_minus_zero():
+    assert repr(swept_bounds((-0.0, 0), (0, 0), (-0.0, 0))) == "((0.0, 0.0), (0.0, 0.0))"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (((0, math.nan), (1, 1), (0, 0)), "centre=(0.0, nan) must be finite"),
+        (((0, 0), [(1, 1), (1, -1)], (0, 0)), "half[1]=(1.0, -1.0) must be >= 0"),
+        (((0, 0), (1, 1), (0, 0, 0)), "motion has 3 axes and centre has 2"),
+        (((0, 0), (1, 1), (0, 0), (math.inf, 0)), "growth=(inf, 0.0) must be finite"),
+    ],
+)
+def test_swept_bounds_name_what_they_refuse(arguments, told):
+    with pytest.raises(ValueError, match=re.escape(told)):
+        swept_bounds(*arguments)
+
+
+def test_both_lives_of_the_kernel_give_the_same_bits():
+    try:
+        compiled = _backend.load(compiled=True).sweep
+    except ImportError:
+        pytest.skip("the compiled kernels are not installed")
+    plain = _backend.load(compiled=False).sweep
+    rng = np.random.default_rng(7)
+
+    for dim in (2, 3):
+        # Decimals of one digit: flush faces, corners and seams all over the place.
+        centres, motions, growths = rng.integers(-40, 41, (3, 60, dim)) / 10
+        halves = rng.integers(0, 11, (60, dim)) / 10
+        motions *= rng.integers(0, 2, (60, dim))
+        growths = np.maximum(growths * rng.integers(0, 2, (60, dim)), -halves)
+        pairs = np.array([(i, j) for i in range(60) for j in range(60)], np.int64)
+        results = []
+        for kernel in (plain, compiled):
+            written = [np.zeros(len(pairs), np.int8) for _ in range(4)]
+            written += [np.zeros(len(pairs)) for _ in range(4)]
+            taken = (centres, halves, motions, growths, pairs)
+            kernel.sweep_pairs(*(array.data for array in (*taken, *written)))
+            results.append(written)
+        assert set(results[0][0].tolist()) == {0, 1, 2, 3}
+        for of_plain, of_compiled in zip(*results, strict=True):
+            # Bytes, but for nan, whose sign the two may choose for themselves.
+            assert np.array_equal(of_plain, of_compiled, equal_nan=of_plain.dtype == np.float64)
+            assert np.array_equal(np.signbit(of_plain + 0), np.signbit(of_compiled + 0)) or (
+                np.isnan(of_plain).any()
+            )

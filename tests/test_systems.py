@@ -1,0 +1,439 @@
+"""The four systems in an esper world: installing them, calling them, what they leave alone."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import Falls, Gravity, Log, box, mixed_log, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+SYSTEMS = (ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem, ec.MotionSystem)
+
+
+def test_install_adds_the_four_in_order():
+    ec.install()
+
+    found = [esper.get_processor(system) for system in SYSTEMS]
+    assert [system.priority for system in found] == [103, 102, 101, 100]
+
+
+def test_install_takes_a_priority():
+    ec.install(priority=7)
+
+    assert [esper.get_processor(system).priority for system in SYSTEMS] == [10, 9, 8, 7]
+
+
+def test_install_takes_a_space_or_makes_one():
+    space = ec.Space(dim=3)
+
+    assert ec.install(space) is space
+
+
+def test_installing_twice_gives_the_same_space():
+    space = ec.install()
+
+    assert ec.install() is space
+
+
+@pytest.mark.parametrize("arguments", [{"dim": 3}, {"priority": 5}, {"space": "another"}])
+def test_installing_twice_with_other_arguments_is_refused(arguments):
+    ec.install()
+    if "space" in arguments:
+        arguments = {"space": ec.Space()}
+
+    with pytest.raises(ValueError, match="install"):
+        ec.install(**arguments)
+
+
+def test_two_worlds_do_not_touch_each_other(world):
+    here = mover((0, 0), (1, 1), (10, 0), ec.Stop())
+    space = ec.install()
+    other = f"{world} the other"
+    esper.switch_world(other)
+    try:
+        there = mover((0, 0), (1, 1), (10, 0), ec.Stop())
+        box((5, 0), (1, 1))
+        other_space = ec.install()
+        esper.process(1.0)
+        assert position(there) == (3, 0)
+        assert len(other_space.collisions) == 1
+        esper.switch_world(world)
+        esper.process(1.0)
+
+        assert position(here) == (10, 0)
+        assert len(space.collisions) == 0
+        assert space is not other_space
+    finally:
+        esper.switch_world(world)
+        esper.delete_world(other)
+
+
+def test_a_system_run_in_a_foreign_world_says_so(world):
+    ec.install()
+    systems = [esper.get_processor(system) for system in SYSTEMS]
+    other = f"{world} the other"
+    esper.switch_world(other)
+    try:
+        with pytest.raises(RuntimeError, match="world"):
+            systems[0].process(1.0)
+    finally:
+        esper.switch_world(world)
+        esper.delete_world(other)
+
+
+def test_process_without_dt_takes_a_step_of_one():
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    ec.install()
+
+    esper.process()
+
+    assert position(runner) == (3, 0)
+
+
+@pytest.mark.parametrize("call", [lambda: esper.process(0.5), lambda: esper.process(dt=0.5)])
+def test_dt_by_place_or_by_name(call):
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    ec.install()
+
+    call()
+
+    assert position(runner) == (1.5, 0)
+
+
+def test_more_arguments_for_the_games_own_systems_pass_by():
+    class Own(esper.Processor):
+        seen: object = None
+
+        def process(self, dt, level, *, paused):
+            self.seen = (level, paused)
+
+    own = Own()
+    esper.add_processor(own)
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    ec.install()
+
+    esper.process(0.5, "level one", paused=False)
+
+    assert own.seen == ("level one", False)
+    assert position(runner) == (1.5, 0)
+
+
+def test_timed_process_works():
+    mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    ec.install()
+
+    esper.timed_process(0.5)
+
+    assert {system.__name__ for system in SYSTEMS} <= set(esper.process_times)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_systems_called_by_hand_give_the_same(world, dim):
+    by_esper = mixed_log(12, dim=dim)
+
+    other = f"{world} by hand"
+    esper.switch_world(other)
+    try:
+        space = ec.Space(dim=dim)
+        systems = [system(space) for system in SYSTEMS]
+
+        class ByHand(esper.Processor):
+            def process(self, dt=1.0):
+                for system in systems:
+                    system.process(dt)
+
+        def make_space():
+            esper.add_processor(ByHand())
+            return space
+
+        assert mixed_log(12, dim=dim, make_space=make_space) == by_esper
+    finally:
+        esper.switch_world(world)
+        esper.delete_world(other)
+
+
+def test_systems_by_hand_that_see_different_dt_are_refused():
+    mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    space = ec.Space()
+    broadphase, narrowphase = ec.BroadphaseSystem(space), ec.NarrowphaseSystem(space)
+    broadphase.process(0.5)
+
+    with pytest.raises(ValueError, match="dt"):
+        narrowphase.process(0.25)
+
+
+@pytest.mark.parametrize("dt", [-0.5, float("nan"), float("inf"), -float("inf"), "fast", None])
+def test_a_dt_that_is_no_time_is_refused_before_anything_changes(dt):
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    ec.install()
+    esper.process(0.5)
+
+    with pytest.raises((ValueError, TypeError), match="dt"):
+        esper.process(dt)
+    assert position(runner) == (1.5, 0)
+
+    esper.process(0.5)
+    assert position(runner) == (3, 0)
+
+
+def test_dt_zero_moves_nothing_and_refreshes_the_contacts():
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    wall = box((2, 0), (1, 1))
+    space = ec.install()
+
+    esper.process(0)
+
+    assert position(runner) == (0, 0)
+    assert velocity(runner) == (3, 0)
+    assert [contact.other(runner) for contact in space.contacts(runner)] == [wall]
+
+
+def test_an_integer_dt_is_a_dt():
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    ec.install()
+
+    esper.process(2)
+
+    assert position(runner) == (6, 0)
+
+
+def test_the_components_stay_the_games_own_objects():
+    parts = (ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(8, 2), ec.Slide(), ec.Growth(0, 1))
+    runner = esper.create_entity(*parts)
+    box((5, 0), (1, 50))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert all(esper.component_for_entity(runner, type(part)) is part for part in parts)
+    assert parts[0].y == 2.0
+    assert parts[1].y == 2.0
+    assert parts[2].xy == (0.0, 2.0)
+
+
+def test_the_systems_change_no_structure_of_the_world():
+    # One structural change makes every query of the game slow.
+    runner = mover((0, 0), (1, 1), (8, 2), ec.Slide())
+    box((5, 0), (1, 50))
+    ec.install()
+    esper.process(1.0)
+    before = esper.get_components(ec.Position, ec.Velocity)
+
+    for _ in range(5):
+        set_velocity(runner, 8, 2)
+        esper.process(1.0)
+
+    assert esper.get_components(ec.Position, ec.Velocity) is before
+    assert [entity for entity, _ in before] == [runner]
+
+
+def test_entities_without_a_box_are_left_alone():
+    floating = esper.create_entity(ec.Velocity(5, 5))
+    nowhere = esper.create_entity(ec.Extents(1, 1), ec.Velocity(5, 5))
+    point = esper.create_entity(ec.Position(3, 3), ec.Velocity(5, 5))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert space.entities == [] or list(space.entities) == []
+    assert position(point) == (3, 3)
+    assert esper.entity_exists(floating)
+    assert esper.entity_exists(nowhere)
+
+
+def test_an_empty_world_takes_steps():
+    space = ec.install()
+
+    for _ in range(3):
+        esper.process(1 / 60)
+
+    assert len(space) == 0
+    assert len(space.collisions) == 0
+    assert space.positions().shape == (0, 2)
+
+
+def test_bodies_come_and_go():
+    space = ec.install()
+    esper.process(1 / 60)
+    first = box((0, 0), (1, 1))
+    esper.process(1 / 60)
+    assert list(space.entities) == [first]
+
+    second = mover((5, 0), (1, 1), (1, 0), ec.Slide())
+    esper.process(1 / 60)
+    assert list(space.entities) == [first, second]
+
+    esper.delete_entity(first)
+    esper.process(1 / 60)
+    assert list(space.entities) == [second]
+
+    esper.remove_component(second, ec.Extents)
+    esper.process(1 / 60)
+    assert list(space.entities) == []
+    space.check()
+
+
+def test_a_component_that_is_replaced_is_seen_at_the_next_step():
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Stop())
+    ec.install()
+    esper.process(1.0)
+
+    old = esper.component_for_entity(runner, ec.Position)
+    esper.add_component(runner, ec.Position(100, 0))
+    esper.add_component(runner, ec.Velocity(0, 5))
+    esper.process(1.0)
+
+    assert position(runner) == (100, 5)
+    assert old == ec.Position(3, 0)
+
+
+def test_a_response_that_is_exchanged_is_seen_at_the_next_step():
+    runner = mover((0, 0), (1, 1), (3, 0), ec.Slide())
+    box((2, 0), (1, 1))
+    ec.install()
+    esper.process(1.0)
+    assert velocity(runner) == (0, 0)
+
+    esper.remove_component(runner, ec.Slide)
+    esper.add_component(runner, ec.Deflect())
+    set_velocity(runner, 3, 0)
+    esper.process(1.0)
+
+    assert velocity(runner) == (-3, 0)
+
+
+def test_a_velocity_that_comes_or_goes_is_seen_at_the_next_step():
+    runner = box((0, 0), (1, 1), ec.Stop())
+    ec.install()
+    esper.process(1.0)
+    esper.add_component(runner, ec.Velocity(2, 0))
+    esper.process(1.0)
+    assert position(runner) == (2, 0)
+
+    esper.remove_component(runner, ec.Velocity)
+    esper.process(1.0)
+    assert position(runner) == (2, 0)
+
+
+def test_changing_the_mass_or_restitution_in_place_is_seen():
+    ball = mover((0, 0), (1, 1), (4, 0), ec.Deflect(1.0))
+    box((4, 0), (1, 1))
+    ec.install()
+    esper.component_for_entity(ball, ec.Deflect).restitution = 0.5
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (-2, 0)
+
+
+def test_clear_database_empties_the_space_and_ids_are_not_confused():
+    first = mover((0, 0), (1, 1), (4, 0), ec.Stop())
+    box((1.5, 0), (1, 1))
+    space = ec.install()
+    esper.process(1.0)
+
+    esper.clear_database()
+    again = mover((50, 0), (1, 1), (4, 0), ec.Stop())
+    assert again == first
+    esper.process(1.0)
+
+    assert list(space.entities) == [again]
+    assert position(again) == (54, 0)
+    assert len(space.collisions) == 0
+    assert all(event.reason is ec.EndReason.WORLD_CLEARED for event in space.contacts_ended)
+
+
+def test_three_dimensional_bodies_in_a_flat_space_ignore_z():
+    runner = esper.create_entity(
+        ec.Position(0, 0, 7), ec.Extents(1, 1, 1), ec.Velocity(4, 0, 9), ec.Stop()
+    )
+    box((4, 0), (1, 1))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert position(runner, 3) == (2, 0, 7)
+
+
+def test_a_game_system_at_priority_zero_runs_after_the_four():
+    order = []
+
+    class After(esper.Processor):
+        def process(self, dt=1.0):
+            order.append(position(runner))
+
+    class Before(After):
+        pass
+
+    runner = mover((0, 0), (1, 1), (4, 0), ec.Stop())
+    ec.install()
+    esper.add_processor(After())
+    esper.add_processor(Before(), priority=200)
+
+    esper.process(1.0)
+
+    assert order == [(0, 0), (4, 0)]
+
+
+def test_gravity_is_a_game_system():
+    crate = mover((0, 5), (1, 1), (0, 0), ec.Slide(), Falls())
+    floor = box((0, -1), (50, 1))
+    space = ec.install()
+    esper.add_processor(Gravity(), priority=200)
+
+    for _ in range(90):
+        esper.process(1 / 60)
+
+    assert position(crate) == (0, 1)
+    assert [contact.other(crate) for contact in space.contacts(crate)] == [floor]
+
+
+def test_the_program_of_the_design():
+    floor = esper.create_entity(ec.Position(0, -100), ec.Extents(400, 10))
+    player = esper.create_entity(
+        ec.Position(0, -60), ec.Extents(8, 16), ec.Velocity(120, -900), ec.Slide()
+    )
+    ball = esper.create_entity(
+        ec.Position(300, 40), ec.Extents(4, 4), ec.Velocity(0, -20_000), ec.Deflect(restitution=0.9)
+    )
+    coin = esper.create_entity(ec.Position(30, -84), ec.Extents(4, 4), ec.Sensor())
+    space = ec.install()
+
+    def on_collision(event: ec.Collision) -> None:
+        if {event.first, event.second} == {player, coin}:
+            esper.delete_entity(coin)
+
+    space.on_collision(on_collision)
+    esper.process(1 / 60)
+
+    assert position(player)[1] == -74
+    assert velocity(player) == (120, 0)
+    assert velocity(ball) == (0, 18_000)
+    assert position(ball)[1] > 40
+    assert space.query((-50, -50), (50, 50)) == []
+    assert space.cast_ray(origin=(0, 0), direction=(0, -200)).entity == player
+
+    for _ in range(30):
+        esper.process(1 / 60)
+    assert not esper.entity_exists(coin)
+    assert player in space
+    assert floor in space
+
+
+def test_a_log_of_nothing_is_not_a_log_of_something():
+    # The log that the tests of sameness compare must see a difference of one bit.
+    space = ec.install()
+    runner = mover((0, 0), (1, 1), (4, 0), ec.Stop())
+    logs = []
+    for bump in (0.0, 0.0, 2.0**-52):
+        esper.component_for_entity(runner, ec.Position).set(1 + bump, 0)
+        set_velocity(runner, 4, 0)
+        esper.process(0)
+        log = Log()
+        log.record(space)
+        logs.append(log.digest())
+
+    assert logs[1].split()[2] != logs[2].split()[2]

@@ -1,0 +1,330 @@
+"""Levels drawn with Tiled: what is solid, where it lies, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import esper
+import pytest
+
+from ecs_collide.components import Extents, Position
+
+try:
+    import pytiled_parser  # noqa: F401
+except ImportError:
+    if os.environ.get("CI"):
+        raise
+    pytest.skip("pytiled-parser is not installed", allow_module_level=True)
+
+from ecs_collide import tiled
+
+TILESET = """
+ <tileset firstgid="1" name="t" tilewidth="10" tileheight="10" tilecount="4" columns="4">
+  <image source="t.png" width="40" height="10"/>
+  <tile id="0"><properties><property name="solid" type="bool" value="true"/></properties></tile>
+  <tile id="1"><properties><property name="solid" type="bool" value="false"/></properties></tile>
+  <tile id="3" type="coin">
+   <properties>
+    <property name="worth" type="int" value="5"/>
+    <property name="kind" value="gold"/>
+   </properties>
+  </tile>
+ </tileset>
+"""
+SOLID = '<properties><property name="solid" type="bool" value="true"/></properties>'
+NOT_SOLID = '<properties><property name="solid" type="bool" value="false"/></properties>'
+
+Load = Callable[..., tiled.Level]
+
+
+def tile_layer(picture: str, extra: str = "", attributes: str = "") -> str:
+    """Return a layer drawn with digits and dots."""
+    rows = picture.split()
+    data = ",\n".join(",".join(row.replace(".", "0")) for row in rows)
+    return (
+        f'<layer id="1" name="tiles" width="{len(rows[0])}" height="{len(rows)}" {attributes}>'
+        f'{extra}<data encoding="csv">{data}</data></layer>'
+    )
+
+
+def object_layer(*objects: str, attributes: str = "") -> str:
+    return f'<objectgroup id="2" name="things" {attributes}>{"".join(objects)}</objectgroup>'
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Return a function that saves layers as a map of 10 x 10 pixels a tile, and loads it."""
+
+    def load_layers(
+        *layers: str, width: int = 4, height: int = 3, head: str = "", **options: bool
+    ) -> tiled.Level:
+        path = tmp_path / "map.tmx"
+        path.write_text(
+            '<map version="1.8" tiledversion="1.8.2" orientation="orthogonal" '
+            f'renderorder="right-down" width="{width}" height="{height}" tilewidth="10" '
+            f'tileheight="10" infinite="0" nextlayerid="9" nextobjectid="9" {head}>'
+            f"{TILESET}{''.join(layers)}</map>"
+        )
+        return tiled.load(path, **options)
+
+    return load_layers
+
+
+def corners(level: tiled.Level) -> set[tuple[float, float, float, float]]:
+    return {
+        (
+            box.centre[0] - box.half[0],
+            box.centre[1] - box.half[1],
+            box.centre[0] + box.half[0],
+            box.centre[1] + box.half[1],
+        )
+        for box in level.solids
+    }
+
+
+def test_solid_tiles_become_few_boxes_counted_upwards(load: Load) -> None:
+    level = load(
+        tile_layer("""
+            1...
+            1.11
+            1.11
+        """)
+    )
+
+    assert level.size == (40.0, 30.0)
+    assert corners(level) == {(0, 0, 10, 30), (20, 0, 40, 20)}
+
+
+def test_without_merging_each_tile_is_a_box(load: Load) -> None:
+    level = load(tile_layer("1... 1.11 1.11"), merge=False)
+
+    assert len(level.solids) == 7
+    assert (20, 10, 30, 20) in corners(level)
+    assert all(box.half == (5.0, 5.0) for box in level.solids)
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "1111 1111 1111",
+        ".... .... ....",
+        "1.1. .1.1 1.1.",
+        "111. 1.11 1111",
+        ".11. 1111 .11.",
+        "1..1 1111 1..1",
+    ],
+)
+def test_merged_boxes_cover_the_same_points_once(load: Load, picture: str) -> None:
+    whole = load(tile_layer(picture))
+    tiles = load(tile_layer(picture), merge=False)
+
+    cells = [
+        (x, y)
+        for left, bottom, right, top in corners(whole)
+        for x in range(int(left), int(right), 10)
+        for y in range(int(bottom), int(top), 10)
+    ]
+
+    assert len(cells) == len(set(cells))
+    assert set(cells) == {(left, bottom) for left, bottom, _, _ in corners(tiles)}
+
+
+@pytest.mark.parametrize(
+    ("layer", "solid"),
+    [(SOLID, {0, 20}), ("", {0}), (NOT_SOLID, set())],
+    ids=["layer true", "layer says nothing", "layer false"],
+)
+def test_layer_and_tile_say_together_what_is_solid(
+    load: Load, layer: str, solid: set[float]
+) -> None:
+    # Tile 1 says true, tile 2 says false, tile 3 says nothing.
+    level = load(tile_layer("123.", extra=layer), height=1, merge=False)
+
+    assert {left for left, _, _, _ in corners(level)} == solid
+
+
+def test_flipped_tile_is_as_solid_as_before(load: Load) -> None:
+    flipped = 1 + 0x80000000 + 0x20000000
+    layer = tile_layer("1111", extra=NOT_SOLID).replace("1,1,1,1", f"{flipped},0,0,2")
+
+    level = load(layer.replace(NOT_SOLID, ""), height=1)
+
+    assert corners(level) == {(0, 0, 10, 10)}
+
+
+def test_groups_hand_down_offset_and_solidity(load: Load) -> None:
+    inner = tile_layer("3...", attributes='offsetx="1" offsety="2"')
+
+    level = load(
+        f'<group id="5" name="g" offsetx="100" offsety="-7">{SOLID}{inner}</group>', height=1
+    )
+
+    assert corners(level) == {(101, 5, 111, 15)}
+
+
+def test_solid_tiles_of_two_layers_are_merged_and_never_doubled(load: Load) -> None:
+    level = load(tile_layer("11.."), tile_layer(".11."), height=1)
+
+    assert corners(level) == {(0, 0, 30, 10)}
+
+
+def test_infinite_map_is_read_from_its_chunks(load: Load) -> None:
+    layer = (
+        '<layer id="1" name="tiles" width="4" height="3"><data encoding="csv">'
+        '<chunk x="-2" y="1" width="2" height="2">1,1,0,1</chunk></data></layer>'
+    )
+
+    level = load(layer)
+
+    assert corners(level) == {(-20, 10, 0, 20), (-10, 0, 0, 10)}
+
+
+def test_objects_keep_names_types_and_properties(load: Load) -> None:
+    level = load(
+        object_layer(
+            '<object id="3" name="door" type="exit" x="10" y="5" width="20" height="10">'
+            '<properties><property name="to" value="cellar"/></properties></object>',
+            '<object id="4" name="start" x="7.5" y="12.25"><point/></object>',
+            attributes='offsetx="1" offsety="3"',
+        )
+    )
+    door, start = level.objects
+
+    assert (door.id, door.name, door.type, door.layer) == (3, "door", "exit", "things")
+    assert door.properties == {"to": "cellar"}
+    assert (door.centre, door.half) == ((21.0, 17.0), (10.0, 5.0))
+    assert (start.centre, start.half) == ((8.5, 14.75), (0.0, 0.0))
+
+
+def test_tile_object_stands_on_its_point_and_inherits_from_its_tile(load: Load) -> None:
+    level = load(
+        object_layer(
+            '<object id="1" gid="4" x="10" y="30" width="10" height="20">'
+            '<properties><property name="worth" type="int" value="9"/></properties></object>'
+        )
+    )
+    (coin,) = level.of_type("coin")
+
+    assert (coin.centre, coin.half) == ((15.0, 10.0), (5.0, 10.0))
+    assert coin.properties == {"worth": 9, "kind": "gold"}
+    assert coin.tile == 4
+
+
+@pytest.mark.parametrize(
+    ("alignment", "centre"),
+    [
+        ("topleft", (15.0, 15.0)),
+        ("center", (10.0, 20.0)),
+        ("bottomright", (5.0, 25.0)),
+        ("unspecified", (15.0, 25.0)),
+    ],
+)
+def test_tileset_says_where_a_tile_object_is_held(
+    load: Load, alignment: str, centre: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aligned = TILESET.replace('name="t"', f'name="t" objectalignment="{alignment}"')
+    monkeypatch.setattr(sys.modules[__name__], "TILESET", aligned)
+
+    level = load(object_layer('<object id="1" gid="4" x="10" y="10" width="10" height="10"/>'))
+
+    assert level.objects[0].centre == centre
+
+
+def test_objects_and_solids_become_entities(load: Load, world: str) -> None:
+    level = load(
+        tile_layer("11.. .... ...."),
+        object_layer('<object id="1" name="box" x="0" y="0" width="4" height="6"/>'),
+    )
+
+    (wall,) = level.create_solids()
+    box = esper.create_entity(*level.named("box").components())
+
+    assert esper.components_for_entity(wall) == (Position(10, 25), Extents(10, 5))
+    assert esper.components_for_entity(box) == (Position(2, 27), Extents(2, 3))
+    assert level.solids[0].components()[0] is not level.solids[0].components()[0]
+
+
+@pytest.mark.parametrize(
+    ("thing", "word"),
+    [
+        ('<object id="7" name="o" x="0" y="0" width="4" height="4"><ellipse/></object>', "ellipse"),
+        ('<object id="7" name="o" x="0" y="0"><polygon points="0,0 1,1 2,0"/></object>', "polygon"),
+        ('<object id="7" name="o" x="0" y="0"><polyline points="0,0 1,1"/></object>', "polyline"),
+        ('<object id="7" name="o" x="0" y="0" width="4" height="4" rotation="45"/>', "45 degrees"),
+    ],
+)
+def test_what_is_no_upright_box_is_refused_by_name(load: Load, thing: str, word: str) -> None:
+    with pytest.raises(ValueError, match=rf"object 7 \(o\) in layer 'things' .*{word}"):
+        load(object_layer(thing))
+
+
+def test_full_turn_is_no_rotation(load: Load) -> None:
+    level = load(
+        object_layer('<object id="1" x="0" y="0" width="4" height="4" rotation="-360"/>')
+    )
+
+    assert level.objects[0].half == (2.0, 2.0)
+
+
+def test_solid_written_as_text_is_refused(load: Load) -> None:
+    written = '<properties><property name="solid" value="true"/></properties>'
+
+    with pytest.raises(ValueError, match="solid of layer 'tiles' is 'true' .*type bool"):
+        load(tile_layer("1", extra=written))
+
+
+def test_tile_of_no_tileset_is_refused(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = TILESET.replace('firstgid="1"', 'firstgid="100"')
+    monkeypatch.setattr(sys.modules[__name__], "TILESET", later)
+
+    with pytest.raises(ValueError, match="uses tile 3, which is in none of its tilesets"):
+        load(tile_layer("3"))
+
+
+@pytest.mark.parametrize("text", ["", "hello", "<map/>", "<map", "{}", '{"layers": []}'])
+def test_file_that_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "broken.tmx"
+    path.write_text(text)
+
+    with pytest.raises(ValueError, match=r"broken\.tmx is no map that Tiled has saved"):
+        tiled.load(path)
+
+
+def test_isometric_map_is_refused(load: Load, tmp_path: Path) -> None:
+    load()
+    path = tmp_path / "map.tmx"
+    path.write_text(path.read_text().replace("orthogonal", "isometric"))
+
+    with pytest.raises(ValueError, match="is isometric"):
+        tiled.load(path)
+
+
+def test_missing_file_is_reported_as_such(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        tiled.load(tmp_path / "nowhere.tmx")
+
+
+def test_unknown_name_is_answered_with_the_names_there_are(load: Load) -> None:
+    level = load(object_layer('<object id="1" name="door" x="0" y="0" width="1" height="1"/>'))
+
+    with pytest.raises(KeyError, match=r"0 objects are named 'dor'; the map has \['door'\]"):
+        level.named("dor")
+
+
+def test_missing_parser_names_the_extra() -> None:
+    code = (
+        "import sys; sys.modules['pytiled_parser'] = None\n"
+        "try:\n import ecs_collide.tiled\n"
+        "except ImportError as error: print(error.name, error)"
+    )
+
+    said = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert said.stdout.startswith("pytiled_parser ")
+    assert 'pip install "ecs_collide[tiled]"' in said.stdout
