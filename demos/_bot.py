@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ecs_collide.tiled import LevelObject
 
 STUCK = 25  # steps without getting on, after which it jumps
+HOPS = 0.005  # chance of a jump for joy, in each step
 NEAR = 6.0  # world units from a point at which it counts as reached
 
 
@@ -42,6 +43,7 @@ class Bot(esper.Processor):
         self.index = 0
         self.player = 0
         self.delay = 0.0
+        self.arrived = False  # at the point
         self.aim = 0.0  # how far beside the point it really goes
         self.still = 0
         self.last_x = 0.0
@@ -62,12 +64,16 @@ class Bot(esper.Processor):
 
         goal = self.route[self.index]
         away = goal.centre[0] + self.aim - position.x
-        keys.right, keys.left = away > NEAR, away < -NEAR
         on_ground = footing(self.game.space, player) is not None
-        if abs(away) <= NEAR or (away < 0 and on_ground):
-            self._act(goal, player, on_ground)
-        elif on_ground and self._is_stuck(position.x):
-            keys.jump = True
+        velocity = esper.component_for_entity(player, ec.Velocity)
+        keys.jump = not on_ground and velocity.y > 0  # hold the key while rising
+        self.arrived = self.arrived or abs(away) <= NEAR or (away < 0 and on_ground)
+        if self.arrived:
+            self._act(goal, velocity, on_ground)
+        else:
+            keys.right, keys.left = away > 0, away < 0
+            if on_ground and (self._is_stuck(position.x) or self.chance.random() < HOPS):
+                keys.jump = True
 
     def _start(self, player: int, position: ec.Position) -> None:
         """Begin with the first point that a new player has not passed."""
@@ -75,11 +81,11 @@ class Bot(esper.Processor):
         ahead = [n for n, step in enumerate(self.route) if step.centre[0] > position.x]
         self.index = ahead[0] if ahead else len(self.route) - 1
         self.delay = self.chance.uniform(0.0, 0.5)
+        self.arrived = False
 
-    def _act(self, goal: LevelObject, player: int, on_ground: bool) -> None:
+    def _act(self, goal: LevelObject, velocity: ec.Velocity, on_ground: bool) -> None:
         """Do what is to be done at a point, and go on to the next when it is done."""
         keys = self.game.keys
-        velocity = esper.component_for_entity(player, ec.Velocity)
         do, _, name = str(goal.properties["do"]).partition(" ")
         done = False
         if do == "run":
@@ -88,11 +94,9 @@ class Bot(esper.Processor):
             keys.jump = done = on_ground
             keys.right = True
         elif do == "shoot":
-            keys.left = keys.right = False
             done = keys.shoot = on_ground and self.delay <= 0
         elif do == "leap":
-            keys.left = keys.right = False
-            keys.jump = on_ground or velocity.y > 0
+            keys.jump = keys.jump or on_ground
             done = keys.shoot = not on_ground and velocity.y < 200
         elif do == "wait":
             lift = self.game.lifts[name]
@@ -102,9 +106,10 @@ class Bot(esper.Processor):
             done = lift.rest > 0.0 and lift.heading == 0
         if done:
             self.index = min(self.index + 1, len(self.route) - 1)
-            self.delay = self.chance.uniform(0.1, 0.5)
+            self.delay = self.chance.uniform(0.1, 1.2)
             self.aim = self.chance.uniform(-3.0, 3.0)
             self.still = 0
+            self.arrived = False
 
     def _is_stuck(self, x: float) -> bool:
         """Return whether it has not got on for a while."""

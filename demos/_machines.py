@@ -77,6 +77,8 @@ def shoot(x: float, y: float, way: int, friendly: bool) -> None:
 
 def footing(space: ec.Space, entity: int) -> float | None:
     """Return how fast the ground under an entity moves sideways; None if it stands on nothing."""
+    if entity not in space:  # made since the last step
+        return None
     for contact in space.contacts(entity):
         if contact.kind == ec.ContactKind.SOLID and contact.normal_for(entity)[1] > 0:
             ground = esper.try_component(contact.other(entity), ec.Velocity)

@@ -21,6 +21,7 @@ SPACING = 12.0  # between the middles of two boxes at the start, in world units
 WIDTH = 960.0  # of the window, in pixels
 WALL = 8.0  # thickness
 WARM, COLD = 260.0, 40.0  # highest speed on an axis at the start, units per second
+GREY = (72, 78, 98)
 COLOURS = np.array(  # from slow to fast
     [(58, 84, 178), (74, 148, 214), (126, 214, 190), (250, 214, 96), (248, 128, 60), (226, 58, 72)]
 )
@@ -44,10 +45,10 @@ def build(seed: int = 0, n: int = 3000) -> Arena:
     width, height = columns * SPACING, rows * SPACING
 
     walls = [
-        *((-WALL / 2, height / 2, WALL / 2, height / 2 + WALL),),
-        *((width + WALL / 2, height / 2, WALL / 2, height / 2 + WALL),),
-        *((width / 2, -WALL / 2, width / 2 + WALL, WALL / 2),),
-        *((width / 2, height + WALL / 2, width / 2 + WALL, WALL / 2),),
+        (-WALL / 2, height / 2, WALL / 2, height / 2 + WALL),
+        (width + WALL / 2, height / 2, WALL / 2, height / 2 + WALL),
+        (width / 2, -WALL / 2, width / 2 + WALL, WALL / 2),
+        (width / 2, height + WALL / 2, width / 2 + WALL, WALL / 2),
     ]
     for x, y, half_x, half_y in walls:
         esper.create_entity(ec.Position(x, y), ec.Extents(half_x, half_y))
@@ -65,7 +66,9 @@ def build(seed: int = 0, n: int = 3000) -> Arena:
             centres.tolist(), halves.tolist(), speeds.tolist(), strict=True
         )
     ]
-    return Arena(ec.install(), (width, height), boxes, halves)
+    space = ec.install()
+    esper.process(0.0)  # nothing moves, but the space now knows the boxes
+    return Arena(space, (width, height), walls, boxes, halves)
 
 
 class Arena(Scene):
@@ -78,12 +81,14 @@ class Arena(Scene):
         self,
         space: ec.Space,
         size: tuple[float, float],
+        walls: list[tuple[float, float, float, float]],
         boxes: list[int],
         halves: NDArray[np.float64],
     ) -> None:
         view = (size[0] + 2 * WALL, size[1] + 2 * WALL)
         super().__init__(space, size, view, zoom=WIDTH / view[0])
         self.ids = boxes
+        self.walls = Boxes.of([((x - a, y - b, x + a, y + b), 0, GREY) for x, y, a, b in walls])
         self.halves = halves
         self.n_outside = 0
         self.energy_at_start = self.energy()
@@ -115,7 +120,8 @@ class Arena(Scene):
         """Return which boxes have a face beyond a wall's."""
         centres = self.space.positions(self.ids)
         low, high = centres - self.halves, centres + self.halves
-        return np.any((low < 0) | (high > self.size), axis=1)
+        beyond: NDArray[np.bool_] = ((low < 0) | (high > self.size)).any(axis=1)
+        return beyond
 
     def boxes(self) -> Boxes:
         """Return the boxes in colours that tell their speed."""
@@ -123,7 +129,8 @@ class Arena(Scene):
         rects = np.concatenate([centres - self.halves, centres + self.halves], axis=1)
         speed = np.sqrt((self.space.velocities(self.ids) ** 2).sum(axis=1))
         shade = np.minimum((speed * (len(COLOURS) / WARM)).astype(np.int64), len(COLOURS) - 1)
-        return Boxes(rects, np.zeros(len(rects), dtype=np.int64), COLOURS[shade].astype(np.uint8))
+        boxes = Boxes(rects, np.zeros(len(rects), np.int64), COLOURS[shade].astype(np.uint8))
+        return boxes.joined(self.walls)
 
     def status(self) -> str:
         """Return the energy, all digits of it."""

@@ -60,7 +60,7 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
 
     for crate in level.of_type("crate"):
         esper.create_entity(
-            *(*crate.components(), ec.Velocity(0, 0), ec.Mass(0.5), ec.Slide()),
+            *(*crate.components(), ec.Velocity(0, 0), ec.Mass(2.0), ec.Slide()),
             *(Crate(), Look(CRATE)),
         )
     for coin in level.of_type("coin"):
@@ -70,7 +70,7 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     for place in level.of_type("checkpoint"):
         esper.create_entity(*place.components(), ec.Sensor(), Checkpoint())
     for flag in level.of_type("goal"):
-        esper.create_entity(*flag.components(), ec.Sensor(), Goal(), Look(FLAG, 64, 64, shift=16))
+        esper.create_entity(*flag.components(), ec.Sensor(), Goal(), Look(FLAG, 64, 64))
     for target in level.of_type("target"):
         esper.create_entity(*target.components(), Target(), Look(TARGET))
     for gun in level.of_type("gun"):

@@ -16,7 +16,8 @@ same order everywhere::
 """
 
 from ecs_collide import _backend
-from ecs_collide._roster import Report
+from ecs_collide._reports import Report
+from ecs_collide._stepper import Stats
 from ecs_collide.components import (
     Deflect,
     Extents,
@@ -47,7 +48,7 @@ from ecs_collide.events import (
 )
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
-from ecs_collide.space import Hit, Space, Stats
+from ecs_collide.space import Hit, Space
 from ecs_collide.sweep import (
     Sweep,
     SweepBatch,

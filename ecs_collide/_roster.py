@@ -7,8 +7,7 @@ so a quiet world is recognised for the price of one ``is`` per component type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from ecs_collide import _backend
 from ecs_collide._columns import Columns
 from ecs_collide._numbers import LARGEST
+from ecs_collide._reports import Report, find_no_number, quarantine_report
 from ecs_collide.components import Deflect, Extents, Growth, Mass, Position, Sensor, Velocity
 from ecs_collide.events import END_REASONS, EndReason
 from ecs_collide.responses import RESPONSE_CODES
@@ -51,34 +51,6 @@ class World(Protocol):
 
     def dispatch(self, name: str, event: object) -> None:
         """Hand an event to the world's own handlers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Something the game should know: a body was left out of the collisions.
-
-    Attributes
-    ----------
-    step : int
-        In which step.
-    entity : int
-        Whose component it is.
-    field : str
-        Component and attribute, as ``"Velocity.x"``.
-    value : object
-        What it says.
-    message : str
-        The same in a sentence, with what would have been right.
-    """
-
-    step: int
-    entity: int
-    field: str
-    value: object
-    message: str
-
-    def __str__(self) -> str:
-        return self.message
 
 
 class Roster:
@@ -208,12 +180,12 @@ class Roster:
         return EndReason.ENTITY_DELETED
 
     def _forget(self, row: int, reason: EndReason) -> None:
-        self._timeline.forget_contacts(row, END_REASONS.index(reason))
+        self._timeline.contacts.forget(row, END_REASONS.index(reason))
 
     def _release(self, entity: int, reason: EndReason) -> None:
         row = self.row_of.pop(entity)
         self._forget(row, reason)
-        self._timeline.remove(row)
+        self._timeline.candidates.remove(row)
         self._moved_house.discard(row)
         self.columns.give_back(row)
 
@@ -228,21 +200,20 @@ class Roster:
             A component holds something that is no number.
         """
         c, v = self.columns, self.views
-        all_rows = memoryview(self.rows)
-        ignored = memoryview(np.zeros(c.capacity, np.int8))
+        all_rows = self.rows.data
+        ignored = np.zeros(c.capacity, np.int8).data
         n_bad = 0
         try:
             n_bad += self._gather(Position, all_rows, v.seen_centre, v.touched, v.bad_centre)
             n_bad += self._gather(Extents, all_rows, v.seen_half, v.touched, v.bad_half, 0.0)
-            for kind, seen, bad in (
-                (Velocity, v.seen_velocity, v.bad_velocity),
-                (Growth, v.seen_growth, v.bad_growth),
-            ):
-                n_bad += self._gather(kind, memoryview(self._rows_with[kind]), seen, ignored, bad)
-            for kind, name, column in ((Mass, "value", v.mass), (Deflect, "restitution", v.restitution)):
-                _backend.kernels.gather.gather_scalar(
-                    self._holders[kind], memoryview(self._rows_with[kind]), name, column
-                )
+            n_bad += self._gather(
+                Velocity, self._rows_with[Velocity].data, v.seen_velocity, ignored, v.bad_velocity
+            )
+            n_bad += self._gather(
+                Growth, self._rows_with[Growth].data, v.seen_growth, ignored, v.bad_growth
+            )
+            self._gather_scalar(Mass, "value", v.mass)
+            self._gather_scalar(Deflect, "restitution", v.restitution)
         except (TypeError, ValueError) as error:
             raise self._not_a_number() from error
         fine = (c.mass > 0.0) & (c.restitution >= 0.0) & (c.restitution <= 1.0)
@@ -273,6 +244,11 @@ class Roster:
         )
         return n_bad
 
+    def _gather_scalar(self, kind: type, name: str, column: memoryview) -> None:
+        _backend.kernels.gather.gather_scalar(
+            self._holders[kind], self._rows_with[kind].data, name, column
+        )
+
     def _sort_out(self, step: int, n_bad: int) -> list[Report]:
         """Find who moves and who was moved, and quarantine what cannot be computed with."""
         c = self.columns
@@ -286,8 +262,9 @@ class Roster:
             ) != 0  # fmt: skip
             for row in rows[is_bad & ~was].tolist():
                 self._forget(row, EndReason.QUARANTINED)
-                self._timeline.remove(row)
-                reports.append(self._report(step, row))
+                self._timeline.candidates.remove(row)
+                entity = int(c.ids[row])
+                reports.append(quarantine_report(step, entity, self._lookup(row), c.dim))
             c.touched[rows[was & ~is_bad]] = 2
             c.quarantined[rows] = is_bad
             rows = rows[~is_bad]
@@ -308,53 +285,15 @@ class Roster:
             array[self.touched_still] = 0.0
         return reports
 
-    def _fields(self, row: int) -> Iterable[tuple[str, object, float, str]]:
-        """Yield the fields of a body: name, value, least value, and what would be right."""
-        names = ("x", "y", "z")[: self.columns.dim]
-        within = "must be finite and within -2**500 ... 2**500"
-        for kind, least, rule in (
-            (Position, -LARGEST, within),
-            (Extents, 0.0, "must be finite and >= 0"),
-            (Velocity, -LARGEST, within),
-            (Growth, -LARGEST, within),
-        ):
-            component = self._holders[kind][row]
-            for name in names if component is not None else ():
-                yield f"{kind.__name__}.{name}", getattr(component, name), least, rule
-        for kind, name, rule in (
-            (Mass, "value", "must be > 0, or inf for an immovable body"),
-            (Deflect, "restitution", "must be within 0 ... 1"),
-        ):
-            component = self._holders[kind][row]
-            if component is not None:
-                yield f"{kind.__name__}.{name}", getattr(component, name), 0.0, rule
-
-    def _report(self, step: int, row: int) -> Report:
-        """Say why a body is quarantined."""
-        for field, value, least, rule in self._fields(row):
-            most = {"Mass.value": np.inf, "Deflect.restitution": 1.0}.get(field, LARGEST)
-            number: Any = value
-            if not least <= number <= most or (field == "Mass.value" and number == 0.0):
-                break
-        entity = int(self.columns.ids[row])
-        return Report(
-            step,
-            entity,
-            field,
-            value,
-            f"entity {entity} is left out of all collisions since step {step}: "
-            f"{field} is {value!r}, it {rule}; the body is back as soon as that is put right",
-        )
+    def _lookup(self, row: int) -> Callable[[type], Any]:
+        return lambda kind: self._holders[kind][row]
 
     def _not_a_number(self) -> TypeError:
-        for entity in self.entities.tolist():
-            for field, value, _least, rule in self._fields(self.row_of[entity]):
-                try:
-                    float(value)  # type: ignore[arg-type]
-                except (TypeError, ValueError):
-                    return TypeError(
-                        f"entity {entity}: {field} is {value!r}, which is no number; it {rule}"
-                    )
+        """Return the error to raise where a component holds something that is no number."""
+        for entity, row in sorted(self.row_of.items()):
+            error = find_no_number(entity, self._lookup(row), self.columns.dim)
+            if error is not None:
+                return error
         return TypeError("a component holds something that is no number")
 
     # -- writing back --
@@ -363,7 +302,7 @@ class Roster:
         """Write where the step has taken the bodies into the game's components."""
         c, v = self.columns, self.views
         scatter = _backend.kernels.gather.scatter
-        scatter(self._holders[Position], memoryview(self.moving), v.centre, v.seen_centre)
+        scatter(self._holders[Position], self.moving.data, v.centre, v.seen_centre)
         with_velocity = self._alive_with(Velocity)
         scatter(self._holders[Velocity], with_velocity, v.velocity, v.seen_velocity)
         if len(self._rows_with[Growth]):
@@ -411,4 +350,4 @@ class Roster:
         rows = self._rows_with[kind]
         if self.columns.quarantined[rows].any():
             rows = rows[self.columns.quarantined[rows] == 0]
-        return memoryview(rows)
+        return rows.data

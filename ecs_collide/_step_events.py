@@ -54,9 +54,7 @@ class StepEvents:
         return runs
 
 
-def _normals(
-    dim: int, axis: NDArray[np.int8], sign: NDArray[np.int8]
-) -> NDArray[np.float64]:
+def _normals(dim: int, axis: NDArray[np.int8], sign: NDArray[np.int8]) -> NDArray[np.float64]:
     normals = np.zeros((len(axis), dim))
     normals[np.arange(len(axis)), axis] = sign
     return normals

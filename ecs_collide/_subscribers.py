@@ -55,17 +55,17 @@ class Subscribers:
 
     def deliver(
         self, world: World, named_events: list[tuple[str, Iterable[Any]]]
-    ) -> list[BaseException]:
+    ) -> list[Exception]:
         """Hand out events: to the functions in order, then to the world's own handlers.
 
         An exception stops neither the other functions nor the other events;
         all are returned.
         """
-        errors: list[BaseException] = []
+        errors: list[Exception] = []
 
-        def call(function: Callable[[Any], object], event: Any) -> None:
+        def call(function: Callable[..., object], *arguments: Any) -> None:
             try:
-                function(event)
+                function(*arguments)
             except Exception as error:
                 errors.append(error)
 
@@ -79,5 +79,5 @@ class Subscribers:
         for name, events in named_events:
             if world.has_listeners(name):
                 for event in events:
-                    call(lambda event, name=name: world.dispatch(name, event), event)
+                    call(world.dispatch, name, event)
         return errors

@@ -31,7 +31,7 @@ class _EsperWorld:
         return f"the esper world {self.name!r}"
 
     def components(self, kind: type) -> list[tuple[int, Any]]:
-        return esper.get_component(kind)  # type: ignore[return-value]
+        return esper.get_component(kind)
 
     def component(self, entity: int, kind: type) -> Any | None:
         return esper.try_component(entity, kind)
@@ -147,9 +147,9 @@ def install(space: Space | None = None, *, dim: int = 2, priority: int = 100) ->
     ValueError
         The world has other systems already, or `dim` is not that of `space`.
     """
-    installed = esper.get_processor(BroadphaseSystem)
+    installed: Any = esper.get_processor(BroadphaseSystem)
     if installed is not None:
-        known = installed.space
+        known: Space = installed.space
         wanted = known if space is None else space
         if (
             wanted is not known

@@ -129,12 +129,14 @@ class Log:
         """Add the step that has just been taken."""
         self.n_collisions += len(space.collision_array)
         self.n_contacts += len(space.contact_array)
+        everybody = space.entities
+        moving = [entity for entity in everybody if esper.has_component(entity, ec.Velocity)]
         for array in (
             space.collision_array,
             space.contact_array,
-            columns(space.entities, ec.Position, 3),
-            columns(space.entities, ec.Extents, 3),
-            columns([e for e in space.entities if esper.has_component(e, ec.Velocity)], ec.Velocity, 3),
+            columns(everybody, ec.Position, 3),
+            columns(everybody, ec.Extents, 3),
+            columns(moving, ec.Velocity, 3),
         ):
             self._hash.update(len(array).to_bytes(4, "little") + array.tobytes())
 
@@ -157,7 +159,9 @@ def closed_arena(low: Sequence[float], high: Sequence[float], thickness: float =
     return walls
 
 
-def gas(n: int, spacing: float, speed: float, seed: int = 1, dim: int = 2) -> tuple[list[int], float]:
+def gas(
+    n: int, spacing: float, speed: float, seed: int = 1, dim: int = 2
+) -> tuple[list[int], float]:
     """Build a closed arena with `n` equal elastic boxes of half size 1.
 
     Returns
@@ -251,49 +255,46 @@ def mixed_bodies(seed: int = 1, dim: int = 2) -> list[Body]:
     def vector(kind: type, x: float, y: float, z: float) -> Any:
         return kind(x, y, z) if dim == 3 else kind(x, y)
 
-    def place(x: float, y: float) -> Any:
-        return vector(ec.Position, x, y, u(-3.0, 3.0))
+    def tile(x: float, y: float, half_x: float, half_y: float) -> Body:
+        return [vector(ec.Position, x, y, 0.0), vector(ec.Extents, half_x, half_y, 5.0)]
 
-    def size(x: float, y: float) -> Any:
-        return vector(ec.Extents, x, y, u(0.3, 0.8))
+    def still(x: float, y: float, half_x: float, half_y: float, *more: object) -> Body:
+        centre = vector(ec.Position, x, y, u(-3.0, 3.0))
+        return [centre, vector(ec.Extents, half_x, half_y, u(0.3, 0.8)), *more]
 
-    def motion(x: float, y: float) -> Any:
-        return vector(ec.Velocity, x, y, u(-8.0, 8.0))
+    def up_to(most_x: float, most_y: float) -> Any:
+        return vector(ec.Velocity, u(-most_x, most_x), u(-most_y, most_y), u(-8.0, 8.0))
 
     bodies: list[Body] = []
     for i in range(24):
-        bodies.append([vector(ec.Position, 1.25 + 2.5 * i, -0.7, 0.0), vector(ec.Extents, 1.25, 0.7, 5.0)])
-        bodies.append([vector(ec.Position, 1.25 + 2.5 * i, 40.3, 0.0), vector(ec.Extents, 1.25, 0.3, 5.0)])
+        bodies.append(tile(1.25 + 2.5 * i, -0.7, 1.25, 0.7))
+        bodies.append(tile(1.25 + 2.5 * i, 40.3, 1.25, 0.3))
     for x in (-0.5, 60.5):
         for i in range(8):
-            bodies.append([vector(ec.Position, x, 2.5 + 5.0 * i, 0.0), vector(ec.Extents, 0.5, 2.5, 5.0)])
+            bodies.append(tile(x, 2.5 + 5.0 * i, 0.5, 2.5))
     if dim == 3:
         for z in (-6.0, 6.0):
             bodies.append([ec.Position(30.0, 20.0, z), ec.Extents(32.0, 22.0, 1.0)])
 
     for i in range(12):
-        bodies.append(
-            [place(4.0 + 4.1 * i, u(2.0, 8.0)), size(u(0.4, 0.9), u(0.4, 0.9)), motion(u(-6, 6), 0.0)]
-            + [ec.Slide(), ec.Mass(rng.choice([0.5, 1.0, 2.0])), Falls()]
-        )
+        crate = still(4.0 + 4.1 * i, u(2.0, 8.0), u(0.4, 0.9), u(0.4, 0.9), ec.Slide(), Falls())
+        bodies.append([*crate, up_to(6.0, 0.0), ec.Mass(rng.choice([0.5, 1.0, 2.0]))])
     for i in range(16):
-        bodies.append(
-            [place(3.0 + 3.4 * i, u(12.0, 22.0)), size(0.5, 0.5), motion(u(-40, 40), u(-40, 40))]
-            + [ec.Deflect(rng.choice([1.0, 1.0, 0.7])), ec.Mass(rng.choice([1.0, 1.0, 4.0]))]
-        )
+        ball = still(3.0 + 3.4 * i, u(12.0, 22.0), 0.5, 0.5, ec.Deflect(rng.choice([1, 1, 0.7])))
+        bodies.append([*ball, up_to(40.0, 40.0), ec.Mass(rng.choice([1.0, 1.0, 4.0]))])
     for i in range(5):
-        bodies.append([place(5.0 + 10.0 * i, 25.0), size(0.6, 0.4), motion(u(-30, 30), u(-30, 30)), ec.Push()])
+        bodies.append(still(5.0 + 10.0 * i, 25.0, 0.6, 0.4, up_to(30.0, 30.0), ec.Push()))
     for i in range(5):
-        bodies.append([place(6.0 + 10.0 * i, 30.0), size(0.1, 0.1), motion(u(-3e3, 3e3), u(-3e3, 3e3)), ec.Stop()])
+        bodies.append(still(6.0 + 10.0 * i, 30.0, 0.1, 0.1, up_to(3e3, 3e3), ec.Stop()))
     for i in range(4):
-        bodies.append([place(8.0 + 12.0 * i, 6.0), size(1.5, 1.5), ec.Sensor()])
+        bodies.append(still(8.0 + 12.0 * i, 6.0, 1.5, 1.5, ec.Sensor()))
     for i in range(3):
-        bodies.append([place(8.0 + 12.0 * i, 34.0), size(0.7, 0.7), motion(u(-20, 20), u(-9, 9)), ec.Sensor()])
+        bodies.append(still(8.0 + 12.0 * i, 34.0, 0.7, 0.7, up_to(20.0, 9.0), ec.Sensor()))
     for i in range(3):
-        bodies.append([place(20.0 + 8.0 * i, 36.0), size(0.4, 0.4), motion(u(-50, 50), u(-50, 50))])
-    bodies.append([place(30.0, 3.0), size(3.0, 0.25), vector(ec.Velocity, 0.0, 4.0, 0.0)])
-    bodies.append([place(45.0, 16.0), size(0.5, 4.0), vector(ec.Velocity, 9.0, 0.0, 0.0)])
-    bodies.append([place(15.0, 16.0), size(1.0, 1.0), vector(ec.Growth, 1.5, 0.5, 0.0)])
+        bodies.append(still(20.0 + 8.0 * i, 36.0, 0.4, 0.4, up_to(50.0, 50.0)))
+    bodies.append(still(30.0, 3.0, 3.0, 0.25, vector(ec.Velocity, 0.0, 4.0, 0.0)))
+    bodies.append(still(45.0, 16.0, 0.5, 4.0, vector(ec.Velocity, 9.0, 0.0, 0.0)))
+    bodies.append(still(15.0, 16.0, 1.0, 1.0, vector(ec.Growth, 1.5, 0.5, 0.0)))
     return bodies
 
 
@@ -328,7 +329,8 @@ def mixed_log(
     for i, j in order:
         esper.add_component(entities[i], bodies[i][j])
 
-    fallers = [esper.component_for_entity(e, ec.Velocity) for e, _ in sorted(esper.get_component(Falls))]
+    falling = sorted(entity for entity, _ in esper.get_component(Falls))
+    fallers = [esper.component_for_entity(entity, ec.Velocity) for entity in falling]
     lift, paddle, breather = entities[-3:]
     log = Log()
     for step in range(n_steps):

@@ -327,8 +327,8 @@ def test_vectors_of_events_are_tuples_of_dim_floats():
     esper.process(1.0)
 
     hit = space.collisions[0]
-    for name in ("normal", "position_first", "position_second", "velocity_first", "velocity_second"):
-        vector = getattr(hit, name)
+    vectors = [hit.normal, hit.position_first, hit.position_second]
+    for vector in [*vectors, hit.velocity_first, hit.velocity_second]:
         assert type(vector) is tuple
         assert [type(part) for part in vector] == [float] * 3
 

@@ -348,6 +348,37 @@ def test_thin_boxes_far_out_meet_although_both_are_thinner_than_the_tolerance():
     assert (pressed.kind, pressed.time, pressed.normal) == (IMPACT, 0.0, (-1.0, 0.0))
 
 
+def test_point_that_passes_a_plate_an_instant_before_its_height_is_past_it():
+    #
+    #           |
+    #           |
+    #     . =>  .     at 1/2 the point is in line with the plate, and 1e-14 too low
+    #
+    point = box((0, 0), (0, 0), (4, 4))
+
+    assert meet(point, box((2, 3), (0, 1))).kind is IMPACT
+    assert meet(point, box((2, 3 + 1e-14), (0, 1))).kind is SEPARATE
+    assert meet(point, box((2, 3 - 1e-14), (0, 1))).kind is IMPACT
+
+
+def test_corner_passed_within_rounding_is_grazed_and_not_hit():
+    #
+    #    +---+
+    #    | A |
+    #    +---+ <-- B's corner passes here, `deep` inside on y
+    #        +---+
+    #        | B |
+    #        +---+
+    #
+    def passing(deep):
+        return meet(box((0, 0), (1, 1)), box((3, -1 + deep), (1, 1), (-2, -2)))
+
+    assert passing(0).kind is TOUCH
+    assert passing(1e-14).kind is TOUCH
+    assert passing(1e-9).kind is IMPACT
+    assert passing(1e-9).normal == (-1.0, 0.0)
+
+
 def test_point_inside_a_box_overlaps_it():
     hit = meet(box((0.25, 0), (0, 0)), box((0, 0), (1, 1)))
 

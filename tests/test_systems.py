@@ -6,7 +6,17 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, Log, box, mixed_log, mover, position, set_velocity, velocity
+from tests.scenes import (
+    Falls,
+    Gravity,
+    Log,
+    box,
+    mixed_log,
+    mover,
+    position,
+    set_velocity,
+    velocity,
+)
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 

@@ -263,9 +263,7 @@ def test_what_is_no_upright_box_is_refused_by_name(load: Load, thing: str, word:
 
 
 def test_full_turn_is_no_rotation(load: Load) -> None:
-    level = load(
-        object_layer('<object id="1" x="0" y="0" width="4" height="4" rotation="-360"/>')
-    )
+    level = load(object_layer('<object id="1" x="0" y="0" width="4" height="4" rotation="-360"/>'))
 
     assert level.objects[0].half == (2.0, 2.0)
 
@@ -273,7 +271,7 @@ def test_full_turn_is_no_rotation(load: Load) -> None:
 def test_solid_written_as_text_is_refused(load: Load) -> None:
     written = '<properties><property name="solid" value="true"/></properties>'
 
-    with pytest.raises(ValueError, match="solid of layer 'tiles' is 'true' .*type bool"):
+    with pytest.raises(ValueError, match=r"solid of layer 'tiles' is 'true' .*type bool"):
         load(tile_layer("1", extra=written))
 
 

@@ -17,7 +17,7 @@ BYTE = np.dtype(np.int8)
 
 def zeros(dtype: np.dtype[Any], *shape: int) -> memoryview:
     """Return a zeroed array of `shape` as a writable memoryview."""
-    return memoryview(np.zeros(shape, dtype))
+    return np.zeros(shape, dtype).data
 
 
 def grown(view: Any, n_rows: int) -> memoryview:
@@ -25,4 +25,4 @@ def grown(view: Any, n_rows: int) -> memoryview:
     old = np.asarray(view)
     new = np.zeros((n_rows, *old.shape[1:]), old.dtype)
     new[: len(old)] = old
-    return memoryview(new)
+    return new.data

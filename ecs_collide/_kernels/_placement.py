@@ -178,9 +178,9 @@ class Settler:
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.int
-        n: cython.int
+        _n: cython.int
 
-        for n in range(N_PASSES):
+        for _n in range(N_PASSES):
             if not self._find_levels():
                 return
             while self.queue.size:

@@ -226,7 +226,7 @@ class Responder:
         share1: cython.double = 1.0
         share2: cython.double = 1.0
         nudge: cython.double
-        n: cython.int
+        _n: cython.int
         rate: cython.double
 
         if b.yields[i] and b.yields[j]:
@@ -238,7 +238,7 @@ class Responder:
             self.change(j, k, v2 + shared * share2)
         # Faces are rounded once more than velocities: move apart until they do not close.
         nudge = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
-        for n in range(8):
+        for _n in range(8):
             rate = (b.motion[i, k] - sign * b.resize[i, k]) - (
                 b.motion[j, k] + sign * b.resize[j, k]
             )

@@ -19,37 +19,24 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
-    from cython.cimports.ecs_collide._kernels._log_c import (
-        AT_END,
-        AT_START,
-        BEGAN,
-        ENDED,
-        WITHIN,
-        Log,
-    )
+    from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
+    from cython.cimports.ecs_collide._kernels._contacts_c import CROSSING, SEPARATED, Contacts
+    from cython.cimports.ecs_collide._kernels._log_c import BEGAN, ENDED, WITHIN, Log
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
-    from cython.cimports.ecs_collide._kernels._placement_c import (
-        APART,
-        DEEP,
-        SUNK,
-        Settler,
-        place,
-    )
+    from cython.cimports.ecs_collide._kernels._placement_c import Settler, place
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._responses_c import Responder
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE, Sweeper
-    from cython.cimports.ecs_collide._kernels._tree_c import Tree, fatten
 else:
     from ecs_collide._kernels._bodies import Bodies
-    from ecs_collide._kernels._log import AT_END, AT_START, BEGAN, ENDED, WITHIN, Log
+    from ecs_collide._kernels._candidates import Candidates
+    from ecs_collide._kernels._contacts import CROSSING, SEPARATED, Contacts
+    from ecs_collide._kernels._log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide._kernels._pairs import Pairs
-    from ecs_collide._kernels._placement import APART, DEEP, SUNK, Settler, place
+    from ecs_collide._kernels._placement import Settler, place
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._responses import Responder
     from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE, Sweeper
-    from ecs_collide._kernels._tree import Tree, fatten
-
-from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
 
 cython.declare(
     ANSWERED=cython.int,
@@ -58,27 +45,19 @@ cython.declare(
     CRUSHED=cython.int,
     FORCED=cython.int,
     UNANSWERED=cython.int,
-    SEPARATED=cython.int,
-    SOLID=cython.int,
-    CROSSING=cython.int,
     REPEAT_LIMIT=cython.longlong,
-    TOO_BIG=cython.double,
     INF=cython.double,
 )
 
-# Codes of events.Answer, events.ContactKind and events.END_REASONS.
+# Codes of events.Answer.
 ANSWERED = 0
 STOPPED_ALREADY = 1
 CROSSED = 2
 CRUSHED = 3
 FORCED = 4
 UNANSWERED = 5
-SOLID = 0
-CROSSING = 1
-SEPARATED = 0
 
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
-TOO_BIG = 4.0  # fat bounds this many times larger than fresh ones are renewed
 INF = float("inf")
 
 
@@ -107,23 +86,16 @@ class Timeline:
         self.responder = Responder(self.bodies)
         self.settler = Settler(self.bodies, self.pairs, self.queue)
         self.log = Log(dim)
-        self.still = Tree(dim)
-        self.moving = Tree(dim)
+        self.candidates = Candidates(self.bodies, self.pairs, self.queue)
+        self.contacts = Contacts(self.bodies, self.pairs, self.settler, self.log)
         self.sweeper = Sweeper(dim)
         self.now = 0.0
-        self.margin = -1.0
-        self.lookahead = 2.0
         self.rest_speed = 0.0
         self.pair_limit = self.answer_limit = 0
-        self.n_answers = self.n_sweeps = self.n_reinsertions = 0
+        self.n_answers = self.n_sweeps = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
         self.pending = self.event = -1
         self.hand_over = False
-        self.fat_min = zeros(DOUBLE, 1, dim)
-        self.fat_max = zeros(DOUBLE, 1, dim)
-        self.contacts = zeros(LONG, 16, 5)  # first, second, crossing, axis, sign
-        self.next_contacts = zeros(LONG, 16, 5)
-        self.n_contacts = 0
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
         """Use the arrays of `columns`, which have `n_rows` rows."""
@@ -131,57 +103,7 @@ class Timeline:
         self.pairs.set_rows(n_rows)
         self.responder.set_rows(n_rows)
         self.settler.set_rows(n_rows)
-        self.fat_min = grown(self.fat_min, n_rows)
-        self.fat_max = grown(self.fat_max, n_rows)
-
-    # -- the bodies' places in the trees --
-
-    def place_still(self, rows: cython.longlong[::1]):
-        """Put bodies that do not move into their tree, where they now are."""
-        n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-
-        for n in range(rows.shape[0]):
-            i = rows[n]
-            self.moving.drop(i)
-            self.bodies.find_swept_bounds(i)
-            self.still.put(i, self.bodies.swept_min, self.bodies.swept_max, i)
-
-    def place_moving(self, rows: cython.longlong[::1]):
-        """Reinsert the moving bodies whose path of this step escapes their fat bounds."""
-        n: cython.Py_ssize_t
-
-        for n in range(rows.shape[0]):
-            self.still.drop(rows[n])
-            self._keep_in_tree(rows[n], True)
-
-    @cython.cfunc
-    def _keep_in_tree(self, i: cython.Py_ssize_t, renew: cython.bint) -> cython.bint:
-        """Make the tree hold all of the body's path; tell whether it was reinserted.
-
-        With `renew`, bounds that have become far too big are replaced as well.
-        """
-        b: Bodies = self.bodies
-        covered: cython.bint = self.moving.covers(i, b.swept_min, b.swept_max, i)
-
-        if covered and not renew:
-            return False
-        fatten(
-            i, b.swept_min, b.swept_max, b.motion, i, self.margin, self.lookahead,
-            self.fat_min, self.fat_max,
-        )  # fmt: skip
-        if covered and not self.moving.exceeds(i, self.fat_min, self.fat_max, i, TOO_BIG):
-            return False
-        self.moving.put(i, self.fat_min, self.fat_max, i)
-        self.n_reinsertions += 1
-        return True
-
-    def remove(self, i: cython.Py_ssize_t):
-        """Take a body out of the trees."""
-        self.still.drop(i)
-        self.moving.drop(i)
-
-    # -- candidate pairs --
+        self.candidates.set_rows(n_rows)
 
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
@@ -190,88 +112,13 @@ class Timeline:
         self.responder.begin_step()
         self.now = 0.0
         self.pending = self.event = -1
-        self.n_answers = self.n_sweeps = self.n_reinsertions = 0
+        self.n_answers = self.n_sweeps = self.candidates.n_reinsertions = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
 
     def find_pairs(self, rows: cython.longlong[::1]):
         """Pair the bodies of `rows`, those that move or were touched, with all they may meet."""
-        n: cython.Py_ssize_t
-
-        for n in range(rows.shape[0]):
-            self._find_partners(rows[n], True)
-        self._recall_contacts()
-
-    @cython.cfunc
-    def _find_partners(self, i: cython.Py_ssize_t, only_later: cython.bint) -> cython.void:
-        """Pair a body with all whose bounds touch its own, and which it does not know yet.
-
-        With `only_later`, a partner that asks for itself is left to the one in
-        the earlier row.
-        """
-        if not self.moving.bounds_into(i, self.fat_min, self.fat_max, i):
-            self.still.bounds_into(i, self.fat_min, self.fat_max, i)
-        self.pairs.mark_partners(i)
-        self._take_found(
-            self.moving, self.moving.touching(self.fat_min, self.fat_max, i), i, only_later
-        )
-        self._take_found(
-            self.still, self.still.touching(self.fat_min, self.fat_max, i), i, only_later
-        )
-
-    @cython.cfunc
-    def _take_found(
-        self, tree: Tree, n: cython.Py_ssize_t, i: cython.Py_ssize_t, only_later: cython.bint
-    ) -> cython.void:
-        b: Bodies = self.bodies
-        m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-
-        for m in range(n):
-            j = tree.found[m]
-            if j == i or b.gone[j] or self.pairs.is_marked(j):
-                continue
-            if only_later and j < i and (b.moves[j] or b.touched[j]):
-                continue
-            self._add_pair(i, j)
-
-    @cython.cfunc
-    def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Add a pair of two rows, the lower entity id first."""
-        b: Bodies = self.bodies
-        p: cython.Py_ssize_t
-        swap: cython.Py_ssize_t
-
-        if b.ids[j] < b.ids[i]:
-            swap = i
-            i = j
-            j = swap
-        if self.pairs.is_full():
-            self.pairs.grow()
-            self.queue.grow(2 * self.pairs.n)
-        p = self.pairs.add(i, j)
-        self.queue.low[p] = b.ids[i]
-        self.queue.high[p] = b.ids[j]
-        if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
-            self.pairs.crossing[p] = 1
-        return p
-
-    @cython.cfunc
-    def _recall_contacts(self) -> cython.void:
-        """Tell the pairs which of them are in contact since the step before."""
-        n: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-
-        for n in range(self.n_contacts):
-            i = self.contacts[n, 0]
-            p = self.pairs.head_of(i)
-            while p >= 0:
-                if self.pairs.partner(p, i) == self.contacts[n, 1]:
-                    self.pairs.memory[p] = n
-                    break
-                p = self.pairs.next_of(p, i)
-
-    # -- impacts --
+        self.candidates.find_pairs(rows)
+        self.contacts.recall()
 
     def queue_impacts(self):
         """Sweep every pair over the step and queue its first impact."""
@@ -286,10 +133,10 @@ class Timeline:
             self._aim(p)
             kind = self.sweeper.solve()
             n = self.pairs.memory[p]
-            if n >= 0 and self.contacts[n, 2] == CROSSING and kind != SEPARATE:
+            if n >= 0 and self.contacts.rows[n, 2] == CROSSING and kind != SEPARATE:
                 self.pairs.inside[p] = 1
-                self.pairs.axis[p] = self.contacts[n, 3]
-                self.pairs.sign[p] = self.contacts[n, 4]
+                self.pairs.axis[p] = self.contacts.rows[n, 3]
+                self.pairs.sign[p] = self.contacts.rows[n, 4]
             elif kind == OVERLAP:
                 self.pairs.inside[p] = 1
                 self._note_side(p, kind)
@@ -445,10 +292,13 @@ class Timeline:
             self.n_pair_limit += 1
         self.n_answers += 1
         self.pairs.answers[p] += 1
-        if self.hand_over or b.custom[i] or b.custom[j]:
-            if not self.responder.lasting and self.pairs.answers[p] <= self.pair_limit:
-                self.pending = p
-                return True
+        if (
+            (self.hand_over or b.custom[i] or b.custom[j])
+            and not self.responder.lasting
+            and self.pairs.answers[p] <= self.pair_limit
+        ):
+            self.pending = p
+            return True
         self._answer(p, False, False)
         self._sweep_changed()
         return False
@@ -586,7 +436,7 @@ class Timeline:
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             if self.pairs.memory[p] >= 0:
-                self.contacts[self.pairs.memory[p], 0] = -1  # seen
+                self.contacts.rows[self.pairs.memory[p], 0] = -1  # seen
             self.log.add_contact(
                 ENDED, WITHIN, self.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
@@ -688,8 +538,8 @@ class Timeline:
             i = r.changed[n]
             r.is_changed[i] = 0
             self.bodies.find_swept_bounds(i)
-            if self._keep_in_tree(i, False):
-                self._find_partners(i, False)
+            if self.candidates.keep_in_tree(i, False):
+                self.candidates.find_partners(i, False)
         for n in range(r.n_changed):
             i = r.changed[n]
             p = self.pairs.head_of(i)
@@ -700,8 +550,6 @@ class Timeline:
                     self._sweep_again(p)
                 p = self.pairs.next_of(p, i)
         r.n_changed = 0
-
-    # -- the end of the step --
 
     def finish(self, rows: cython.longlong[::1], settling: cython.bint):
         """Move the bodies of `rows` to the end of the step and compare contacts with before.
@@ -716,129 +564,4 @@ class Timeline:
         self.queue.clear()
         if settling:
             self.settler.settle()
-        self._compare_contacts()
-
-    @cython.cfunc
-    def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a pair is in contact at the end of the step; set the settler's side."""
-        relation: cython.int = self.settler.relate(p)
-        k: cython.int = self.settler.axis
-        closing: cython.double
-
-        if not self.pairs.crossing[p]:
-            return relation != APART and (relation != SUNK or self.settler.n_near == 1)
-        if not self.pairs.inside[p]:
-            return False
-        if relation == DEEP or self.settler.gap < 0.0:
-            return True
-        # Entered in the last instant, or about to leave?
-        closing = self.bodies.motion[self.pairs.second[p], k]
-        closing = (closing - self.bodies.motion[self.pairs.first[p], k]) * self.settler.sign
-        return closing > 0.0
-
-    @cython.cfunc
-    def _compare_contacts(self) -> cython.void:
-        """Find the contacts that began and ended, and remember those that are."""
-        b: Bodies = self.bodies
-        p: cython.Py_ssize_t
-        n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        n_before: cython.Py_ssize_t = self.n_contacts
-        axis: cython.int
-        sign: cython.int
-
-        self.n_contacts = 0
-        for p in range(self.pairs.n):
-            n = self.pairs.memory[p]
-            i = self.pairs.first[p]
-            j = self.pairs.second[p]
-            if n >= 0:
-                axis = self.contacts[n, 3]
-                sign = self.contacts[n, 4]
-                self.contacts[n, 0] = -1  # seen
-            if self.pairs.gone[p]:
-                if n >= 0:
-                    self._keep_contact(i, j, self.contacts[n, 2], axis, sign)
-                continue
-            if self._is_contact(p):
-                if n < 0 and not self.pairs.crossing[p]:
-                    self.log.add_contact(
-                        BEGAN, AT_END, self.pairs.began[p] if self.pairs.began[p] >= 0.0 else 1.0,
-                        b.ids[i], b.ids[j], self.settler.axis, self.settler.sign, SOLID, -1,
-                    )  # fmt: skip
-                if not self.pairs.crossing[p]:
-                    axis = self.settler.axis
-                    sign = self.settler.sign
-                elif n < 0:
-                    axis = self.pairs.axis[p]
-                    sign = self.pairs.sign[p]
-                self._keep_contact(i, j, self.pairs.crossing[p], axis, sign)
-            elif n >= 0:
-                self.log.add_contact(
-                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign,
-                    self.contacts[n, 2], SEPARATED,
-                )  # fmt: skip
-            elif self.pairs.inside[p]:
-                self.log.add_contact(
-                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], self.pairs.axis[p],
-                    self.pairs.sign[p], CROSSING, SEPARATED,
-                )  # fmt: skip
-        for n in range(n_before):
-            i = self.contacts[n, 0]
-            if i < 0:
-                continue
-            j = self.contacts[n, 1]
-            axis = self.contacts[n, 3]
-            sign = self.contacts[n, 4]
-            if b.moves[i] or b.touched[i] or b.moves[j] or b.touched[j]:
-                self.log.add_contact(
-                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign,
-                    self.contacts[n, 2], SEPARATED,
-                )  # fmt: skip
-            else:
-                self._keep_contact(i, j, self.contacts[n, 2], axis, sign)
-        self.contacts, self.next_contacts = self.next_contacts, self.contacts
-
-    @cython.cfunc
-    def _keep_contact(
-        self,
-        first: cython.Py_ssize_t,
-        second: cython.Py_ssize_t,
-        crossing: cython.int,
-        axis: cython.int,
-        sign: cython.int,
-    ) -> cython.void:
-        n: cython.Py_ssize_t = self.n_contacts
-
-        if n == self.next_contacts.shape[0]:
-            self.next_contacts = grown(self.next_contacts, 2 * n)
-        self.next_contacts[n, 0] = first
-        self.next_contacts[n, 1] = second
-        self.next_contacts[n, 2] = crossing
-        self.next_contacts[n, 3] = axis
-        self.next_contacts[n, 4] = sign
-        self.n_contacts = n + 1
-
-    def forget_contacts(self, row: cython.Py_ssize_t, reason: cython.int):
-        """End all contacts of a body before a step, for `reason`."""
-        b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
-        kept: cython.Py_ssize_t = 0
-
-        for n in range(self.n_contacts):
-            if self.contacts[n, 0] == row or self.contacts[n, 1] == row:
-                self.log.add_contact(
-                    ENDED, AT_START, 0.0, b.ids[self.contacts[n, 0]], b.ids[self.contacts[n, 1]],
-                    self.contacts[n, 3], self.contacts[n, 4], self.contacts[n, 2], reason,
-                )  # fmt: skip
-            else:
-                for k in range(5):
-                    self.contacts[kept, k] = self.contacts[n, k]
-                kept += 1
-        self.n_contacts = kept
-
-    def contact_columns(self) -> object:
-        """Return the contacts that are, as rows of (first, second, crossing, axis, sign)."""
-        return self.contacts
+        self.contacts.compare()

@@ -18,7 +18,7 @@ def test_a_lift_carries_its_rider_up():
 
     for _ in range(60):
         esper.process(1 / 60)
-        assert 0 <= gaps(rider, lift)[1] <= 1e-14
+        assert 0 <= gaps(rider, lift)[1] <= 1e-13
 
     assert position(lift)[1] == pytest.approx(2)
     assert velocity(rider) == (0, 2)
@@ -33,7 +33,7 @@ def test_a_rider_follows_a_lift_down_under_gravity():
     for step in range(60):
         esper.process(1 / 60)
         if step > 10:
-            assert 0 <= gaps(rider, lift)[1] <= 1e-14
+            assert 0 <= gaps(rider, lift)[1] <= 1e-13
             assert velocity(rider) == (0, -2)
             assert [contact.other(rider) for contact in space.contacts(rider)] == [lift]
 
@@ -113,8 +113,8 @@ def test_a_piston_pushes_crates_against_a_wall_and_crushes():
     space = ec.install()
 
     n_crushed = 0
-    for _ in range(10):
-        esper.process(0.25)
+    for _ in range(15):  # there is room for 12.5
+        esper.process(0.1)
         n_crushed += space.stats.crushed
         assert all(position(crate)[0] < position(wall)[0] for crate in crates)
 

@@ -45,7 +45,7 @@ def test_all_impacts_in_one_step(ratio, digits):
 
 
 def short_steps():
-    """Yield steps of which none holds more than 64 impacts of a pair; the turn is at 1.5 seconds."""
+    """Yield steps none of which holds 64 impacts of a pair; the turn is at 1.5 seconds."""
     clock = 0.0
     while clock < 4.0:
         dt = 1e-4 if abs(clock - 1.5) < 0.03 else 0.01

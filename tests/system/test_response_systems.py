@@ -187,7 +187,8 @@ def test_next_impact_hands_impacts_out_in_time_order():
 
     class Own(TakesEachImpact):
         def answer(self, impact):
-            seen.append((impact.first, impact.second, impact.velocity_first, impact.position_first[0]))
+            x, _ = impact.position_first
+            seen.append((impact.first, impact.second, impact.velocity_first, x))
             super().answer(impact)
 
     system = Own(space)

@@ -73,7 +73,9 @@ def test_another_room_gives_another_log():
 def test_components_given_in_another_order(dim, shuffle, n_steps):
     steps = n_steps(300)
 
-    assert run_in_this_process(steps, dim=dim, shuffle=shuffle) == run_in_this_process(steps, dim=dim)
+    shuffled = run_in_this_process(steps, dim=dim, shuffle=shuffle)
+
+    assert shuffled == run_in_this_process(steps, dim=dim)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -91,7 +93,8 @@ def test_in_another_process_with_another_hash_seed(hash_seed, n_steps):
     steps = n_steps(300)
     plain = not _backend.kernels.compiled
 
-    elsewhere = run_in_a_process(steps, hash_seed, plain, shuffle=hash_seed, churn=hash_seed % 2 == 1)
+    how = {"shuffle": hash_seed, "churn": hash_seed % 2 == 1}
+    elsewhere = run_in_a_process(steps, hash_seed, plain, **how)
 
     assert elsewhere == run_in_this_process(steps)
 

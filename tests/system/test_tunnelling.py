@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, closed_arena, faces, gaps, mover, position, set_velocity, velocity
+from tests.scenes import (
+    box,
+    closed_arena,
+    columns,
+    faces,
+    gaps,
+    mover,
+    position,
+    set_velocity,
+    velocity,
+)
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -33,7 +43,8 @@ def test_a_bullet_stops_at_a_thin_wall_at_every_start_phase(dim, dt, response):
         way = SPEED * dt * phase / len(PHASES)
         wall = box((0.0, *across), (THIN, *(40.0,) * (dim - 1)))
         start = -(THIN + HALF + way)
-        bullets.append(mover((start, *across), (HALF,) * dim, (SPEED, *(0.0,) * (dim - 1)), response()))
+        ahead = (SPEED, *(0.0,) * (dim - 1))
+        bullets.append(mover((start, *across), (HALF,) * dim, ahead, response()))
         walls.append(wall)
     space = ec.install(dim=dim)
 
@@ -133,7 +144,7 @@ def test_elastic_bullets_never_leave_a_thin_walled_room(dim):
     space = ec.install(ec.Space(dim=dim, pair_limit=100_000, answer_limit=1_000_000))
 
     def speeds():
-        return [sorted(abs(velocity(bullet, dim)[axis]) for bullet in bullets) for axis in range(dim)]
+        return np.sort(np.abs(columns(bullets, ec.Velocity, dim)), axis=0).tolist()
 
     before = speeds()
     n_hits = 0

@@ -1,0 +1,21 @@
+from ecs_collide._kernels._bodies_c cimport Bodies
+from ecs_collide._kernels._log_c cimport Log
+from ecs_collide._kernels._pairs_c cimport Pairs
+from ecs_collide._kernels._placement_c cimport Settler
+
+cdef int SOLID
+cdef int CROSSING
+cdef int SEPARATED
+
+cdef class Contacts:
+    cdef Bodies bodies
+    cdef Pairs pairs
+    cdef Settler settler
+    cdef Log log
+    cdef public Py_ssize_t n
+    cdef public long long[:, ::1] rows
+    cdef long long[:, ::1] next_rows
+    cdef void recall(self)
+    cdef void compare(self)
+    cdef bint _is_contact(self, Py_ssize_t p)
+    cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign)

@@ -1,0 +1,20 @@
+AT_START: int
+WITHIN: int
+AT_END: int
+BEGAN: int
+ENDED: int
+
+class Log:
+    n_collisions: int
+    n_contacts: int
+    time: memoryview
+    exit: memoryview
+    speed: memoryview
+    bodies: memoryview
+    codes: memoryview
+    vectors: memoryview
+    contact_time: memoryview
+    contact_bodies: memoryview
+    contact_codes: memoryview
+    def __init__(self, dim: int) -> None: ...
+    def clear(self) -> None: ...

@@ -1,0 +1,3 @@
+class Queue:
+    size: int
+    def __init__(self) -> None: ...

@@ -1,0 +1,211 @@
+"""The platformer plays itself for a while: what must happen happens, and nothing gets out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.demos.conftest import STEPS, need
+
+need("pytiled_parser")
+
+from demos import _machines, platformer  # noqa: E402
+
+if TYPE_CHECKING:
+    from demos.platformer import Platformer
+
+DT = 1 / 60
+
+
+def run(game: Platformer, n_steps: int) -> None:
+    for _ in range(n_steps):
+        game.step()
+
+
+def components(kind: type) -> list[int]:
+    return sorted(entity for entity, _ in esper.get_component(kind))
+
+
+@pytest.fixture
+def game(world: str) -> Platformer:
+    return platformer.build(seed=3)
+
+
+def place_player(game: Platformer, x: float, y: float) -> ec.Velocity:
+    """Put the player somewhere and return its velocity."""
+    game.step()
+    esper.component_for_entity(game.player, ec.Position).set(x, y)
+    return esper.component_for_entity(game.player, ec.Velocity)
+
+
+def test_level_is_as_large_as_promised(game: Platformer) -> None:
+    assert game.level.map.map_size.width >= 100
+    assert game.level.map.map_size.height >= 40
+    assert len(game.level.solids) < 100
+
+
+def test_bot_collects_coins_and_nothing_leaves_the_level(game: Platformer) -> None:
+    game.keys.bot = True
+    width, height = game.size
+
+    for _ in range(STEPS):
+        game.step()
+        for entity, (place, half, _) in esper.get_components(ec.Position, ec.Extents, ec.Velocity):
+            assert half.x <= place.x <= width - half.x, entity
+            assert half.y <= place.y <= height - half.y, entity
+
+    assert game.coins >= (8 if ec.COMPILED else 2)
+    assert game.n_contacts > 20
+
+
+@pytest.mark.skipif(not ec.COMPILED, reason="a whole round takes long on plain Python")
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_bot_comes_to_the_goal(world: str, seed: int) -> None:
+    game = platformer.build(seed=seed)
+    game.keys.bot = True
+
+    run(game, 90 * 60)
+
+    assert game.rounds >= 1
+    assert game.hits >= 2
+    assert game.pierced >= 1
+
+
+def test_one_body_per_tile_plays_the_same_game(world: str) -> None:
+    tracks = []
+    for one_body_per_tile in (False, True):
+        esper.switch_world("default")
+        esper.delete_world(world)
+        esper.switch_world(world)
+        game = platformer.build(seed=1, one_body_per_tile=one_body_per_tile)
+        game.keys.bot = True
+        track = []
+        for _ in range(STEPS // 2):
+            game.step()
+            track.append(game.look_at)
+        tracks.append(track)
+
+    assert tracks[0] == tracks[1]
+
+
+def test_player_stands_runs_and_jumps(game: Platformer) -> None:
+    run(game, 5)
+    place = esper.component_for_entity(game.player, ec.Position)
+    start = place.xy
+    run(game, 20)
+    assert place.xy == start
+
+    game.keys.right = True
+    run(game, 30)
+    assert place.x - start[0] == pytest.approx(_machines.RUN * 30 * DT)
+
+    game.keys.right, game.keys.jump = False, True
+    highest = 0.0
+    for _ in range(60):
+        game.step()
+        highest = max(highest, place.y - start[1])
+    assert 3.5 * 32 < highest < 4.5 * 32
+    assert place.y == start[1]
+
+
+def test_lift_carries_the_player_up(game: Platformer) -> None:
+    lift = game.lifts["shaft"]
+    place = esper.component_for_entity(lift_entity(lift), ec.Position)
+    place_player(game, place.x, place.y + 8 + 14)
+    run(game, 2)
+
+    heights = []
+    for _ in range(260):
+        game.step()
+        player = esper.component_for_entity(game.player, ec.Position)
+        heights.append((place.y, player.y - 14 - (place.y + 8)))
+
+    assert max(y for y, _ in heights) == pytest.approx(lift.ends[1][1])
+    assert all(gap >= 0 for _, gap in heights)
+    assert sum(gap < 1e-9 for _, gap in heights) > 220
+
+
+def lift_entity(lift: _machines.Lift) -> int:
+    return next(entity for entity, found in esper.get_component(_machines.Lift) if found is lift)
+
+
+def test_crate_is_pushed_and_stays_beside_the_player(game: Platformer) -> None:
+    run(game, 30)
+    crate = nearest(_machines.Crate, (25.5 * 32, 9.5 * 32))
+    place = esper.component_for_entity(crate, ec.Position)
+    start = place.x
+    place_player(game, start - 16 - 10 - 20, place.y - 2)
+
+    game.keys.right = True
+    run(game, 20)
+
+    player = esper.component_for_entity(game.player, ec.Position)
+    assert place.x > start + 5
+    assert player.x + 10 <= place.x - 16 + 1e-9
+
+
+def nearest(kind: type, point: tuple[float, float]) -> int:
+    def distance(entity: int) -> float:
+        x, y = esper.component_for_entity(entity, ec.Position).xy
+        return abs(x - point[0]) + abs(y - point[1])
+
+    return min(components(kind), key=distance)
+
+
+def test_bullet_of_400_units_a_step_hits_the_first_thing(game: Platformer) -> None:
+    game.step()
+    targets = components(platformer.Target)
+    lowest = min(targets, key=lambda e: esper.component_for_entity(e, ec.Position).y)
+    target = esper.component_for_entity(lowest, ec.Position)
+
+    _machines.shoot(target.x - 100, target.y, 1, friendly=True)
+    run(game, 2)
+
+    assert game.hits == 1
+    assert lowest not in components(platformer.Target)
+    assert len(components(platformer.Target)) == len(targets) - 1
+    assert components(_machines.Bullet) == []
+
+
+def test_hostile_bullet_kills_the_player(game: Platformer) -> None:
+    run(game, 2)
+    x, y = game.look_at
+
+    _machines.shoot(x + 120, y, -1, friendly=False)
+    run(game, 2)
+
+    assert game.deaths == 1
+    assert not esper.entity_exists(game.player)
+    run(game, 60)
+    assert esper.entity_exists(game.player)
+
+
+def test_spikes_delete_crates_and_players(game: Platformer) -> None:
+    game.step()
+    n_crates = len(components(_machines.Crate))
+    spikes = game.level.of_type("spikes")[0]
+    crate = esper.component_for_entity(components(_machines.Crate)[0], ec.Position)
+    crate.set(spikes.centre[0] - 30, spikes.centre[1] + 60)
+    place_player(game, spikes.centre[0] + 20, spikes.centre[1] + 60)
+
+    run(game, 30)
+
+    assert game.pierced == 1
+    assert game.deaths == 1
+    assert len(components(_machines.Crate)) == n_crates - 1
+
+
+def test_checkpoint_is_where_the_next_player_starts(game: Platformer) -> None:
+    checkpoint = game.level.of_type("checkpoint")[1]
+    place_player(game, checkpoint.centre[0] - 60, checkpoint.centre[1] - 18)
+
+    game.keys.right = True
+    run(game, 20)
+    game.keys.right = False
+    game.end_life(dead=True)
+    run(game, 60)
+
+    assert game.look_at[0] == checkpoint.centre[0]

@@ -1,0 +1,160 @@
+"""``python -m demos``: what it lists, runs, writes and refuses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demos import __main__ as runner
+from demos import _headless, arena
+from tests.demos.conftest import need
+
+ROOT = Path(__file__).parents[2]
+
+
+def demos(*arguments: str, hide: str = "", folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m demos`` in a process of its own, without a display."""
+    hidden = "".join(f"sys.modules[{name!r}] = None; " for name in hide.split())
+    code = f"import sys; {hidden}from demos.__main__ import main; sys.exit(main())"
+    environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": ""}
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        check=False,
+    )
+
+
+def test_no_name_lists_all_demos(capsys: pytest.CaptureFixture[str]) -> None:
+    assert runner.main([]) == 0
+
+    said = capsys.readouterr().out
+    assert "platformer  Run, jump" in said
+    assert "arena       Some thousand boxes" in said
+    assert "python -m demos NAME" in said
+
+
+def test_module_runs_as_a_program(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "demos"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.startswith("demos of ecs_collide:")
+
+
+def test_unknown_demo_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert runner.main(["tetris"]) == 2
+
+    assert capsys.readouterr().err == "there is no demo 'tetris'; there are: arena, platformer\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--seconds", "0"], "say more than 0"),
+        (["--seconds", "nan"], "say more than 0"),
+        (["--seconds", "soon"], "invalid"),
+        (["--record", "out.mp4"], "must end in .gif"),
+        (["--seed", "x"], "invalid int"),
+        (["--colour"], "unrecognized"),
+    ],
+)
+def test_wrong_options_are_refused(
+    arguments: list[str], word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        runner.main(["arena", *arguments])
+
+    assert stop.value.code == 2
+    assert word in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["arena", "platformer"])
+def test_headless_run_leaves_a_picture_and_an_animation(name: str, folder: Path) -> None:
+    need("PIL", "tqdm", "pytiled_parser")
+    from PIL import Image
+
+    options = ["--headless", "--seconds", "0.5", "--seed", "4", "--record", "made/a.gif"]
+    done = demos(name, *options, folder=folder)
+
+    assert done.returncode == 0, done.stderr
+    assert f"{name}: 30 steps of 1/60 s" in done.stdout
+    assert "ms per step" in done.stdout
+    assert "collisions" in done.stdout
+    with Image.open(folder / "out" / f"{name}.png") as picture:
+        assert picture.width == 960
+        assert len(picture.convert("RGB").getcolors(1 << 20)) > 20
+    with Image.open(folder / "made" / "a.gif") as animation:
+        assert animation.n_frames == 10
+        assert animation.width == 480
+
+
+def test_without_a_screen_it_says_so_and_runs_all_the_same(folder: Path) -> None:
+    need("pyglet")
+    if sys.platform != "linux":
+        pytest.skip("only X11 can be taken away by a variable")
+
+    done = demos("arena", "--seconds", "0.1", "--n", "20", folder=folder)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("no window (NoSuchDisplayException")
+    assert "arena: 6 steps" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("hidden", "line"),
+    [
+        ("pyglet", 'a window needs pyglet: pip install "ecs_collide[demos]"'),
+        ("tqdm", 'it needs tqdm: pip install "ecs_collide[demos]"'),
+        ("PIL", 'pictures need Pillow: pip install "ecs_collide[demos]"'),
+    ],
+)
+def test_what_is_missing_is_named_and_the_run_goes_on(hidden: str, line: str, folder: Path) -> None:
+    done = demos("arena", "--seconds", "0.1", "--n", "20", hide=hidden, folder=folder)
+
+    assert done.returncode == 0, done.stderr
+    assert line in done.stdout
+    assert "arena: 6 steps" in done.stdout
+
+
+def test_platformer_without_the_parser_names_the_extra(folder: Path) -> None:
+    done = demos("platformer", "--headless", hide="pytiled_parser", folder=folder)
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        'platformer: ecs_collide.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"\n'
+    )
+
+
+def test_recording_without_pillow_is_refused_before_the_run(folder: Path) -> None:
+    options = ["--headless", "--n", "20", "--record", "a.gif"]
+    done = demos("arena", *options, hide="PIL", folder=folder)
+
+    assert done.returncode == 1
+    assert done.stderr == 'arena: pictures need Pillow: pip install "ecs_collide[demos]"\n'
+    assert done.stdout == ""
+
+
+def test_recording_may_begin_late(world: str, folder: Path) -> None:
+    need("PIL")
+    from PIL import Image
+
+    from demos._painter import Recorder
+
+    scene = arena.build(n=20)
+    recorder = Recorder(scene, start=0.5)
+
+    written = _headless.run(
+        scene, "arena", 1.0, recorder=recorder, recording=Path("late.gif"), out=Path("pictures")
+    )
+
+    assert written == [Path("late.gif"), Path("pictures/arena.png")]
+    with Image.open("late.gif") as animation:
+        assert animation.n_frames == 11  # steps 30, 33 ... 60

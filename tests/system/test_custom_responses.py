@@ -1,0 +1,312 @@
+"""Responses of a game's own, called in time order."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, gaps, mover, position, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+class Rubber:
+    """A game's own response component."""
+
+
+class Fragile:
+    """Another."""
+
+
+def test_a_response_is_called_with_the_impact():
+    seen = []
+
+    def respond(impact):
+        seen.append(
+            (
+                impact.time,
+                impact.first,
+                impact.second,
+                impact.normal,
+                impact.kind,
+                impact.closing_speed,
+                impact.position_first,
+                impact.position_second,
+                impact.velocity_first,
+                impact.velocity_second,
+            )
+        )
+        return ec.DEFAULT
+
+    runner = mover((0, 0), (1, 1), (8, 2), ec.Slide(), Rubber())
+    wall = box((7, 0), (2, 9))
+    space = ec.install()
+    space.respond_with(Rubber, respond)
+
+    esper.process(1.0)
+
+    assert seen == [
+        (0.5, runner, wall, (-1, 0), ec.SweepKind.IMPACT, 8, (4, 1), (7, 0), (8, 2), (0, 0))
+    ]
+    assert velocity(runner) == (0, 2)
+
+
+def test_default_gives_the_built_in_answer():
+    ball = mover((0, 0), (1, 1), (8, 2), ec.Deflect(0.5), Rubber())
+    box((7, 0), (2, 9))
+    space = ec.install()
+    space.respond_with(Rubber, lambda impact: ec.DEFAULT)
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (-4, 2)
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert space.stats.forced == 0
+
+
+def test_a_response_sets_the_velocities():
+    def kick(impact):
+        impact.set_velocity(ball, (-20, 6))
+
+    ball = mover((0, 0), (1, 1), (8, 2), ec.Slide(), Rubber())
+    box((7, 0), (2, 9))
+    space = ec.install()
+    space.respond_with(Rubber, kick)
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (-20, 6)
+    assert position(ball) == (4 - 10, 1 + 3)
+    assert [(hit.answer, hit.velocity_first) for hit in space.collisions] == [
+        (ec.Answer.ANSWERED, (8, 2))
+    ]
+
+
+def test_a_component_of_the_games_own_makes_a_body_yield():
+    # It needs none of the built-in responses beside it.
+    def bounce(impact):
+        x, y = impact.velocity(ball)
+        impact.set_velocity(ball, (-x, y))
+
+    ball = mover((0, 0), (1, 1), (8, 2), Rubber())
+    box((7, 0), (2, 9))
+    space = ec.install()
+    space.respond_with(Rubber, bounce)
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (-8, 2)
+    assert position(ball) == (0, 2)
+
+
+def test_a_response_of_the_partner_is_called_too():
+    # The spikes answer, whoever comes.
+    seen = []
+
+    def respond(impact):
+        seen.append((impact.other(spikes), impact.normal_for(spikes)))
+        return ec.DEFAULT
+
+    spikes = box((7, 0), (2, 9), Fragile())
+    runner = mover((0, 0), (1, 1), (8, 2), ec.Slide())
+    space = ec.install()
+    space.respond_with(Fragile, respond)
+
+    esper.process(1.0)
+
+    assert seen == [(runner, (1, 0))]
+    assert velocity(runner) == (0, 2)
+
+
+def test_responses_are_called_in_time_order():
+    times = []
+
+    def respond(impact):
+        times.append((impact.time, impact.first))
+        return ec.DEFAULT
+
+    balls = [
+        mover((0, 10 * i), (1, 1), (speed, 0), ec.Deflect(), Rubber())
+        for i, speed in enumerate([30, 90, 50, 70])
+    ]
+    for i in range(4):
+        box((12, 10 * i), (1, 2))
+        box((-22, 10 * i), (1, 2))
+    space = ec.install()
+    space.respond_with(Rubber, respond)
+
+    esper.process(1.0)
+
+    assert times == [(hit.time, hit.first) for hit in space.collisions]
+    assert [time for time, _ in times] == sorted(time for time, _ in times)
+    # The fastest has hit twice before the slowest hits once.
+    assert [ball for _, ball in times].index(balls[0]) > 3
+
+
+def test_a_response_that_leaves_the_pair_closing_is_slid_and_the_event_says_so():
+    ball = mover((0, 0), (1, 1), (8, 2), ec.Deflect(), Rubber())
+    wall = box((7, 0), (2, 9))
+    space = ec.install()
+    space.respond_with(Rubber, lambda impact: None)
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (0, 2)
+    assert gaps(ball, wall)[0] == 0
+    (hit,) = space.collisions
+    assert hit.answer is ec.Answer.FORCED
+    assert hit.answered
+    assert space.stats.forced == 1
+
+
+def test_a_response_that_makes_it_worse_is_slid_too():
+    ball = mover((0, 0), (1, 1), (8, 2), ec.Deflect(), Rubber())
+    box((7, 0), (2, 9))
+    space = ec.install()
+    space.respond_with(Rubber, lambda impact: impact.set_velocity(ball, (80, 5)))
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (0, 5)
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.FORCED]
+
+
+@pytest.mark.parametrize("immediate", [True, False])
+def test_a_response_deletes_the_target_and_the_bullet_flies_on(immediate):
+    def shatter(impact):
+        esper.delete_entity(glass, immediate=immediate)
+
+    bullet = mover((0, 0), (1, 1), (20, 0), ec.Stop())
+    glass = box((5, 0), (1, 1), Fragile())
+    wall = box((15, 0), (1, 1))
+    space = ec.install()
+    space.respond_with(Fragile, shatter)
+
+    esper.process(1.0)
+
+    assert [hit.other(bullet) for hit in space.collisions] == [glass, wall]
+    assert position(bullet) == (13, 0)
+
+    esper.process(1.0)
+    assert glass not in space
+    assert not esper.entity_exists(glass)
+
+
+@pytest.mark.parametrize("immediate", [True, False])
+def test_a_response_deletes_the_bullet(immediate):
+    def vanish(impact):
+        esper.delete_entity(bullet, immediate=immediate)
+
+    bullet = mover((0, 0), (1, 1), (20, 0), ec.Stop(), Fragile())
+    target = box((5, 0), (1, 1))
+    box((15, 0), (1, 1))
+    space = ec.install()
+    space.respond_with(Fragile, vanish)
+
+    esper.process(1.0)
+
+    assert [hit.other(bullet) for hit in space.collisions] == [target]
+
+    esper.process(1.0)
+    assert bullet not in space
+    assert len(space.collisions) == 0
+
+
+def test_a_response_deletes_both():
+    def annihilate(impact):
+        esper.delete_entity(impact.first, immediate=True)
+        esper.delete_entity(impact.second, immediate=True)
+
+    first = mover((0, 0), (1, 1), (8, 0), ec.Stop(), Fragile())
+    second = mover((10, 0), (1, 1), (-8, 0), ec.Stop(), Fragile())
+    space = ec.install()
+    space.respond_with(Fragile, annihilate)
+
+    esper.process(1.0)
+    esper.process(1.0)
+
+    assert len(space) == 0
+    assert not esper.entity_exists(first)
+    assert not esper.entity_exists(second)
+
+
+def test_a_response_may_create_entities_that_join_at_the_next_step():
+    made = []
+
+    def spawn(impact):
+        made.append(box((50, 50), (1, 1)))
+        return ec.DEFAULT
+
+    mover((0, 0), (1, 1), (8, 0), ec.Stop(), Fragile())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    space.respond_with(Fragile, spawn)
+
+    esper.process(1.0)
+    assert made[0] not in space
+
+    esper.process(1.0)
+    assert made[0] in space
+
+
+def test_an_exception_in_a_response_is_raised_and_the_next_step_works():
+    def fail(impact):
+        raise LookupError("the game's own fault")
+
+    ball = mover((0, 0), (1, 1), (8, 0), ec.Deflect(), Rubber())
+    wall = box((7, 0), (2, 9))
+    space = ec.install()
+    space.respond_with(Rubber, fail)
+
+    with pytest.raises(LookupError, match="own fault"):
+        esper.process(1.0)
+
+    space.respond_with(Rubber, lambda impact: ec.DEFAULT)
+    for _ in range(3):
+        esper.process(0.25)
+        assert gaps(ball, wall)[0] >= 0
+    space.check()
+
+
+def test_a_response_that_accelerates_is_met_again_in_the_same_step():
+    # Each bounce doubles the speed: 1, 2, 4, ... between walls 8 apart.
+    def double(impact):
+        x, y = impact.velocity(ball)
+        impact.set_velocity(ball, (-2 * x, y))
+
+    ball = mover((0, 0), (1, 1), (8, 0), ec.Deflect(), Rubber())
+    box((6, 0), (1, 5))
+    box((-6, 0), (1, 5))
+    space = ec.install()
+    space.respond_with(Rubber, double)
+
+    esper.process(1.0)
+
+    # 4 units at 8, then 8 units at 16; the next at 32 comes at 1.25.
+    assert [hit.time for hit in space.collisions] == [0.5]
+    esper.process(0.75)
+    # 0.5 s left of the 0.5 s at 16: at 0.0, then 0.25 s, 0.125 s, 0.0625 s ...
+    assert [abs(hit.velocity_first[0]) for hit in space.collisions][:3] == [16, 32, 64]
+
+
+def test_responses_for_two_components_of_one_pair_are_both_called():
+    called = []
+    mover((0, 0), (1, 1), (8, 0), ec.Slide(), Rubber())
+    box((7, 0), (2, 9), Fragile())
+    space = ec.install()
+    space.respond_with(Rubber, lambda impact: called.append("rubber") or ec.DEFAULT)
+    space.respond_with(Fragile, lambda impact: called.append("fragile") or ec.DEFAULT)
+
+    esper.process(1.0)
+
+    assert called == ["rubber", "fragile"]
+
+
+def test_respond_with_refuses_what_is_no_component_type_or_function():
+    space = ec.Space()
+
+    with pytest.raises(TypeError):
+        space.respond_with("Rubber", lambda impact: None)
+    with pytest.raises(TypeError):
+        space.respond_with(Rubber, "bounce")
