@@ -23,8 +23,9 @@ class Bot(esper.Processor):
     """Presses the keys while `Keys.bot` is set.
 
     It runs from point to point, and at each one does what its property `do`
-    says: ``run`` on, ``jump``, ``shoot``, ``leap`` (shoot at the height of a jump),
-    ``wait`` for a lift to come, ``ride`` it to its other end.
+    says: ``run`` on, ``jump``, ``shoot``, ``leap 500`` (jump, and
+    shoot when it rises no faster than that), ``wait shaft`` until the lift of that
+    name comes, ``ride shaft`` to its other end.
 
     Parameters
     ----------
@@ -44,6 +45,7 @@ class Bot(esper.Processor):
         self.player = 0
         self.delay = 0.0
         self.arrived = False  # at the point
+        self.leaping = False  # in the air, and about to shoot
         self.aim = 0.0  # how far beside the point it really goes
         self.still = 0
         self.last_x = 0.0
@@ -81,7 +83,7 @@ class Bot(esper.Processor):
         ahead = [n for n, step in enumerate(self.route) if step.centre[0] > position.x]
         self.index = ahead[0] if ahead else len(self.route) - 1
         self.delay = self.chance.uniform(0.0, 0.5)
-        self.arrived = False
+        self.arrived = self.leaping = False
 
     def _act(self, goal: LevelObject, velocity: ec.Velocity, on_ground: bool) -> None:
         """Do what is to be done at a point, and go on to the next when it is done."""
@@ -96,8 +98,10 @@ class Bot(esper.Processor):
         elif do == "shoot":
             done = keys.shoot = on_ground and self.delay <= 0
         elif do == "leap":
-            keys.jump = keys.jump or on_ground
-            done = keys.shoot = not on_ground and velocity.y < 200
+            jumps = on_ground and self.delay <= 0
+            self.leaping = self.leaping or jumps
+            keys.jump = keys.jump or jumps
+            done = keys.shoot = self.leaping and not on_ground and velocity.y < float(name)
         elif do == "wait":
             lift = self.game.lifts[name]
             done = lift.rest > 0.6 and lift.heading == 1
@@ -106,10 +110,10 @@ class Bot(esper.Processor):
             done = lift.rest > 0.0 and lift.heading == 0
         if done:
             self.index = min(self.index + 1, len(self.route) - 1)
-            self.delay = self.chance.uniform(0.1, 1.2)
+            self.delay = self.chance.uniform(0.3, 1.0)
             self.aim = self.chance.uniform(-3.0, 3.0)
             self.still = 0
-            self.arrived = False
+            self.arrived = self.leaping = False
 
     def _is_stuck(self, x: float) -> bool:
         """Return whether it has not got on for a while."""

@@ -17,7 +17,7 @@ except ImportError as error:
 
 
 FONT_SIZE = 13  # pixels
-FRAME_STEPS = 3  # steps from one frame of a recording to the next: 20 a second
+FRAME_STEPS = 5  # steps from one frame of a recording to the next: 12 a second
 FRAME_SCALE = 0.5  # size of a recording, compared with the window
 
 
@@ -35,7 +35,8 @@ class Painter:
     def __init__(self, scene: Scene, scale: float = 1.0) -> None:
         self.scene = scene
         self.scale = scale * scene.zoom  # pixels for each world unit
-        self._sheet = Image.open(scene.sheet.path).convert("RGBA")
+        with Image.open(scene.sheet.path) as sheet:
+            self._sheet = sheet.convert("RGBA")
         self._tiles: dict[tuple[int, int, int, bool, Colour], Image.Image] = {}
         self._size = tuple(round(side * self.scale) for side in scene.view)
         self._sky = self._paint_sky()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import ClassVar, NamedTuple
 
 import esper
@@ -147,6 +148,8 @@ class Scene:
         What the player presses.
     n_steps, n_collisions, n_contacts : int
         Steps, collisions and begun contacts so far.
+    ms : float
+        Milliseconds that the world took for the last step.
     """
 
     title = ""
@@ -168,10 +171,13 @@ class Scene:
         self.zoom = zoom
         self.keys = Keys()
         self.n_steps = self.n_collisions = self.n_contacts = 0
+        self.ms = 0.0
 
     def step(self) -> None:
         """Advance the world by one step of `DT` seconds."""
+        start = perf_counter()
         esper.process(DT)
+        self.ms = 1000 * (perf_counter() - start)
         self.n_steps += 1
         self.n_collisions += len(self.space.collisions)
         self.n_contacts += len(self.space.contacts_began)

@@ -63,7 +63,8 @@ class BoxList:
         from pyglet.graphics import Batch, ShaderGroup, TextureGroup
         from pyglet.graphics.shader import Shader, ShaderProgram
 
-        picture = pyglet.image.load(str(scene.sheet.path))
+        with scene.sheet.path.open("rb") as file:
+            picture = pyglet.image.load(scene.sheet.path.name, file=file)
         texture = picture.get_texture()
         self._batch = Batch()
         self._program = ShaderProgram(

@@ -19,6 +19,7 @@ from demos._scene import Boxes, Scene
 
 SPACING = 12.0  # between the middles of two boxes at the start, in world units
 WIDTH = 960.0  # of the window, in pixels
+STATUS = 26.0  # height of the line above the arena, in pixels
 WALL = 8.0  # thickness
 WARM, COLD = 260.0, 40.0  # highest speed on an axis at the start, units per second
 GREY = (72, 78, 98)
@@ -85,7 +86,7 @@ class Arena(Scene):
         boxes: list[int],
         halves: NDArray[np.float64],
     ) -> None:
-        view = (size[0] + 2 * WALL, size[1] + 2 * WALL)
+        view = (size[0] + 2 * WALL, size[1] + 2 * WALL + size[0] * STATUS / WIDTH)
         super().__init__(space, size, view, zoom=WIDTH / view[0])
         self.ids = boxes
         self.walls = Boxes.of([((x - a, y - b, x + a, y + b), 0, GREY) for x, y, a, b in walls])
@@ -150,4 +151,11 @@ class Arena(Scene):
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this demo to the command line."""
-    parser.add_argument("--n", type=int, default=3000, help="how many boxes (%(default)s)")
+    parser.add_argument("--n", type=_count, default=3000, help="how many boxes (%(default)s)")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} boxes: say 1 or more")
+    return value

@@ -145,7 +145,7 @@ def test_n16_r1_only_boxes_that_come_near_are_swept():
     # A hundred boxes far from each other, two that meet.
     for i in range(100):
         mover((100 * i, 0), (1, 1), (0, 5), ec.Stop())
-    mover((0, -50), (1, 1), (2, 0), ec.Stop())
+    mover((0, -50), (1, 1), (4, 0), ec.Stop())
     box((4, -50), (1, 1))
     space = ec.install()
 

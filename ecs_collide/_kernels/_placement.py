@@ -29,6 +29,7 @@ cython.declare(
     SLOP=cython.double,
     INF=cython.double,
     FAR=cython.longlong,
+    APART_AT_LEAST=cython.double,
     N_PASSES=cython.int,
     APART=cython.int,
     TOUCHING=cython.int,
@@ -37,6 +38,7 @@ cython.declare(
 )
 SLOP = 2.0**-44  # as in the sweep
 INF = float("inf")
+APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
 FAR = 1 << 40  # the level of a body that no immovable one holds
 N_PASSES = 4  # rounding seldom needs a second
 
@@ -52,7 +54,11 @@ DEEP = 3
 def _snap(
     b: Bodies, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, below: cython.bint
 ) -> cython.void:
-    """Put body `i`, at its base time, flush against the face of `j` at that time."""
+    """Put body `i`, at its base time, flush against the face of `j` at that time.
+
+    Two bodies without thickness are put one ulp apart: with no gap between
+    them it would be forgotten on which side each is.
+    """
     half: cython.double = b.half[i, k]
     centre: cython.double = b.centre_at(j, k, b.base[i])
     half2: cython.double = b.half_at(j, k, b.base[i])
@@ -61,12 +67,16 @@ def _snap(
 
     if below:
         centre = face - half
-        if centre + half > face or (thin and centre - half == centre + half):
+        if centre + half > face:
             centre = nextafter(centre, -INF)
+        if thin and centre - half == centre + half:
+            centre = min(nextafter(face, -INF), face - APART_AT_LEAST)
     else:
         centre = face + half
-        if centre - half < face or (thin and centre - half == centre + half):
+        if centre - half < face:
             centre = nextafter(centre, INF)
+        if thin and centre - half == centre + half:
+            centre = max(nextafter(face, INF), face + APART_AT_LEAST)
     b.centre[i, k] = centre + 0.0
 
 

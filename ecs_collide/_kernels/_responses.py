@@ -26,8 +26,31 @@ else:
 
 from ecs_collide._kernels._memory import BYTE, LONG, grown, zeros
 
-cython.declare(EPSILON=cython.double)
+cython.declare(EPSILON=cython.double, SPLITTER=cython.double)
 EPSILON = 2.0**-52
+SPLITTER = 2.0**27 + 1.0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
+    """Return what rounding took from a product, exactly; 0 where that would overflow.
+
+    Dekker, "A Floating-Point Technique for Extending the Available Precision" (1971).
+    """
+    wide: cython.double = SPLITTER * a
+    high_a: cython.double = wide - (wide - a)
+    low_a: cython.double = a - high_a
+    high_b: cython.double
+    low_b: cython.double
+    error: cython.double
+
+    wide = SPLITTER * b
+    high_b = wide - (wide - b)
+    low_b = b - high_b
+    error = low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b)
+    return error if error == error else 0.0
 
 
 @cython.cfunc
@@ -71,6 +94,7 @@ class Responder:
         self.n_joins = 0
         self.n_changed = 0
         self.n_grouped = 0
+        self.sum_high = self.sum_low = 0.0
         self.changed = zeros(LONG, 1)
         self.is_changed = zeros(BYTE, 1)
         self.leader = zeros(LONG, 1, bodies.dim)
@@ -141,6 +165,27 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def _begin_sum(self) -> cython.void:
+        """Begin a sum of products in twice the precision."""
+        self.sum_high = self.sum_low = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _add_product(self, a: cython.double, b: cython.double) -> cython.void:
+        """Add a product to the sum.
+
+        Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005), Dot2.
+        """
+        product: cython.double = a * b
+        total: cython.double = self.sum_high + product
+        part: cython.double = total - self.sum_high
+
+        self.sum_low += (self.sum_high - (total - part)) + (product - part)
+        self.sum_low += _error_of_product(a, b, product)
+        self.sum_high = total
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def answer(
         self,
         i: cython.Py_ssize_t,
@@ -198,6 +243,15 @@ class Responder:
             shared = (1.0 + restitution) * (v1 - v2)
             after1 = v1 - shared * (mass2 / (mass1 + mass2))
             after2 = v2 + shared * (mass1 / (mass1 + mass2))
+            self._begin_sum()
+            self._add_product(mass1, v1)
+            self._add_product(mass2, v2)
+            self._add_product(-mass1, after1)
+            self._add_product(-mass2, after2)
+            if mass1 < mass2:
+                after1 += (self.sum_high + self.sum_low) / mass1
+            else:
+                after2 += (self.sum_high + self.sum_low) / mass2
             if (after1 - after2) * sign < 0.0:  # still closing, by rounding
                 if mass1 < mass2:
                     after1 = after2
@@ -337,7 +391,6 @@ class Responder:
         b: Bodies = self.bodies
         member: cython.Py_ssize_t
         velocity: cython.double = b.velocity[leader, k]
-        momentum: cython.double = 0.0
         mass: cython.double = 0.0
         differ: cython.bint = False
 
@@ -345,14 +398,20 @@ class Responder:
             velocity = b.velocity[self.anchor[leader, k] - 1, k]
         else:
             member = leader + 1
+            self._begin_sum()
             while member != 0:
-                momentum += b.mass[member - 1] * b.velocity[member - 1, k]
+                self._add_product(b.mass[member - 1], b.velocity[member - 1, k])
                 mass += b.mass[member - 1]
                 if b.velocity[member - 1, k] != velocity:
                     differ = True
                 member = self.following[member - 1, k]
             if differ:
-                velocity = momentum / mass
+                velocity = (self.sum_high + self.sum_low) / mass
+                member = leader + 1
+                while member != 0:  # what rounding has left of the momentum
+                    self._add_product(-b.mass[member - 1], velocity)
+                    member = self.following[member - 1, k]
+                velocity += (self.sum_high + self.sum_low) / mass
         member = leader + 1
         while member != 0:
             self.change(member - 1, k, velocity)

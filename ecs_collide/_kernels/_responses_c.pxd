@@ -13,12 +13,16 @@ cdef class Responder:
     cdef long long[:, ::1] anchor
     cdef long long[:, ::1] grouped
     cdef Py_ssize_t n_grouped
+    cdef double sum_high
+    cdef double sum_low
     cdef double before_first[3]
     cdef double before_second[3]
     cdef void begin_instant(self, double now) noexcept
     cdef void _dissolve_groups(self) noexcept
     cdef void change(self, Py_ssize_t i, int k, double velocity) noexcept
     cdef void note_change(self, Py_ssize_t i) noexcept
+    cdef void _begin_sum(self) noexcept
+    cdef void _add_product(self, double a, double b) noexcept
     cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only) noexcept
     cdef bint _join(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef Py_ssize_t _group_of(self, Py_ssize_t i, int k) noexcept

@@ -133,15 +133,19 @@ class Sweeper:
             abs(max2 + high2 * rest),
         )
         slop: cython.double = SLOP * largest
-        gap: cython.double = _without_tiny(min2 - max1)
-        if -slop <= gap < 0.0:
-            gap = 0.0
-        self.gap[2 * k] = gap
+        minus: cython.double = _without_tiny(min2 - max1)
+        plus: cython.double = _without_tiny(min1 - max2)
+
+        # Only the nearer side: of a box thinner than the slop the far one is as thin as it is.
+        if minus >= plus and -slop <= minus < 0.0:
+            if minus == plus:
+                plus = 0.0
+            minus = 0.0
+        elif plus > minus and -slop <= plus < 0.0:
+            plus = 0.0
+        self.gap[2 * k] = minus
         self.rate[2 * k] = _without_tiny(low2 - high1)
-        gap = _without_tiny(min1 - max2)
-        if -slop <= gap < 0.0:
-            gap = 0.0
-        self.gap[2 * k + 1] = gap
+        self.gap[2 * k + 1] = plus
         self.rate[2 * k + 1] = _without_tiny(low1 - high2)
         self.slop[k] = slop
 
@@ -246,7 +250,7 @@ class Sweeper:
             gap = self.gap[other]
             rate = self.rate[other]
             if rate == 0.0:
-                if gap >= 0.0:
+                if gap >= -self.slop[other >> 1]:
                     return False
                 continue
             bound = (-self.slop[other >> 1] - gap) / rate

@@ -63,6 +63,7 @@ def test_unknown_demo_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         (["--seconds", "soon"], "invalid"),
         (["--record", "out.mp4"], "must end in .gif"),
         (["--seed", "x"], "invalid int"),
+        (["--n", "0"], "say 1 or more"),
         (["--colour"], "unrecognized"),
     ],
 )
@@ -92,7 +93,7 @@ def test_headless_run_leaves_a_picture_and_an_animation(name: str, folder: Path)
         assert picture.width == 960
         assert len(picture.convert("RGB").getcolors(1 << 20)) > 20
     with Image.open(folder / "made" / "a.gif") as animation:
-        assert animation.n_frames == 10
+        assert animation.n_frames == 6
         assert animation.width == 480
 
 
@@ -157,4 +158,4 @@ def test_recording_may_begin_late(world: str, folder: Path) -> None:
 
     assert written == [Path("late.gif"), Path("pictures/arena.png")]
     with Image.open("late.gif") as animation:
-        assert animation.n_frames == 11  # steps 30, 33 ... 60
+        assert animation.n_frames == 7  # steps 30, 35 ... 60

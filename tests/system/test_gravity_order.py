@@ -48,8 +48,10 @@ def test_a_crate_that_rests_from_the_start_never_moves(priority):
     box((0, 0.1 - 7.3), (50, 7.3))
     ec.install()
     esper.add_processor(Gravity(-9.81), priority=priority)
-    esper.process(1 / 60)
+    for _ in range(2):  # whatever rounding left between them is gone then
+        esper.process(1 / 60)
     start = position(crate)
+    assert start == pytest.approx((0.1, 0.3), rel=1e-14)
 
     for _ in range(300):
         esper.process(1 / 60)

@@ -33,7 +33,7 @@ def test_all_impacts_in_one_step(ratio, digits):
     boxes = pi_boxes(ratio)
     space = ec.install(ec.Space(pair_limit=4000, answer_limit=8000))
 
-    esper.process(8.0)
+    esper.process(10.0)
 
     assert len(space.collisions) == digits
     assert {hit.answer for hit in space.collisions} == {ec.Answer.ANSWERED}
@@ -45,10 +45,13 @@ def test_all_impacts_in_one_step(ratio, digits):
 
 
 def short_steps():
-    """Yield steps none of which holds 64 impacts of a pair; the turn is at 1.5 seconds."""
+    """Yield steps none of which holds 64 impacts of a pair, nor the 96 of a step of two movers.
+
+    The turn is at 1.5 seconds; the last impact of some ratios is a late one.
+    """
     clock = 0.0
-    while clock < 4.0:
-        dt = 1e-4 if abs(clock - 1.5) < 0.03 else 0.01
+    while clock < 9.0:
+        dt = 8e-5 if abs(clock - 1.5) < 0.03 else 0.01
         clock += dt
         yield dt
 
@@ -66,7 +69,7 @@ def test_in_short_steps_with_the_default_limits(ratio, digits):
         most = max(most, len(space.collision_array))
         assert space.stats.pair_limit_hits == space.stats.answer_limit_hits == 0
 
-    assert most <= 128
+    assert most <= 96
     assert n_impacts == digits
     check_the_end(*boxes, ratio)
 
@@ -78,6 +81,6 @@ def test_the_default_limits_are_reached_safely_in_one_step():
 
     esper.process(8.0)
 
-    assert space.stats.pair_limit_hits > 0
+    assert space.stats.pair_limit_hits + space.stats.answer_limit_hits > 0
     assert faces(wall)[1][0] <= faces(small)[0][0]
     assert faces(small)[1][0] <= faces(large)[0][0]

@@ -167,13 +167,13 @@ def test_install_keeps_a_response_system_of_the_game_out_of_the_way():
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_next_impact_and_answer_give_the_same_log(world, dim):
-    expected = mixed_log(12, dim=dim)
+    expected = mixed_log(30, dim=dim)
     esper.switch_world(f"{world} own")
     try:
         space = ec.Space(dim=dim)
         system = TakesEachImpact(space)
-        assert mixed_log(12, dim=dim, make_space=lambda: install(space, system)) == expected
-        assert len(system.times) > 20
+        assert mixed_log(30, dim=dim, make_space=lambda: install(space, system)) == expected
+        assert len(system.times) > 10
     finally:
         esper.switch_world(world)
         esper.delete_world(f"{world} own")
