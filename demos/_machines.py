@@ -69,10 +69,8 @@ class Bullet:
 
 def shoot(x: float, y: float, way: int, friendly: bool) -> None:
     """Send off a bullet to the left (way -1) or to the right (1)."""
-    esper.create_entity(
-        *(ec.Position(x, y), ec.Extents(6, 2), ec.Velocity(way * BULLET, 0), ec.Stop()),
-        *(ec.Mass(0.001), Bullet(x, friendly)),
-    )
+    body = (ec.Position(x, y), ec.Extents(6, 2), ec.Velocity(way * BULLET, 0), ec.Mass(0.001))
+    esper.create_entity(*body, ec.Stop(), Bullet(x, friendly))
 
 
 def footing(space: ec.Space, entity: int) -> float | None:

@@ -34,11 +34,10 @@ def backdrop(level: Level) -> Boxes:
 def create_fence(level: Level) -> None:
     """Close a level with four walls around it."""
     (width, height), thick = level.size, FENCE / 2
-    for x, y, half_x, half_y in (
-        *((-thick, height / 2, thick, height), (width + thick, height / 2, thick, height)),
-        *((width / 2, -thick, width, thick), (width / 2, height + thick, width, thick)),
-    ):
-        esper.create_entity(ec.Position(x, y), ec.Extents(half_x, half_y))
+    for x in (-thick, width + thick):
+        esper.create_entity(ec.Position(x, height / 2), ec.Extents(thick, height))
+    for y in (-thick, height + thick):
+        esper.create_entity(ec.Position(width / 2, y), ec.Extents(width, thick))
 
 
 def _tiles(layers: Iterable[Any]) -> Iterable[tuple[int, int, int]]:

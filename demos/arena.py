@@ -121,8 +121,7 @@ class Arena(Scene):
         """Return which boxes have a face beyond a wall's."""
         centres = self.space.positions(self.ids)
         low, high = centres - self.halves, centres + self.halves
-        beyond: NDArray[np.bool_] = ((low < 0) | (high > self.size)).any(axis=1)
-        return beyond
+        return np.asarray(((low < 0) | (high > self.size)).any(axis=1))
 
     def boxes(self) -> Boxes:
         """Return the boxes in colours that tell their speed."""

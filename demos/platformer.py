@@ -59,10 +59,8 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     create_fence(level)
 
     for crate in level.of_type("crate"):
-        esper.create_entity(
-            *(*crate.components(), ec.Velocity(0, 0), ec.Mass(2.0), ec.Slide()),
-            *(Crate(), Look(CRATE)),
-        )
+        body = (*crate.components(), ec.Velocity(0, 0), ec.Mass(2.0), ec.Slide())
+        esper.create_entity(*body, Crate(), Look(CRATE))
     for coin in level.of_type("coin"):
         esper.create_entity(*coin.components(), ec.Sensor(), Coin(), Look(COIN, layer=1))
     for spikes in level.of_type("spikes"):
@@ -120,10 +118,9 @@ class Platformer(LevelScene):
         """Bring in a player if there is none, and advance the world."""
         self.wait -= DT
         if not esper.entity_exists(self.player) and self.wait <= 0:
-            self.player = esper.create_entity(
-                *(ec.Position(*self.respawn), ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide()),
-                *(Player(), Look(PLAYER, shift=2.0, layer=2)),
-            )
+            place = ec.Position(*self.respawn)
+            body = (place, ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide())
+            self.player = esper.create_entity(*body, Player(), Look(PLAYER, shift=2.0, layer=2))
         super().step()
         if esper.entity_exists(self.player):
             self.look_at = esper.component_for_entity(self.player, ec.Position).xy

@@ -30,6 +30,12 @@ def declare(*_args: Any, **_kwargs: Any) -> None:
     """Declare nothing: Python needs no types."""
 
 
-double = float
-int = longlong = Py_ssize_t = bint = schar = int
-void = None
+class _Type:
+    """A C type in an annotation; ``double[:, ::1]`` is one too."""
+
+    def __getitem__(self, _axes: object) -> _Type:
+        return self
+
+
+double = int = longlong = Py_ssize_t = size_t = bint = schar = _Type()
+p_double = p_int = p_void = void = _Type()

@@ -81,7 +81,7 @@ class Roster:
         self._holders: dict[type, list[Any]] = {}
         self._rows_with: dict[type, Rows] = {}
         self._timeline = timeline
-        self._moved_house: set[int] = set()
+        self._unplaced: set[int] = set()  # rows that have no place in the tree they belong to
         self._bind()
 
     def _bind(self) -> None:
@@ -117,14 +117,14 @@ class Roster:
                 and self._holders[Extents][row] is not extents[entity]
             ):  # an id that was used again: another body
                 self._forget(row, EndReason.ENTITY_DELETED)
-                self.columns.touched[row] = 2
+                self._unplaced.add(row)
         newcomers = sorted(present - self.row_of.keys())
         if self.columns.reserve(len(newcomers)):
             self._bind()
         for entity in newcomers:
             row = self.columns.take(entity)
             self.row_of[entity] = row
-            self.columns.touched[row] = 2
+            self._unplaced.add(row)
         self.entities = np.array(sorted(present), np.int64)
         self.rows = np.array([self.row_of[entity] for entity in self.entities.tolist()], np.int64)
         self._hold(lists)
@@ -150,7 +150,7 @@ class Roster:
         moved_before = c.moves.copy()
         c.moves[:] = 0
         c.moves[with_[Velocity]] = c.moves[with_[Growth]] = 1
-        self._moved_house.update(np.flatnonzero(moved_before != c.moves).tolist())
+        self._unplaced.update(np.flatnonzero(moved_before != c.moves).tolist())
         for rows_without, seen, bad in (
             (self._without(Velocity), c.seen_velocity, c.bad_velocity),
             (self._without(Growth), c.seen_growth, c.bad_growth),
@@ -186,7 +186,7 @@ class Roster:
         row = self.row_of.pop(entity)
         self._forget(row, reason)
         self._timeline.candidates.remove(row)
-        self._moved_house.discard(row)
+        self._unplaced.discard(row)
         self.columns.give_back(row)
 
     # -- values --
@@ -265,21 +265,19 @@ class Roster:
                 self._timeline.candidates.remove(row)
                 entity = int(c.ids[row])
                 reports.append(quarantine_report(step, entity, self._lookup(row), c.dim))
-            c.touched[rows[was & ~is_bad]] = 2
+            self._unplaced.update(rows[was & ~is_bad].tolist())
             c.quarantined[rows] = is_bad
             rows = rows[~is_bad]
+        unplaced = np.zeros(c.capacity, bool)
+        unplaced[list(self._unplaced)] = True
+        c.touched[unplaced] = 0  # a newcomer was not moved: it was nowhere before
+        self._unplaced.clear()
         touched = rows[c.touched[rows] != 0]
-        for row in touched[c.touched[touched] == 1].tolist():
+        for row in touched.tolist():
             self._forget(row, EndReason.TELEPORTED)
-        self.moving = rows[c.moves[rows] != 0]
-        still = c.moves[rows] == 0
-        if self._moved_house:
-            house = np.zeros(c.capacity, bool)
-            house[list(self._moved_house)] = True
-            self._moved_house.clear()
-            self.touched_still = rows[still & ((c.touched[rows] != 0) | house[rows])]
-        else:
-            self.touched_still = touched[c.moves[touched] == 0]
+        moves = c.moves[rows] != 0
+        self.moving = rows[moves]
+        self.touched_still = rows[~moves & ((c.touched[rows] != 0) | unplaced[rows])]
         self.active = np.union1d(self.moving, touched)
         for array in (c.motion, c.resize, c.base):
             array[self.touched_still] = 0.0
@@ -308,7 +306,7 @@ class Roster:
         if len(self._rows_with[Growth]):
             growing = self._alive_with(Growth)
             rows = np.asarray(growing)
-            ended = (c.resize[rows] < 0.0) & (c.half[rows] == 0.0)
+            ended = (c.seen_growth[rows] < 0.0) & (c.half[rows] == 0.0)
             c.growth[rows] = np.where(ended, 0.0, c.seen_growth[rows])
             scatter(self._holders[Extents], growing, v.half, v.seen_half)
             scatter(self._holders[Growth], growing, v.growth, v.seen_growth)

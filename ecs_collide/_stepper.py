@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ecs_collide import _backend, _numbers
 from ecs_collide._reports import Report
 from ecs_collide._roster import Roster, World
 from ecs_collide._step_events import StepEvents
-from ecs_collide._subscribers import Subscribers
+from ecs_collide._subscribers import Subscribers, require_component_type
 from ecs_collide.components import Velocity
 from ecs_collide.events import COLLISION, SweepKind, Vector
 from ecs_collide.impacts import Impact
@@ -94,6 +94,7 @@ class Stepper:
         self._impact: Impact | None = None
         self._settling = False
         self._errors: list[Exception] = []
+        self._new_reports: list[Report] = []
 
     # -- the world --
 
@@ -148,10 +149,11 @@ class Stepper:
         world.require_current()
         dt = _checked_dt(dt)
         roster, timeline = self._roster, self._timeline
-        timeline.log.clear()
+        if self._phase != _IDLE:  # the step before was never finished: it did not happen
+            timeline.log.clear()
+            self._phase = _IDLE
         roster.compare(world)
-        reports = roster.read(self._step)
-        self.reports.extend(reports)
+        self._new_reports += roster.read(self._step)
         self._dt = dt
         self._impact = None
         self._settling = False
@@ -167,7 +169,6 @@ class Stepper:
         timeline.candidates.place_moving(roster.moving.data)
         timeline.find_pairs(roster.active.data)
         self._phase = _BOUNDED
-        _warn(reports)
 
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
@@ -227,9 +228,11 @@ class Stepper:
         timeline.finish(roster.moving.data, self._settling)
         roster.write()
         self._events = StepEvents(self.dim, timeline.log)
+        timeline.log.clear()
         self._step += 1
         self._count()
         self._phase = _IDLE
+        self._tell_reports()
         self._busy = True
         try:
             self._errors += self._subscribers.deliver(
@@ -243,6 +246,16 @@ class Stepper:
             raise errors[0]
         if errors:
             raise ExceptionGroup(f"{len(errors)} handlers failed in one step", errors)
+
+    def _tell_reports(self) -> None:
+        """Warn of the bodies that were quarantined in this step."""
+        reports, self._new_reports = self._new_reports, []
+        self.reports += reports
+        for report in reports:
+            try:
+                warnings.warn(report.message, RuntimeWarning, stacklevel=4)
+            except RuntimeWarning as warning:  # where the game has made warnings errors
+                self._errors.append(warning)
 
     def _require_phase(
         self, who: str, before: str, least: int, most: int, dt: float | None
@@ -267,7 +280,7 @@ class Stepper:
             reinsertions=t.candidates.n_reinsertions,
             pairs=t.pairs.n,
             sweeps=t.n_sweeps,
-            impacts=t.log.n_collisions,
+            impacts=len(self._events.collisions),
             answers=t.n_answers,
             joins=t.responder.n_joins,
             crushed=t.n_crushed,
@@ -378,15 +391,11 @@ class Stepper:
             either entity, or return `DEFAULT` to get the built-in answer.  Of
             a pair whose bodies have different functions both are called.
         """
+        require_component_type("component", component)
         if not callable(respond):
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
         self._responders[component] = respond
         self._roster.watch(component)
-
-
-def _warn(reports: Iterable[Report]) -> None:
-    for report in reports:
-        warnings.warn(report.message, RuntimeWarning, stacklevel=4)
 
 
 def _checked_dt(dt: float) -> float:

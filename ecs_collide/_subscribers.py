@@ -24,6 +24,12 @@ def matches(world: World, event: Any, first_kind: type | None, second_kind: type
     )
 
 
+def require_component_type(name: str, kind: object) -> None:
+    """Raise TypeError unless a component type is given where one is wanted."""
+    if not isinstance(kind, type):
+        raise TypeError(f"{name}={kind!r} must be a component type, as Velocity or your own class")
+
+
 class Subscribers:
     """Functions by event name, called in the order in which they came."""
 
@@ -42,10 +48,13 @@ class Subscribers:
         second_kind: type | None,
     ) -> Unsubscribe:
         """Call a function for each event of a name; return what takes it away again."""
+        functions = self._functions[name]
         if not callable(function):
             raise TypeError(f"{function!r} must be a function that takes one event")
+        for argument, kind in (("first_kind", first_kind), ("second_kind", second_kind)):
+            if kind is not None:
+                require_component_type(argument, kind)
         key = object()
-        functions = self._functions[name]
         functions[key] = (function, first_kind, second_kind)
 
         def unsubscribe() -> None:

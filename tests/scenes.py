@@ -217,7 +217,7 @@ def pile(n: int, seed: int = 1, width: float = 30.0) -> list[int]:
     rng = random.Random(seed)
     box((0.0, -5.0), (width, 5.0))
     for side in (-1, 1):
-        box((side * (width / 2 + 5.0), 100.0), (5.0, 105.0))
+        box((side * (width / 2 + 5.0), 100.0), (5.0, 100.0))
     crates = []
     per_row = int(width // 2)
     for i in range(n):

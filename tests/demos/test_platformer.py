@@ -129,6 +129,19 @@ def test_lift_carries_the_player_up(game: Platformer) -> None:
     assert sum(gap < 1e-9 for _, gap in heights) > 200
 
 
+def test_lift_that_presses_the_player_to_the_ground_kills(game: Platformer) -> None:
+    lift = game.lifts["well"]
+    place = esper.component_for_entity(lift_entity(lift), ec.Position)
+    game.step()
+    lift.heading, lift.rest = 0, 0.0
+    place.y += 100
+    place_player(game, place.x, 32 + 14)
+
+    run(game, 120)
+
+    assert game.deaths == 1
+
+
 def lift_entity(lift: _machines.Lift) -> int:
     return next(entity for entity, found in esper.get_component(_machines.Lift) if found is lift)
 

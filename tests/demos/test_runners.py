@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from demos import __main__ as runner
@@ -77,13 +78,17 @@ def test_wrong_options_are_refused(
     assert word in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["arena", "platformer"])
-def test_headless_run_leaves_a_picture_and_an_animation(name: str, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "own"), [("arena", ["--n", "200"]), ("platformer", ["--one-body-per-tile"])]
+)
+def test_headless_run_leaves_a_picture_and_an_animation(
+    name: str, own: list[str], folder: Path
+) -> None:
     need("PIL", "tqdm", "pytiled_parser")
-    from PIL import Image
+    from PIL import Image, ImageSequence
 
     options = ["--headless", "--seconds", "0.5", "--seed", "4", "--record", "made/a.gif"]
-    done = demos(name, *options, folder=folder)
+    done = demos(name, *options, *own, folder=folder)
 
     assert done.returncode == 0, done.stderr
     assert f"{name}: 30 steps of 1/60 s" in done.stdout
@@ -91,9 +96,9 @@ def test_headless_run_leaves_a_picture_and_an_animation(name: str, folder: Path)
     assert "collisions" in done.stdout
     with Image.open(folder / "out" / f"{name}.png") as picture:
         assert picture.width == 960
-        assert len(picture.convert("RGB").getcolors(1 << 20)) > 20
+        assert len(np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0)) > 20
     with Image.open(folder / "made" / "a.gif") as animation:
-        assert animation.n_frames == 6
+        assert len(list(ImageSequence.Iterator(animation))) == 6
         assert animation.width == 480
 
 
@@ -145,7 +150,7 @@ def test_recording_without_pillow_is_refused_before_the_run(folder: Path) -> Non
 
 def test_recording_may_begin_late(world: str, folder: Path) -> None:
     need("PIL")
-    from PIL import Image
+    from PIL import Image, ImageSequence
 
     from demos._painter import Recorder
 
@@ -158,4 +163,4 @@ def test_recording_may_begin_late(world: str, folder: Path) -> None:
 
     assert written == [Path("late.gif"), Path("pictures/arena.png")]
     with Image.open("late.gif") as animation:
-        assert animation.n_frames == 7  # steps 30, 35 ... 60
+        assert len(list(ImageSequence.Iterator(animation))) == 7  # steps 30, 35 ... 60

@@ -31,10 +31,10 @@ def test_the_judge_finds_boxes_inside_one_another():
     assert expected
 
 
-def run(dim, n, spacing, speed, steps):
+def run(dim, n, spacing, speed, steps, **limits):
     """Run the gas and check every step; return the number of impacts."""
     boxes, side = gas(n, spacing=spacing, speed=speed, dim=dim)
-    space = ec.install(dim=dim)
+    space = ec.install(ec.Space(dim=dim, **limits))
     places = [esper.component_for_entity(entity, ec.Position) for entity in boxes]
 
     def speeds():
@@ -81,9 +81,11 @@ def test_a_gas_in_three_dimensions(n_steps):
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_dense_and_fast_gas(dim, n_steps):
-    # Half the room is box; each crosses several others in a step if nothing stops it.
+    # Half the room is box, and each would cross several others in a step: some 20 impacts each.
     steps = n_steps(100)
 
-    n_impacts = run(dim, n=12**2 if dim == 2 else 5**3, spacing=2.8, speed=600.0, steps=steps)
+    n = 12**2 if dim == 2 else 5**3
+    limits = {"pair_limit": 1000, "answer_limit": 100_000}
+    n_impacts = run(dim, n, spacing=2.8, speed=600.0, steps=steps, **limits)
 
     assert n_impacts > 100 * steps

@@ -1,0 +1,103 @@
+"""The choice between the two lives of the kernels, made once at import."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ecs_collide
+from ecs_collide import _backend
+
+PURE = "ECS_COLLIDE_PURE_PYTHON"
+REQUIRED = "ECS_COLLIDE_REQUIRE_COMPILED"
+
+HIDE_COMPILED = """
+import sys
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("ecs_collide._kernels.") and name.endswith("_c"):
+            raise ImportError("hidden")
+sys.meta_path.insert(0, Hide())
+"""
+
+
+def run(program: str, **switches: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own with only the given switches set."""
+    environment = {k: v for k, v in os.environ.items() if k not in (PURE, REQUIRED)}
+    package = str(Path(ecs_collide.__file__).parent.parent)
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    return subprocess.run(
+        [sys.executable, "-W", "always", "-c", program],
+        env={**environment, "PYTHONPATH": path, **switches},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_pure_python_can_be_forced():
+    done = run("import ecs_collide; print(ecs_collide.COMPILED)", **{PURE: "1"})
+
+    assert done.stdout == "False\n"
+    assert done.stderr == ""
+
+
+def test_compiled_kernels_are_chosen_where_they_are_installed():
+    try:
+        _backend.load(compiled=True)
+    except ImportError:
+        pytest.skip("the compiled kernels are not installed")
+
+    done = run("import ecs_collide; print(ecs_collide.COMPILED)")
+
+    assert done.stdout == "True\n"
+    assert done.stderr == ""
+
+
+def test_missing_compiled_kernels_are_told_once():
+    program = HIDE_COMPILED + "import ecs_collide, ecs_collide.sweep; print(ecs_collide.COMPILED)"
+
+    done = run(program)
+
+    assert done.stdout == "False\n"
+    assert done.stderr.count("RuntimeWarning") == 1
+    assert "runs without its compiled kernels" in done.stderr
+
+
+def test_missing_compiled_kernels_are_an_error_where_they_are_required():
+    done = run(HIDE_COMPILED + "import ecs_collide", **{REQUIRED: "1"})
+
+    assert done.returncode != 0
+    assert "ImportError: ECS_COLLIDE_REQUIRE_COMPILED is set" in done.stderr
+
+
+def test_switches_that_contradict_each_other_are_refused():
+    done = run("import ecs_collide", **{REQUIRED: "1", PURE: "1"})
+
+    assert done.returncode != 0
+    assert "contradict each other" in done.stderr
+
+
+def test_switches_set_to_zero_are_off():
+    done = run("import ecs_collide", **{REQUIRED: "0", PURE: "0"})
+
+    assert done.returncode == 0
+
+
+def test_running_the_library_never_needs_cython():
+    program = "import sys; sys.modules['cython'] = None; import ecs_collide; print('fine')"
+
+    assert run(program, **{PURE: "1"}).stdout == "fine\n"
+
+
+def test_both_lives_have_the_same_names(kernels):
+    plain = _backend.load(compiled=False)
+
+    for one, other in zip(kernels[1:], plain[1:], strict=True):
+        public = {name for name in vars(other) if not name.startswith("_") and name[0].isupper()}
+        module = other.__name__
+        classes = {n for n in public if getattr(vars(other)[n], "__module__", "") == module}
+        assert classes <= set(vars(one))

@@ -1,0 +1,129 @@
+"""The layout of the package: who may import whom, and how long a file may grow."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import ecs_collide
+
+HOUSE = Path(ecs_collide.__file__).parent
+
+# From the ground up; a module imports only from those before it.
+ORDER = [
+    # floor 0: what a game and the library say to each other
+    "_cython",
+    "components",
+    "events",
+    "_numbers",
+    # floor 1: the hot loops
+    "_kernels._memory",
+    "_kernels._sweep",
+    "_kernels._tree",
+    "_kernels._gather",
+    "_kernels._bodies",
+    "_kernels._queue",
+    "_kernels._log",
+    "_kernels._pairs",
+    "_kernels._responses",
+    "_kernels._placement",
+    "_kernels._candidates",
+    "_kernels._contacts",
+    "_kernels._timeline",
+    # floor 2: their faces, each usable alone
+    "_backend",
+    "sweep",
+    "tree",
+    "responses",
+    "impacts",
+    # floor 3: the bodies of one world
+    "_columns",
+    "_reports",
+    "_roster",
+    "_step_events",
+    "_subscribers",
+    "_stepper",
+    "space",
+    # floor 4: the systems
+    "systems",
+    # floor 5: the public names
+    "__init__",
+]
+EXTRAS = ["tiled"]
+
+
+def modules() -> dict[str, ast.Module]:
+    """Return all modules of the package by their dotted name below it."""
+    return {
+        ".".join(path.relative_to(HOUSE).with_suffix("").parts): ast.parse(path.read_text("utf-8"))
+        for path in sorted(HOUSE.rglob("*.py"))
+    }
+
+
+def imports(tree: ast.Module) -> set[str]:
+    """Return the names of the modules that a module imports."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            if node.module in ("ecs_collide", "ecs_collide._kernels"):
+                found.update(f"{node.module}.{alias.name}" for alias in node.names)
+            else:
+                found.add(node.module)
+    return found
+
+
+def own(name: str) -> str:
+    """Return the room that an import of the package leads to; a compiled twin is its source."""
+    room = name.removeprefix("cython.cimports.").removeprefix("ecs_collide.")
+    return room.removesuffix("_c") if room.startswith("_kernels.") else room
+
+
+def test_every_module_has_its_place():
+    rooms = {name for name in modules() if name != "_kernels.__init__"}
+
+    assert rooms == {*ORDER, *EXTRAS} | (rooms & {"pyglet_util"})
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_module_imports_only_from_below(name):
+    tree = modules()[name]
+    below = ORDER[: ORDER.index(name)]
+
+    rooms = {own(m) for m in imports(tree) if "ecs_collide" in m}
+
+    assert rooms <= set(below), f"{name} imports from above: {rooms - set(below)}"
+
+
+def test_only_the_systems_know_esper():
+    knowing = {name for name, tree in modules().items() if "esper" in imports(tree)}
+
+    assert knowing - set(EXTRAS) == {"systems"}
+
+
+def test_core_needs_esper_and_numpy_only():
+    import sys
+
+    for name in ORDER:
+        outside = {
+            m.partition(".")[0] for m in imports(modules()[name]) if not m.startswith("ecs_collide")
+        }
+        strangers = outside - set(sys.stdlib_module_names) - {"esper", "numpy", "cython"}
+        assert not strangers, f"{name} imports {strangers}"
+
+
+def test_every_kernel_has_its_types():
+    for name in ORDER:
+        if name.startswith("_kernels._") and name != "_kernels._memory":
+            stub = HOUSE / "_kernels" / f"{name.removeprefix('_kernels.')}.pyi"
+            assert stub.exists(), f"{stub.name} is missing"
+
+
+def test_every_public_name_is_documented():
+    for name in ecs_collide.__all__:
+        value = getattr(ecs_collide, name)
+        if isinstance(value, type) or callable(value):
+            assert (value.__doc__ or "").strip(), f"{name} has no docstring"
