@@ -67,8 +67,11 @@ class Bullet:
     friendly: bool
 
 
-def shoot(x: float, y: float, way: int, friendly: bool) -> None:
-    """Send off a bullet to the left (way -1) or to the right (1)."""
+def shoot(space: ec.Space, x: float, y: float, way: int, friendly: bool) -> None:
+    """Send off a bullet to the left (way -1) or to the right (1), if there is room for it."""
+    near = space.query((x - 6, y - 2), (x + 6, y + 2))
+    if any(esper.entity_exists(body) and not esper.has_component(body, ec.Sensor) for body in near):
+        return
     body = (ec.Position(x, y), ec.Extents(6, 2), ec.Velocity(way * BULLET, 0), ec.Mass(0.001))
     esper.create_entity(*body, ec.Stop(), Bullet(x, friendly))
 
@@ -78,9 +81,12 @@ def footing(space: ec.Space, entity: int) -> float | None:
     if entity not in space:  # made since the last step
         return None
     for contact in space.contacts(entity):
-        if contact.kind == ec.ContactKind.SOLID and contact.normal_for(entity)[1] > 0:
-            ground = esper.try_component(contact.other(entity), ec.Velocity)
-            return ground.x if ground else 0.0
+        ground = contact.other(entity)
+        if contact.kind != ec.ContactKind.SOLID or contact.normal_for(entity)[1] <= 0:
+            continue
+        if esper.entity_exists(ground):  # it may have been deleted since
+            velocity = esper.try_component(ground, ec.Velocity)
+            return velocity.x if velocity else 0.0
     return None
 
 
@@ -132,6 +138,9 @@ class Lifts(esper.Processor):
 class Guns(esper.Processor):
     """Fire the guns; a gun turns red a moment before."""
 
+    def __init__(self, space: ec.Space) -> None:
+        self.space = space
+
     def process(self, dt: float) -> None:
         """Count down, and shoot to the left."""
         for _, (gun, place, look) in esper.get_components(Gun, ec.Position, Look):
@@ -139,7 +148,7 @@ class Guns(esper.Processor):
             look.colour = (255, 90, 90) if gun.wait < WARNING else WHITE
             if gun.wait <= 0:
                 gun.wait += gun.every
-                shoot(place.x - 24, place.y, -1, friendly=False)
+                shoot(self.space, place.x - 24, place.y, -1, friendly=False)
 
 
 class Walk(esper.Processor):
@@ -167,7 +176,8 @@ class Walk(esper.Processor):
             player.reload -= dt
             if keys.shoot and player.reload <= 0:
                 player.reload = RELOAD
-                shoot(place.x + 20 * player.facing, place.y + 1, player.facing, friendly=True)
+                muzzle = place.x + 20 * player.facing
+                shoot(self.space, muzzle, place.y + 1, player.facing, friendly=True)
 
             steps = int(place.x // 24) % 2
             look.tile = JUMPING if ground is None else RUNNING if way and steps else STANDING

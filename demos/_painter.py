@@ -63,9 +63,11 @@ class Painter:
         """Return a picture that holds the colours of all frames."""
         sheet = Image.new("RGB", self._sheet.size, self.scene.sky[0])
         sheet.paste(self._sheet, (0, 0), self._sheet)
-        sample = Image.new("RGB", (self._size[0], self._size[1] + sheet.height))
-        sample.paste(self.paint(), (0, 0))
-        sample.paste(sheet, (0, self._size[1]))
+        width, height = self._size
+        sample = Image.new("RGB", (width, 2 * height + sheet.height))
+        sample.paste(self._sky, (0, 0))
+        sample.paste(self.paint(), (0, height))
+        sample.paste(sheet, (0, 2 * height))
         return sample
 
     def _paint_sky(self) -> Image.Image:

@@ -46,7 +46,7 @@ void main()
 
 
 class NoScreenError(Exception):
-    """There is nowhere to open a window."""
+    """There is nowhere to open a window, or it cannot draw."""
 
 
 class BoxList:
@@ -140,7 +140,7 @@ class Screen:
     ImportError
         pyglet is not installed.
     NoScreenError
-        No window can be opened.
+        No window can be opened, or nothing drawn in it.
     """
 
     def __init__(self, scene: Scene, visible: bool = True) -> None:
@@ -152,19 +152,22 @@ class Screen:
             ) from error
         self.scene = scene
         width, height = (round(side * scene.zoom) for side in scene.view)
+        self.window: Any = None
         try:
-            self.window: Any = pyglet.window.Window(
+            self.window = pyglet.window.Window(
                 width, height, f"ecs_collide: {scene.title}", resizable=True, visible=visible
             )
-        except Exception as error:  # pyglet raises a different class on every platform
+            self._boxes = BoxList(scene)
+            self._labels = [
+                pyglet.text.Label("", x=x, font_size=11, color=(*colour, 255))
+                for x, colour in ((11, SHADOW), (10, WHITE))
+            ]
+        except Exception as error:  # of a different class on every platform
+            if self.window is not None:
+                self.window.close()
             raise NoScreenError(f"{type(error).__name__}: {error}".split("\n")[0]) from error
-        self._boxes = BoxList(scene)
         self._backdrop = scene.backdrop()
         self._sky = np.array([scene.sky[number] for number in (1, 1, 0, 0)], dtype=np.uint8)
-        self._labels = [
-            pyglet.text.Label("", x=x, font_size=11, color=(*colour, 255))
-            for x, colour in ((11, SHADOW), (10, WHITE))
-        ]
         self._keys: Any = pyglet.window.key.KeyStateHandler()
         self.window.push_handlers(self._keys)
         self.window.push_handlers(on_draw=self.draw, on_key_press=self.press)

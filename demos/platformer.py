@@ -92,7 +92,7 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     space.on_collision(game.strike, Bullet)
 
     processors = [Bot(game, level.of_type("step"), seed), Walk(space, game.keys)]
-    processors += [Friction(space), Gravity(), Lifts(), Guns()]
+    processors += [Friction(space), Gravity(), Lifts(), Guns(space)]
     for number, processor in enumerate(processors):
         esper.add_processor(processor, priority=200 - number)
     return game
@@ -188,7 +188,7 @@ class Platformer(LevelScene):
             f"coins       {self.coins} of {self.n_coins}",
             f"bullets     {self.bullets} hit, {self.hits} of them a target or a gun",
             f"spikes      deleted {self.pierced} crates and bullets",
-            f"player      died {self.deaths} times, came to the goal {self.rounds} times",
+            f"player      deaths {self.deaths}, arrivals at the goal {self.rounds}",
         ]
 
 

@@ -13,9 +13,9 @@ Bytes = NDArray[np.int8]
 _VECTORS = (
     "centre", "half", "velocity", "growth", "motion", "resize", "anchored", "swept_min",
     "swept_max", "tight_min", "tight_max", "seen_centre", "seen_half", "seen_velocity",
-    "seen_growth",
+    "seen_growth", "earlier",
 )  # fmt: skip
-_SCALARS = ("base", "mass", "restitution")
+_SCALARS = ("base", "mass", "restitution", "turned_at")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "can_yield",
     "bad_centre", "bad_half", "bad_velocity", "bad_growth", "bad_material", "quarantined",
@@ -45,7 +45,9 @@ class Columns:
     seen_half: Doubles
     seen_velocity: Doubles
     seen_growth: Doubles
+    earlier: Doubles
     base: Doubles
+    turned_at: Doubles
     mass: Doubles
     restitution: Doubles
     response: Bytes

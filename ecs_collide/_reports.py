@@ -29,9 +29,9 @@ _RULES = (
     _Rule(
         Mass,
         ("value",),
-        math.ulp(0.0),
-        math.inf,
-        "must be more than 0, or inf for an immovable body",
+        1.0 / LARGEST,
+        LARGEST,
+        "must be within 2**-500 ... 2**500, or inf for an immovable body",
     ),
     _Rule(Deflect, ("restitution",), 0.0, 1.0, "must be within 0 ... 1"),
 )
@@ -82,7 +82,7 @@ def quarantine_report(step: int, entity: int, component_of: Lookup, dim: int) ->
     rule, name, value = next(
         (rule, name, value)
         for rule, name, value in _fields(component_of, dim)
-        if not rule.least <= value <= rule.most
+        if not (rule.least <= value <= rule.most or (rule.kind is Mass and value == math.inf))
     )
     field = f"{rule.kind.__name__}.{name}"
     return Report(
@@ -99,10 +99,12 @@ def find_no_number(entity: int, component_of: Lookup, dim: int) -> TypeError | N
     """Return an error naming a field that holds no number, or None."""
     for rule, name, value in _fields(component_of, dim):
         try:
+            if isinstance(value, (str, bytes, bytearray)):
+                raise TypeError
             float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return TypeError(
-                f"entity {entity}: {rule.kind.__name__}.{name} is {value!r}, which is no number; "
-                f"it {rule.text}"
+                f"entity {entity}: {rule.kind.__name__}.{name} is {value!r}, which is no number "
+                f"that a float can hold; it {rule.text}"
             )
     return None

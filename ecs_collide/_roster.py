@@ -95,8 +95,9 @@ class Roster:
             self._lists.clear()
 
     def holder(self, kind: type, row: int) -> Any | None:
-        """Return the component of a body as of the last step."""
-        return self._holders[kind][row]
+        """Return the component of a body as of the beginning of the step."""
+        holders = self._holders.get(kind)
+        return None if holders is None else holders[row]
 
     # -- structure --
 
@@ -214,9 +215,10 @@ class Roster:
             )
             self._gather_scalar(Mass, "value", v.mass)
             self._gather_scalar(Deflect, "restitution", v.restitution)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise self._not_a_number() from error
-        fine = (c.mass > 0.0) & (c.restitution >= 0.0) & (c.restitution <= 1.0)
+        fits = (c.mass >= 1.0 / LARGEST) & ((c.mass <= LARGEST) | (c.mass == np.inf))
+        fine = fits & (c.restitution >= 0.0) & (c.restitution <= 1.0)
         np.logical_not(fine, out=c.bad_material, casting="unsafe")
         reports = self._sort_out(step, n_bad)
         c.restitution[c.response != RESPONSE_CODES[Deflect]] = 0.0

@@ -264,7 +264,7 @@ class Stepper:
             raise RuntimeError(
                 f"{who} was run out of order: it needs {before} before it in the same step"
             )
-        if dt is not None and dt != self._dt:
+        if dt is not None and _checked_dt(dt) != self._dt:
             raise ValueError(
                 f"{who} got dt={dt!r} where BroadphaseSystem got {self._dt!r}: "
                 "all four systems of a step must see the same dt"
@@ -329,33 +329,35 @@ class Stepper:
                     functions[function] = None
         default = True
         for function in functions:
-            if impact.is_over or not all(map(self.world.exists, (impact.first, impact.second))):
+            if not all(map(self.world.exists, (impact.first, impact.second))):
                 break
             default = self._call(function, impact) is DEFAULT and default
         return default
 
     def _conclude(self, default: bool) -> None:
-        """Take over what was done about the impact that is open, if one is."""
+        """End the impact that is open, if one is; with `default`, by the built-in answer."""
         impact, self._impact = self._impact, None
-        if impact is None or impact.is_over:
+        if impact is None:
             return
         impact.is_over = True
+        self._take_over(impact)
+        self._timeline.conclude(default and not impact.is_answered)
+
+    def _take_over(self, impact: Impact) -> None:
+        """Take over what the game has done to the two bodies of an impact."""
         for entity in (impact.first, impact.second):
             row = self._roster.row_of[entity]
             if self.world.exists(entity):
                 self._roster.read_one(row)
             else:
                 self._timeline.take_out(row)
-        self._timeline.conclude(default)
 
     def answer_pending(self, impact: Impact) -> None:
         """Give the built-in answer to the impact that is open."""
-        if impact is not self._impact:
-            raise RuntimeError("only the impact taken last can be answered")
-        self._conclude(default=True)
+        self._take_over(impact)
+        self._timeline.answer_pending()
         for entity in (impact.first, impact.second):
-            if self.world.exists(entity):
-                self._roster.write_one(self._roster.row_of[entity])
+            self._roster.write_one(self._roster.row_of[entity])
 
     def position_of(self, entity: int) -> Vector:
         """Return where a body is at the time the step has reached."""
@@ -401,8 +403,10 @@ class Stepper:
 def _checked_dt(dt: float) -> float:
     """Return the length of a step as a float, or say what is wrong with it."""
     try:
+        if isinstance(dt, (str, bytes, bytearray)):
+            raise TypeError
         seconds = float(dt)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"dt={dt!r} must be a number of seconds, 0 or more") from None
     if not 0.0 <= seconds < math.inf:
         raise ValueError(f"dt={dt!r} must be finite and 0 or more, in seconds")

@@ -38,13 +38,24 @@ class Impact(_Pair):
         ``IMPACT``, or ``OVERLAP`` where they were inside each other already.
     closing_speed : float
         How fast the touching faces approach, in world units per second.
+    is_answered : bool
+        Whether the built-in answer has been given.
     is_over : bool
-        Whether the impact has been answered and can no longer be changed.
+        Whether the step has gone on and the impact can no longer be changed.
     """
 
     __slots__ = (
-        "_step", "closing_speed", "exit", "first", "is_over", "kind", "normal", "second", "time",
-    )  # fmt: skip
+        "_step",
+        "closing_speed",
+        "exit",
+        "first",
+        "is_answered",
+        "is_over",
+        "kind",
+        "normal",
+        "second",
+        "time",
+    )
 
     def __init__(
         self,
@@ -66,6 +77,7 @@ class Impact(_Pair):
         self.kind = kind
         self.closing_speed = closing_speed
         self.is_over = False
+        self.is_answered = False
 
     def position(self, entity: int) -> Vector:
         """Return where the centre of one of the two is at this instant."""
@@ -93,14 +105,21 @@ class Impact(_Pair):
         self._step.give_velocity(entity, velocity)
 
     def answer(self) -> None:
-        """Give the built-in answer now.
+        """Give the built-in answer now; the velocities are then those after it.
+
+        They may still be changed: this is how a paddle adds its own twist to a bounce.
 
         Raises
         ------
         RuntimeError
-            The impact is over.
+            The impact is over, or was answered already.
         """
         self._require_open()
+        if self.is_answered:
+            raise RuntimeError(
+                f"the impact of {self.first} and {self.second} has its built-in answer already"
+            )
+        self.is_answered = True
         self._step.answer_pending(self)
 
     def _require_open(self) -> None:

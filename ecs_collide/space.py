@@ -144,7 +144,7 @@ class Space(Stepper):
             rows = rows[(rows[:, 0] == row) | (rows[:, 1] == row)]
         ids = self._roster.columns.ids
         contacts = []
-        for first, second, crossing, axis, sign in rows.tolist():
+        for first, second, crossing, axis, sign, _seen in rows.tolist():
             normal = [0.0] * self.dim
             normal[axis] = float(sign)
             contacts.append(

@@ -66,6 +66,8 @@ class Bodies:
         self.yields = columns.yields
         self.sensor = columns.sensor
         self.gone = columns.gone
+        self.earlier = columns.earlier
+        self.turned_at = columns.turned_at
         self.anchored = columns.anchored
         self.swept_min = columns.swept_min
         self.swept_max = columns.swept_max
@@ -86,6 +88,7 @@ class Bodies:
             i = rows[n]
             self.base[i] = 0.0
             self.gone[i] = 0
+            self.turned_at[i] = -1.0
             for k in range(self.dim):
                 self.anchored[i, k] = -1.0
                 self.motion[i, k] = self.velocity[i, k] * dt + 0.0
@@ -132,7 +135,16 @@ class Bodies:
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, value: cython.double
     ) -> cython.void:
-        """Give a body a new velocity on an axis from its base time on."""
+        """Give a body a new velocity on an axis from its base time on.
+
+        `earlier` keeps what it had before the first change of that instant.
+        """
+        axis: cython.int
+
+        if self.turned_at[i] != self.base[i]:
+            self.turned_at[i] = self.base[i]
+            for axis in range(self.dim):
+                self.earlier[i, axis] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
         self.motion[i, k] = value * self.dt + 0.0
 

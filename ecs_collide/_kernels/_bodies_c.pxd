@@ -25,6 +25,8 @@ cdef class Bodies:
     cdef signed char[::1] sensor
     cdef signed char[::1] gone
     cdef double[:, ::1] anchored
+    cdef double[:, ::1] earlier
+    cdef double[::1] turned_at
     cdef double[:, ::1] swept_min
     cdef double[:, ::1] swept_max
     cdef double centre_at(self, Py_ssize_t i, int k, double t) noexcept

@@ -87,7 +87,12 @@ class Candidates:
         With `renew`, bounds that have become far too big are replaced as well.
         """
         b: Bodies = self.bodies
-        covered: cython.bint = self.moving.covers(i, b.swept_min, b.swept_max, i)
+        covered: cython.bint
+
+        if not b.moves[i]:
+            self.still.put(i, b.swept_min, b.swept_max, i)
+            return True
+        covered = self.moving.covers(i, b.swept_min, b.swept_max, i)
 
         if covered and not renew:
             return False

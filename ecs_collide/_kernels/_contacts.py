@@ -35,8 +35,8 @@ class Contacts:
     ----------
     n : int
     rows : int64 (n or more, 5)
-        first, second (rows), kind, axis, sign.  During a step `first` is -1
-        once the contact has been dealt with.
+        first, second (rows), kind, axis, sign, and during a step 1 once the
+        contact has been dealt with.
     """
 
     def __init__(self, bodies: Bodies, pairs: Pairs, settler: Settler, log: Log):
@@ -45,8 +45,8 @@ class Contacts:
         self.settler = settler
         self.log = log
         self.n = 0
-        self.rows = zeros(LONG, 16, 5)
-        self.next_rows = zeros(LONG, 16, 5)
+        self.rows = zeros(LONG, 16, 6)
+        self.next_rows = zeros(LONG, 16, 6)
 
     @cython.cfunc
     def recall(self) -> cython.void:
@@ -102,10 +102,12 @@ class Contacts:
             if n >= 0:
                 axis = self.rows[n, 3]
                 sign = self.rows[n, 4]
-                self.rows[n, 0] = -1  # seen
+                self.rows[n, 5] = 1
             if self.pairs.gone[p]:
                 if n >= 0:
                     self._keep(i, j, self.rows[n, 2], axis, sign)
+                elif self.pairs.inside[p]:
+                    self._keep(i, j, CROSSING, self.pairs.axis[p], self.pairs.sign[p])
                 continue
             if self._is_contact(p):
                 if n < 0 and not self.pairs.crossing[p]:
@@ -131,9 +133,9 @@ class Contacts:
                     self.pairs.sign[p], CROSSING, SEPARATED,
                 )  # fmt: skip
         for n in range(n_before):
-            i = self.rows[n, 0]
-            if i < 0:
+            if self.rows[n, 5]:
                 continue
+            i = self.rows[n, 0]
             j = self.rows[n, 1]
             axis = self.rows[n, 3]
             sign = self.rows[n, 4]
@@ -164,6 +166,7 @@ class Contacts:
         self.next_rows[n, 2] = crossing
         self.next_rows[n, 3] = axis
         self.next_rows[n, 4] = sign
+        self.next_rows[n, 5] = 0
         self.n = n + 1
 
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
@@ -180,7 +183,7 @@ class Contacts:
                     self.rows[n, 3], self.rows[n, 4], self.rows[n, 2], reason,
                 )  # fmt: skip
             else:
-                for k in range(5):
+                for k in range(6):
                     self.rows[kept, k] = self.rows[n, k]
                 kept += 1
         self.n = kept

@@ -158,6 +158,7 @@ class Settler:
                 abs(b.swept_min[j, k]),
                 abs(b.swept_max[j, k]),
             )
+            slop = max(slop, APART_AT_LEAST)
             if gap > slop or plus > slop:
                 return APART
             if gap >= 0.0 or plus >= 0.0:

@@ -248,10 +248,11 @@ class Responder:
             self._add_product(mass2, v2)
             self._add_product(-mass1, after1)
             self._add_product(-mass2, after2)
+            # What rounding has taken goes to the heavier body: the other would feel it.
             if mass1 < mass2:
-                after1 += (self.sum_high + self.sum_low) / mass1
-            else:
                 after2 += (self.sum_high + self.sum_low) / mass2
+            else:
+                after1 += (self.sum_high + self.sum_low) / mass1
             if (after1 - after2) * sign < 0.0:  # still closing, by rounding
                 if mass1 < mass2:
                     after1 = after2

@@ -274,6 +274,8 @@ class Timeline:
             if not self._is_due(p):
                 if not self.queue.corner[p]:
                     self._record(p, STOPPED_ALREADY)
+                    if self.pairs.began[p] < 0.0:
+                        self.pairs.began[p] = self.now
                 return False
             if self.sweeper.corner and not self.queue.corner[p]:
                 self.queue.put(p, self.now, 1)
@@ -311,16 +313,21 @@ class Timeline:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        if self.pairs.gone[p]:
+        if self.pairs.gone[p] or self.pairs.left_alone[p]:
             pass
         elif default:
             self._answer(p, False, False)
-        elif self._is_closing(p):
+        elif self._meets(p):
             self._answer(p, True, True)
             if self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
                 self.n_forced += 1
         self._sweep_changed()
+
+    def answer_pending(self):
+        """Give the built-in answer to the pair that was handed over, and keep it pending."""
+        if not self.pairs.gone[self.pending]:
+            self._answer(self.pending, False, False)
 
     def take_out(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
@@ -338,7 +345,8 @@ class Timeline:
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Put a body somewhere else at the instant of the pending impact."""
-        self.bodies.advance(i, self.now)
+        if self.bodies.moves[i]:
+            self.bodies.advance(i, self.now)
         self.bodies.centre[i, k] = value
         self.responder.note_change(i)
 
@@ -348,12 +356,23 @@ class Timeline:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_closing(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the answered side of a pair still closes."""
-        side: cython.int = 2 * self.pairs.axis[p] + (1 if self.pairs.sign[p] > 0 else 0)
+    def _meets(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
+        kind: cython.int
+        closing: cython.double
 
         self._aim(p)
-        return self.sweeper.rate[side] < 0.0
+        kind = self.sweeper.solve()
+        if kind != IMPACT and kind != OVERLAP:
+            return False
+        closing = -self.sweeper.rate[2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)]
+        if closing <= 0.0 or (
+            kind == IMPACT
+            and self.sweeper.enter * closing > self.sweeper.slop[self.sweeper.axis]
+        ):
+            return False
+        self._note_side(p, kind)
+        return True
 
     @cython.cfunc
     def _is_due(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -361,26 +380,15 @@ class Timeline:
 
         If it is due later it is queued for then.
         """
-        kind: cython.int
-        side: cython.int
-        closing: cython.double
         t: cython.double
 
-        self._aim(p)
-        kind = self.sweeper.solve()
-        if kind != IMPACT and kind != OVERLAP:
-            return False
-        side = 2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)
-        closing = -self.sweeper.rate[side]
-        if closing <= 0.0:
-            return False
-        if kind == OVERLAP or self.sweeper.enter * closing <= self.sweeper.slop[self.sweeper.axis]:
-            self._note_side(p, kind)
+        if self._meets(p):
             return True
-        t = self.now + self.sweeper.enter
-        if t < 1.0:
-            self._note_side(p, kind)
-            self.queue.put(p, t, self.sweeper.corner)
+        if self.sweeper.kind == IMPACT:
+            t = self.now + self.sweeper.enter
+            if t < 1.0:
+                self._note_side(p, IMPACT)
+                self.queue.put(p, t, self.sweeper.corner)
         return False
 
     @cython.cfunc
@@ -436,7 +444,7 @@ class Timeline:
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             if self.pairs.memory[p] >= 0:
-                self.contacts.rows[self.pairs.memory[p], 0] = -1  # seen
+                self.contacts.rows[self.pairs.memory[p], 5] = 1
             self.log.add_contact(
                 ENDED, WITHIN, self.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
@@ -480,6 +488,11 @@ class Timeline:
             log.vectors[n, b.dim + k] = b.centre_at(j, k, self.now) + 0.0
             log.vectors[n, 2 * b.dim + k] = b.velocity[i, k]
             log.vectors[n, 3 * b.dim + k] = b.velocity[j, k]
+            if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
+                if b.turned_at[i] == self.now:
+                    log.vectors[n, 2 * b.dim + k] = b.earlier[i, k]
+                if b.turned_at[j] == self.now:
+                    log.vectors[n, 3 * b.dim + k] = b.earlier[j, k]
         return n
 
     @cython.cfunc

@@ -175,7 +175,7 @@ def test_bullet_of_400_units_a_step_hits_the_first_thing(game: Platformer) -> No
     lowest = min(targets, key=lambda e: esper.component_for_entity(e, ec.Position).y)
     target = esper.component_for_entity(lowest, ec.Position)
 
-    _machines.shoot(target.x - 100, target.y, 1, friendly=True)
+    _machines.shoot(game.space, target.x - 100, target.y, 1, friendly=True)
     run(game, 2)
 
     assert game.hits == 1
@@ -184,11 +184,22 @@ def test_bullet_of_400_units_a_step_hits_the_first_thing(game: Platformer) -> No
     assert components(_machines.Bullet) == []
 
 
+def test_nobody_shoots_from_inside_a_wall(game: Platformer) -> None:
+    game.step()
+    wall = game.level.solids[0]
+
+    _machines.shoot(game.space, *wall.centre, 1, friendly=True)
+    run(game, 2)
+
+    assert game.bullets == 0
+    assert components(_machines.Bullet) == []
+
+
 def test_hostile_bullet_kills_the_player(game: Platformer) -> None:
     run(game, 2)
     x, y = game.look_at
 
-    _machines.shoot(x + 120, y, -1, friendly=False)
+    _machines.shoot(game.space, x + 120, y, -1, friendly=False)
     run(game, 2)
 
     assert game.deaths == 1
@@ -210,6 +221,20 @@ def test_spikes_delete_crates_and_players(game: Platformer) -> None:
     assert game.pierced == 1
     assert game.deaths == 1
     assert len(components(_machines.Crate)) == n_crates - 1
+
+
+def test_ground_that_is_deleted_is_no_ground(game: Platformer) -> None:
+    run(game, 30)
+    crate = nearest(_machines.Crate, (25.5 * 32, 9.5 * 32))
+    place = esper.component_for_entity(crate, ec.Position)
+    place_player(game, place.x, place.y + 40)
+    run(game, 30)
+    assert _machines.footing(game.space, game.player) == 0.0
+
+    esper.delete_entity(crate)
+    run(game, 1)
+
+    assert _machines.footing(game.space, game.player) is None
 
 
 def test_checkpoint_is_where_the_next_player_starts(game: Platformer) -> None:
