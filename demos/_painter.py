@@ -59,16 +59,19 @@ class Painter:
             pen.text((8, 6), status, fill=WHITE, font=font)
         return picture
 
-    def sample(self) -> Image.Image:
-        """Return a picture that holds the colours of all frames."""
-        sheet = Image.new("RGB", self._sheet.size, self.scene.sky[0])
-        sheet.paste(self._sheet, (0, 0), self._sheet)
-        width, height = self._size
-        sample = Image.new("RGB", (width, 2 * height + sheet.height))
-        sample.paste(self._sky, (0, 0))
-        sample.paste(self.paint(), (0, height))
-        sample.paste(sheet, (0, 2 * height))
-        return sample
+    def palette(self) -> Image.Image:
+        """Return a picture whose palette holds the colours of all frames, 256 at most."""
+        sheet = np.asarray(self._sheet).reshape(-1, 4)
+        parts = (sheet[sheet[:, 3] > 0, :3], np.asarray(self.paint()), np.asarray(self._sky)[:, :1])
+        colours: dict[tuple[int, ...], None] = {}
+        for part, room in zip(parts, (120, 60, 76), strict=True):
+            found, counts = np.unique(part.reshape(-1, 3), axis=0, return_counts=True)
+            most = found[np.argsort(-counts, kind="stable")]
+            step = max(1, len(most) // room)
+            colours.update(dict.fromkeys(map(tuple, most[::step][:room].tolist())))
+        picture = Image.new("P", (1, 1))
+        picture.putpalette([value for colour in colours for value in colour])
+        return picture
 
     def _paint_sky(self) -> Image.Image:
         width, height = self._size
@@ -137,7 +140,7 @@ class Recorder:
         self._scene = scene
         self._start = start
         self._painter = Painter(scene, FRAME_SCALE)
-        self._palette = self._painter.sample().quantize(128, method=Image.Quantize.MEDIANCUT)
+        self._palette = self._painter.palette()
         self._frames: list[Image.Image] = []
 
     def take(self) -> None:

@@ -531,19 +531,19 @@ def tiles() -> list[np.ndarray]:
     ]
 
 
-def main() -> None:
-    """Write `tiles.png` beside this file."""
+def sheet() -> Image.Image:
+    """Return the picture of all tiles."""
     side = DOTS * SCALE
     pictures = tiles()
     rows = -(-len(pictures) // COLUMNS)
-    sheet = np.zeros((rows * (side + 2), COLUMNS * (side + 2), 4), dtype=np.uint8)
+    pixels = np.zeros((rows * (side + 2), COLUMNS * (side + 2), 4), dtype=np.uint8)
     for number, dots in enumerate(pictures):
         row, column = divmod(number, COLUMNS)
         large = dots.repeat(SCALE, axis=0).repeat(SCALE, axis=1)
         y, x = row * (side + 2), column * (side + 2)
-        sheet[y : y + side + 2, x : x + side + 2] = np.pad(large, ((1, 1), (1, 1), (0, 0)), "edge")
-    Image.fromarray(sheet).save(Path(__file__).with_name("tiles.png"), optimize=True)
+        pixels[y : y + side + 2, x : x + side + 2] = np.pad(large, ((1, 1), (1, 1), (0, 0)), "edge")
+    return Image.fromarray(pixels)
 
 
 if __name__ == "__main__":
-    main()
+    sheet().save(Path(__file__).with_name("tiles.png"), optimize=True)

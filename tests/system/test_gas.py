@@ -89,3 +89,78 @@ def test_a_dense_and_fast_gas(dim, n_steps):
     n_impacts = run(dim, n, spacing=2.8, speed=600.0, steps=steps, **limits)
 
     assert n_impacts > 100 * steps
+
+
+def crossings(paths, half, tolerance):
+    """Find the pairs whose paths lead through one another, by trying all.
+
+    `paths` has for each body its corner points, rows of time and centre.
+    """
+    found = []
+    for i in range(len(paths)):
+        for j in range(i):
+            a, b = paths[i], paths[j]
+            reach = 2 * half
+            if np.any(a.max(0)[1:] + reach < b.min(0)[1:]) or np.any(
+                b.max(0)[1:] + reach < a.min(0)[1:]
+            ):
+                continue
+            times = np.union1d(a[:, 0], b[:, 0])
+            apart = np.stack(
+                [
+                    np.interp(times, a[:, 0], a[:, k]) - np.interp(times, b[:, 0], b[:, k])
+                    for k in range(1, a.shape[1])
+                ]
+            )
+            for t in range(len(times) - 1):
+                if _meets_inside(apart[:, t], apart[:, t + 1], reach - tolerance):
+                    found.append((i, j, float(times[t])))
+    return found
+
+
+def _meets_inside(start, end, reach):
+    """Tell whether a point that goes from `start` to `end` passes through a box of half size `reach`."""
+    enter, leave = 0.0, 1.0
+    for a, b in zip(start.tolist(), end.tolist(), strict=True):
+        rate = b - a
+        if rate == 0:
+            if abs(a) >= reach:
+                return False
+            continue
+        first, last = sorted(((-reach - a) / rate, (reach - a) / rate))
+        enter, leave = max(enter, first), min(leave, last)
+    return enter < leave
+
+
+def test_the_judge_of_paths_finds_a_crossing():
+    still = np.array([[0.0, 5.0, 0.0], [1.0, 5.0, 0.0]])
+    through = np.array([[0.0, 0.0, 0.5], [1.0, 10.0, 0.5]])
+    past = np.array([[0.0, 0.0, 2.5], [1.0, 10.0, 2.5]])
+    bounced = np.array([[0.0, 0.0, 0.5], [0.3, 3.0, 0.5], [1.0, -4.0, 0.5]])
+
+    assert crossings([still, through], 1.0, 1e-9) == [(1, 0, 0.0)]
+    assert crossings([still, past], 1.0, 1e-9) == []
+    assert crossings([still, bounced], 1.0, 1e-9) == []
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_no_path_leads_through_another_box_at_any_time_of_a_step(dim, n_steps):
+    # The events tell where each elastic box turns: between them its path is a straight line.
+    boxes, _ = gas(49 if dim == 2 else 64, spacing=4.0, speed=300.0, dim=dim)
+    space = ec.install(ec.Space(dim=dim, pair_limit=1000, answer_limit=100_000))
+    row = {entity: i for i, entity in enumerate(boxes)}
+
+    for _ in range(n_steps(20)):
+        paths = [[(0.0, *c)] for c in columns(boxes, ec.Position, dim).tolist()]
+        esper.process(1 / 20)
+        for hit in space.collisions:
+            for entity, place in (
+                (hit.first, hit.position_first),
+                (hit.second, hit.position_second),
+            ):
+                if entity in row:
+                    paths[row[entity]].append((hit.time, *place))
+        for path, place in zip(paths, columns(boxes, ec.Position, dim).tolist(), strict=True):
+            path.append((1.0, *place))
+
+        assert crossings([np.array(path) for path in paths], 1.0, 1e-9) == []

@@ -1,0 +1,244 @@
+"""Faults that were found once, each under a name that says what went wrong."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import esper
+import pytest
+
+import ecs_collide as ec
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+class Tagged:
+    """A game's own component."""
+
+
+def body(x, y, *components, half=(1, 1)):
+    return esper.create_entity(ec.Position(x, y), ec.Extents(*half), *components)
+
+
+def of(entity, kind):
+    return esper.component_for_entity(entity, kind)
+
+
+def test_registering_a_response_within_a_response_broke_the_step():
+    class Later:
+        pass
+
+    body(0, 0, ec.Velocity(10, 0), ec.Deflect(), Tagged())
+    body(5, 0)
+    space = ec.install()
+
+    def respond(_impact):
+        space.respond_with(Later, lambda impact: None)
+        return ec.DEFAULT
+
+    space.respond_with(Tagged, respond)
+    esper.process(1.0)
+
+    assert [event.answer for event in space.collisions] == [ec.Answer.ANSWERED]
+
+
+def test_contacts_asked_for_within_a_step_named_an_entity_that_is_none():
+    mover = body(0, 0, ec.Velocity(0, 0), ec.Deflect(), Tagged())
+    sensor = body(-1.5, 0, ec.Sensor())
+    body(9, 0)
+    space = ec.install()
+    esper.process(1.0)
+    seen = []
+    space.respond_with(Tagged, lambda impact: (seen.append(space.contacts()), ec.DEFAULT)[1])
+
+    of(mover, ec.Velocity).x = 10
+    esper.process(1.0)
+
+    assert [(c.first, c.second) for c in seen[0]] == [(mover, sensor)]
+
+
+def test_a_wall_moved_by_a_response_stayed_in_both_trees():
+    bullet = body(0, 0, ec.Velocity(10, 0), ec.Slide(), Tagged())
+    wall = body(5, 0)
+    space = ec.install()
+
+    def open_the_door(_impact):
+        of(wall, ec.Position).x = 50.0
+
+    space.respond_with(Tagged, open_the_door)
+    esper.process(1.0)
+
+    space.check()
+    assert of(bullet, ec.Position).x == 10.0  # nothing is in the way any more
+    assert [event.answer for event in space.collisions] == [ec.Answer.ANSWERED]
+    assert space.query((49, -1), (51, 1)) == [wall]
+
+
+@pytest.mark.parametrize("mass", [1e9, 1e18, 1e100])
+def test_a_light_body_lost_its_bounce_to_the_rounding_of_a_heavy_one(mass):
+    light = body(0, 0, ec.Velocity(0.3, 0), ec.Deflect(), ec.Mass(1))
+    heavy = body(2.01, 0, ec.Velocity(-0.1, 0), ec.Deflect(), ec.Mass(mass))
+    v, u, m = Fraction(0.3), Fraction(-0.1), Fraction(mass)
+    exact = ((1 - m) * v + 2 * m * u) / (1 + m)
+    ec.install()
+
+    esper.process(0.1)
+
+    assert of(light, ec.Velocity).x == pytest.approx(float(exact), rel=1e-15)
+    assert of(heavy, ec.Velocity).x == pytest.approx(-0.1, rel=1e-8)
+
+
+def test_a_mass_beyond_all_bounds_gave_no_number():
+    body(0, 0, ec.Velocity(1, 0), ec.Slide(), ec.Mass(1e308))
+    fine = body(50, 0, ec.Velocity(1, 0), ec.Slide())
+    space = ec.install()
+
+    with pytest.warns(RuntimeWarning, match=r"Mass\.value is 1e\+308"):
+        esper.process(1.0)
+
+    assert [report.field for report in space.reports] == ["Mass.value"]
+    assert of(fine, ec.Position).x == 51.0
+
+
+def test_a_crossing_that_began_in_the_step_of_a_deletion_never_ended():
+    mover = body(0, 0, ec.Velocity(10, 0), ec.Slide(), Tagged())
+    sensor = body(3, 0, ec.Sensor(), half=(1.5, 1))
+    body(4, 0)
+    space = ec.install()
+    space.respond_with(Tagged, lambda impact: esper.delete_entity(mover))
+    began, ended = [], []
+    for _ in range(3):
+        esper.process(1.0)
+        began += space.contacts_began
+        ended += space.contacts_ended
+
+    assert [(e.first, e.second) for e in began] == [(mover, sensor)]
+    assert [(e.first, e.second, e.reason) for e in ended] == [
+        (mover, sensor, ec.EndReason.ENTITY_DELETED)
+    ]
+
+
+def test_the_second_tile_of_a_landing_was_told_another_story():
+    left, right = body(-1, 0), body(1, 0)
+    box = body(0, 6, ec.Velocity(0, -10), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [e.answer for e in space.collisions] == [ec.Answer.ANSWERED, ec.Answer.STOPPED_ALREADY]
+    assert [(e.first, e.second) for e in space.collisions] == [(left, box), (right, box)]
+    assert [e.velocity_second for e in space.collisions] == [(0, -10), (0, -10)]
+    assert [e.closing_speed for e in space.collisions] == [10, 10]
+    assert [e.time for e in space.contacts_began] == [0.4, 0.4]
+
+
+@pytest.mark.parametrize("value", [10**400, "7", None])
+def test_what_is_no_number_was_refused_without_a_name(value):
+    entity = body(0, 0, ec.Velocity(1, 0))
+    ec.install()
+    of(entity, ec.Velocity).x = value
+
+    with pytest.raises(TypeError, match=rf"entity {entity}: Velocity\.x is "):
+        esper.process(1.0)
+    of(entity, ec.Velocity).x = 2.0
+    esper.process(1.0)
+
+    assert of(entity, ec.Position).x == 2.0
+
+
+@pytest.mark.parametrize("dt", ["0.5", b"1", 10**400, None, [1]])
+def test_a_dt_that_is_no_number_got_as_far_as_the_second_system(dt):
+    entity = body(0, 0, ec.Velocity(1, 0))
+    ec.install()
+
+    with pytest.raises(ValueError, match="dt="):
+        esper.process(dt)
+
+    assert of(entity, ec.Position).x == 0.0
+
+
+@pytest.mark.parametrize("dt", [Fraction(1, 4), Decimal("0.25"), 0.25])
+def test_a_dt_of_another_number_type_was_taken_for_two(dt):
+    entity = body(0, 0, ec.Velocity(4, 0))
+    ec.install()
+
+    esper.process(dt)
+
+    assert of(entity, ec.Position).x == 1.0
+
+
+def test_a_body_without_thickness_that_lands_at_zero_got_no_contact():
+    plate = body(-1, 0, ec.Velocity(0, 0), half=(2, 0))
+    runner = body(1, -0.05, ec.Velocity(0, 0.8), ec.Slide(), half=(1, 0))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [(c.first, c.second, c.normal) for c in space.contacts()] == [(plate, runner, (0, 1))]
+    for _ in range(3):
+        of(runner, ec.Velocity).y = 1.0
+        esper.process(1.0)
+        assert of(runner, ec.Position).y <= 0.0
+        assert len(space.contacts()) == 1
+
+
+def test_overlapping_walls_were_reported_as_crossing_when_they_were_made():
+    body(0, 0)
+    body(1, 0)
+    space = ec.install()
+
+    esper.process(1.0)
+    body(0.5, 0)
+    esper.process(1.0)
+
+    assert len(space.contact_array) == 0
+    assert space.stats.pairs == 0
+
+
+def test_the_ends_of_contacts_were_lost_when_the_step_was_refused():
+    floor = body(0, -2)
+    box = body(0, 0, ec.Velocity(0, -1), ec.Slide())
+    other = body(50, 0, ec.Velocity(0, 0))
+    space = ec.install()
+    esper.process(1.0)
+    esper.delete_entity(floor, immediate=True)
+    of(other, ec.Velocity).x = "east"
+
+    with pytest.raises(TypeError):
+        esper.process(1.0)
+    of(other, ec.Velocity).x = 0.0
+    esper.process(1.0)
+
+    assert [(e.first, e.second, e.reason) for e in space.contacts_ended] == [
+        (floor, box, ec.EndReason.ENTITY_DELETED)
+    ]
+
+
+def test_a_twist_could_not_be_added_to_the_built_in_answer():
+    paddle = body(0, 0, ec.Velocity(3, 0))
+    ball = body(0.5, 5, ec.Velocity(0, -6), ec.Deflect(), Tagged())
+    space = ec.install()
+
+    def respond(impact):
+        impact.answer()
+        assert impact.velocity(ball) == (0.0, 6.0)
+        impact.set_velocity(ball, (impact.velocity(paddle)[0], 6.0))
+        with pytest.raises(RuntimeError, match="already"):
+            impact.answer()
+
+    space.respond_with(Tagged, respond)
+    esper.process(1.0)
+
+    assert of(ball, ec.Velocity).xy == (3.0, 6.0)
+    assert [event.answer for event in space.collisions] == [ec.Answer.ANSWERED]
+
+
+def test_a_shrinking_body_without_size_went_on_shrinking():
+    entity = body(0, 0, ec.Growth(-1, -1), half=(0, 1))
+    ec.install()
+
+    esper.process(0.5)
+
+    assert of(entity, ec.Growth).xy == (0.0, -1.0)
+    assert of(entity, ec.Extents).xy == (0.0, 0.5)
