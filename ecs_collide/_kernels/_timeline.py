@@ -182,9 +182,11 @@ class Timeline:
         k: cython.int = self.pairs.axis[p]
         sign: cython.int = self.pairs.sign[p]
 
-        return (
+        speed: cython.double = (
             (b.velocity[j, k] + sign * b.growth[j, k]) - (b.velocity[i, k] - sign * b.growth[i, k])
-        ) * sign + 0.0
+        ) * sign
+
+        return max(speed, 0.0) + 0.0  # faces that close by rounding alone have none
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -119,7 +119,7 @@ def crossings(paths, half, tolerance):
 
 
 def _meets_inside(start, end, reach):
-    """Tell whether a point that goes from `start` to `end` passes through a box of half size `reach`."""
+    """Tell whether a point from `start` to `end` passes through the box of half size `reach`."""
     enter, leave = 0.0, 1.0
     for a, b in zip(start.tolist(), end.tolist(), strict=True):
         rate = b - a
