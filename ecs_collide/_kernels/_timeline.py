@@ -45,6 +45,7 @@ cython.declare(
     CRUSHED=cython.int,
     FORCED=cython.int,
     UNANSWERED=cython.int,
+    TURN_LIMIT=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
     INF=cython.double,
 )
@@ -57,6 +58,7 @@ CRUSHED = 3
 FORCED = 4
 UNANSWERED = 5
 
+TURN_LIMIT = 8  # answers of one instant after which a pair's tangential rules are left out
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
 INF = float("inf")
 
@@ -509,14 +511,13 @@ class Timeline:
         restitution: cython.double = 0.0
         tired: cython.bint = self.responder.lasting or self.pairs.answers[p] > self.pair_limit
 
-        if b.resizes(i, k) or b.resizes(j, k):
-            if tired or self.pairs.answered_at[p] == self.now:
-                self.pairs.repeats[p] += 1
-            else:
-                self.pairs.repeats[p] = 0
-            if self.pairs.repeats[p] >= REPEAT_LIMIT:
-                self._crush(p)
-                return
+        if tired or self.pairs.answered_at[p] == self.now:
+            self.pairs.repeats[p] += 1
+        else:
+            self.pairs.repeats[p] = 0
+        if self.pairs.repeats[p] >= REPEAT_LIMIT and (b.resizes(i, k) or b.resizes(j, k)):
+            self._crush(p)
+            return
         self.pairs.answered_at[p] = self.now
         if not (
             inelastic
@@ -528,9 +529,8 @@ class Timeline:
                 restitution = b.restitution[i]
             if b.yields[j]:
                 restitution = max(restitution, b.restitution[j])
-        if not self.responder.answer(
-            i, j, k, self.pairs.sign[p], restitution, normal_only or self.responder.lasting
-        ):
+        normal_only |= self.responder.lasting or self.pairs.repeats[p] >= TURN_LIMIT
+        if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
             self._crush(p)
 
     @cython.cfunc

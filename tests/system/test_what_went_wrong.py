@@ -242,3 +242,19 @@ def test_a_shrinking_body_without_size_went_on_shrinking():
 
     assert of(entity, ec.Growth).xy == (0.0, -1.0)
     assert of(entity, ec.Extents).xy == (0.0, 0.5)
+
+
+def test_a_stop_body_between_two_partners_took_the_bounce_from_everybody():
+    lift = body(0, 0, ec.Velocity(5, 1), half=(5, 1))
+    body(4, 10, half=(1, 20))
+    crate = body(1.5, 2, ec.Velocity(5, 0), ec.Stop())
+    balls = [body(100 + 5 * i, 3, ec.Velocity(0, -9), ec.Deflect()) for i in range(50)]
+    body(200, 0, half=(150, 1))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert space.stats.answer_limit_hits == 0
+    assert {of(ball, ec.Velocity).y for ball in balls} == {9.0}
+    assert of(crate, ec.Velocity).xy == (0.0, 1.0)  # up with the lift, along the wall
+    assert of(crate, ec.Position).xy == (2.0, of(lift, ec.Position).y + 2)
