@@ -18,9 +18,13 @@ ORDER = [
     "components",
     "events",
     "_numbers",
+    "_rows",
     # floor 1: the hot loops
     "_kernels._memory",
     "_kernels._sweep",
+    "_kernels._nodes",
+    "_kernels._layout",
+    "_kernels._walks",
     "_kernels._tree",
     "_kernels._gather",
     "_kernels._bodies",

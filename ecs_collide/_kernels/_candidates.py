@@ -97,7 +97,7 @@ class Candidates:
         if covered and not renew:
             return False
         fatten(
-            i, b.swept_min, b.swept_max, b.motion, i, self.margin, self.lookahead,
+            self.moving.phase(i), b.swept_min, b.swept_max, b.motion, i, self.margin, self.lookahead,
             self.fat_min, self.fat_max,
         )  # fmt: skip
         if covered and not self.moving.exceeds(i, self.fat_min, self.fat_max, i, TOO_BIG):

@@ -9,7 +9,9 @@ except ImportError:
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
 # When in a step a contact event was found; events of one time keep this order.
-cython.declare(AT_START=cython.int, WITHIN=cython.int, AT_END=cython.int, BEGAN=cython.int, ENDED=cython.int)
+cython.declare(
+    AT_START=cython.int, WITHIN=cython.int, AT_END=cython.int, BEGAN=cython.int, ENDED=cython.int
+)
 AT_START = 0
 WITHIN = 1
 AT_END = 2

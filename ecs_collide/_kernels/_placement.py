@@ -259,6 +259,8 @@ class Settler:
             if self._is_solid(p) and self.relate(p) == SUNK:
                 k = self.axis
                 self.queue.put(
-                    p, min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]), 0
+                    p,
+                    min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]),
+                    0,
                 )
         return True

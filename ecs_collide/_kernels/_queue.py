@@ -68,9 +68,7 @@ class Queue:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def put(
-        self, pair: cython.Py_ssize_t, time: cython.double, corner: cython.int
-    ) -> cython.void:
+    def put(self, pair: cython.Py_ssize_t, time: cython.double, corner: cython.int) -> cython.void:
         """Queue a pair, or give a queued one a new time.  O(log n)."""
         self.drop(pair)
         self.time[pair] = time

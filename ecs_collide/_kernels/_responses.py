@@ -144,9 +144,7 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def change(
-        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
-    ) -> cython.void:
+    def change(self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double) -> cython.void:
         """Give a body a new velocity from now on and note that its path has changed."""
         if self.bodies.velocity[i, k] == velocity:
             return
@@ -432,18 +430,13 @@ class Responder:
         axis: cython.int
         mean: cython.double
 
-        if (
-            b.yields[i]
-            and b.yields[j]
-            and b.response[i] == STOP
-            and b.response[j] == STOP
-        ):
+        if b.yields[i] and b.yields[j] and b.response[i] == STOP and b.response[j] == STOP:
             # Each would take the other's: the two stop each other instead.
             for axis in range(b.dim):
                 if axis != k and b.velocity[i, axis] != b.velocity[j, axis]:
-                    mean = (
-                        b.mass[i] * b.velocity[i, axis] + b.mass[j] * b.velocity[j, axis]
-                    ) / (b.mass[i] + b.mass[j])
+                    mean = (b.mass[i] * b.velocity[i, axis] + b.mass[j] * b.velocity[j, axis]) / (
+                        b.mass[i] + b.mass[j]
+                    )
                     self.change(i, axis, mean)
                     self.change(j, axis, mean)
             return

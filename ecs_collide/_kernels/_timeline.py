@@ -205,7 +205,6 @@ class Timeline:
         """Sweep a pair from now on and queue its next impact, if it has one."""
         kind: cython.int
         t: cython.double
-        side: cython.int
 
         self.queue.drop(p)
         self.pairs.stale[p] = 0
@@ -215,16 +214,14 @@ class Timeline:
         kind = self.sweeper.solve()
         if self.pairs.crossing[p]:
             self._sweep_crossing(p, kind)
+        elif self._is_meeting():
+            self._note_side(p, kind)
+            self.queue.put(p, self.now, self.sweeper.corner)
         elif kind == IMPACT:
             t = self.now + self.sweeper.enter
             if t < 1.0:
                 self._note_side(p, kind)
                 self.queue.put(p, t, self.sweeper.corner)
-        elif kind == OVERLAP:
-            side = 2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)
-            if self.sweeper.rate[side] < 0.0:
-                self._note_side(p, kind)
-                self.queue.put(p, self.now, 0)
 
     @cython.cfunc
     def _sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
@@ -360,22 +357,32 @@ class Timeline:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _meets(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
-        kind: cython.int
+    def _is_meeting(self) -> cython.bint:
+        """Tell whether the pair just swept is meeting at this instant.
+
+        A gap within the slop is none: where placement has left one ulp, the
+        impact belongs to this instant and not to one of its own, in which the
+        groups of this one would have ended.
+        """
+        kind: cython.int = self.sweeper.kind
         closing: cython.double
 
-        self._aim(p)
-        kind = self.sweeper.solve()
         if kind != IMPACT and kind != OVERLAP:
             return False
         closing = -self.sweeper.rate[2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)]
-        if closing <= 0.0 or (
-            kind == IMPACT
-            and self.sweeper.enter * closing > self.sweeper.slop[self.sweeper.axis]
-        ):
+        if kind == OVERLAP:
+            return closing > 0.0
+        return self.sweeper.enter * closing <= self.sweeper.slop[self.sweeper.axis]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _meets(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
+        self._aim(p)
+        self.sweeper.solve()
+        if not self._is_meeting():
             return False
-        self._note_side(p, kind)
+        self._note_side(p, self.sweeper.kind)
         return True
 
     @cython.cfunc

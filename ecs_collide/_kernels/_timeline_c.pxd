@@ -44,4 +44,5 @@ cdef class Timeline:
     cdef void _answer(self, Py_ssize_t p, bint normal_only, bint inelastic)
     cdef void _crush(self, Py_ssize_t p) noexcept
     cdef void _sweep_changed(self)
+    cdef bint _is_meeting(self) noexcept
     cdef bint _meets(self, Py_ssize_t p) noexcept

@@ -54,8 +54,8 @@ def test_a_room_with_some_of_everything(dim, seed, monkeypatch):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_gas(dim, monkeypatch):
     def run():
-        gas(150, spacing=3.5, speed=200.0, dim=dim)
-        return log_of_steps(ec.install(dim=dim), 25, 1 / 60)
+        gas(100, spacing=3.5, speed=200.0, dim=dim)
+        return log_of_steps(ec.install(dim=dim), 15, 1 / 60)
 
     compiled, plain = in_both_lives(monkeypatch, run)
 

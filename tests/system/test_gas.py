@@ -82,9 +82,9 @@ def test_a_gas_in_three_dimensions(n_steps):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_dense_and_fast_gas(dim, n_steps):
     # Half the room is box, and each would cross several others in a step: some 20 impacts each.
-    steps = n_steps(100)
+    steps = n_steps(60)
 
-    n = 12**2 if dim == 2 else 5**3
+    n = 10**2 if dim == 2 else 4**3
     limits = {"pair_limit": 1000, "answer_limit": 100_000}
     n_impacts = run(dim, n, spacing=2.8, speed=600.0, steps=steps, **limits)
 

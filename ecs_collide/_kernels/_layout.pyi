@@ -1,0 +1,4 @@
+from ecs_collide._kernels._nodes import Nodes
+
+class Layout:
+    def __init__(self, nodes: Nodes) -> None: ...

@@ -1,0 +1,741 @@
+"""The tree of boxes: its answers, its shape, its fat bounds, and what it refuses.
+
+Answers are compared with a twin that tries all boxes one by one.  Names that
+begin with a source's mark are rows of the source documents, with their numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ecs_collide import _backend
+from ecs_collide.tree import AABBTree, RayHit
+
+NewTree = Callable[..., AABBTree]
+
+
+@pytest.fixture(scope="session")
+def new_tree(kernels: _backend.Kernels) -> NewTree:
+    """Return a maker of trees that live on the kernels of either life."""
+
+    def make(*args, **kwargs) -> AABBTree:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_backend, "kernels", kernels)
+            return AABBTree(*args, **kwargs)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def many(kernels: _backend.Kernels) -> int:
+    """Return how many boxes a large test may have in this life."""
+    return 2_000 if kernels.compiled else 300
+
+
+def scattered(n: int, dim: int = 2, seed: int = 1, side: float = 100.0):
+    """Return corners of `n` boxes of many sizes; every tenth is a point, some touch."""
+    rng = np.random.default_rng(seed)
+    mins = np.round(rng.uniform(0, side, (n, dim)))
+    sizes = np.round(rng.exponential(side / n ** (1 / dim), (n, dim)))
+    sizes[::10] = 0.0
+    return mins, mins + sizes
+
+
+def touching_by_hand(mins, maxs, low, high) -> list[int]:
+    return np.flatnonzero(((mins <= high) & (maxs >= low)).all(axis=1)).tolist()
+
+
+def pairs_by_hand(mins, maxs) -> list[list[int]]:
+    n = len(mins)
+    rows = (touching_by_hand(mins, maxs, mins[i], maxs[i]) for i in range(n))
+    return [[i, j] for i, row in enumerate(rows) for j in row if i < j]
+
+
+def ray_by_hand(mins, maxs, origin, direction) -> tuple[float, int] | None:
+    hits = []
+    for i in range(len(mins)):
+        enter, leave = 0.0, math.inf
+        for low, high, o, d in zip(mins[i], maxs[i], origin, direction, strict=True):
+            if d == 0.0:
+                enter = enter if low <= o <= high else math.inf
+            else:
+                enter = max(enter, min((low - o) / d, (high - o) / d))
+                leave = min(leave, max((low - o) / d, (high - o) / d))
+        if enter <= min(leave, 1.0):
+            hits.append((enter, i))
+    return min(hits, default=None)
+
+
+def depth_bound(n: int) -> float:
+    return 2 * math.log2(n) + 8
+
+
+def avl_bound(n: int) -> float:
+    return 1.4405 * math.log2(n) + 1
+
+
+# What the guide to AABB trees asks for
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_R2_the_same_pattern_in_2d_and_3d(new_tree, dim, many):
+    mins, maxs = scattered(many, dim)
+    tree = new_tree(dim)
+
+    tree.insert_many(range(many), mins, maxs)
+
+    tree.check()
+    assert tree.pairs().tolist() == pairs_by_hand(mins, maxs)
+    for low, high in zip(*scattered(20, dim, seed=2), strict=True):
+        assert tree.query(low, high) == touching_by_hand(mins, maxs, low, high)
+
+
+def test_R4_the_root_is_nothing_then_a_leaf_then_a_branch(new_tree):
+    tree = new_tree()
+    depths = [tree.depth]
+
+    for id in range(4):
+        tree.insert(id, (id, 0), (id + 1, 1))
+        tree.check()
+        depths.append(tree.depth)
+
+    assert depths == [0, 0, 1, 2, 2]
+
+
+def test_R5_a_box_becomes_sibling_of_the_box_beside_which_bounds_grow_least(new_tree):
+    #
+    #   +0+ +2+                         +1+
+    #
+    tree = new_tree()
+    tree.insert(0, (0, 0), (1, 1))
+    tree.insert(1, (100, 0), (101, 1))
+    tree.insert(2, (2, 0), (3, 1))
+    tree.check()
+
+    # The branches are then the root, 0.1 wider on all sides, and that of 0 and 2.
+    root = (101 + 0.2) + (1 + 0.2)
+    low = (3 + 0.2) + (1 + 0.2)
+    assert tree._tree.cost == pytest.approx(root + low)
+
+
+def test_R6_queries_do_not_recurse(new_tree):
+    tree = new_tree()
+    corners = np.repeat(np.arange(1000.0)[:, None], 2, axis=1)
+    tree.insert_many(range(1000), -corners, corners)
+    limit = sys.getrecursionlimit()
+    frame, used = sys._getframe(), 0
+    while frame:
+        frame, used = frame.f_back, used + 1
+
+    sys.setrecursionlimit(used + 20)
+    try:
+        found = tree.query((0, 0), (0, 0))
+        hit = tree.cast_ray((-2000, 0), (4000, 0))
+    finally:
+        sys.setrecursionlimit(limit)
+
+    assert len(found) == 1000
+    assert hit.id == 999
+
+
+def test_R6_Rb5_a_query_for_a_stored_box_never_finds_itself(new_tree):
+    tree = new_tree()
+    for id in (3, 1, 2):
+        tree.insert(id, (0, 0), (1, 1))
+
+    assert tree.query_id(1) == [2, 3]
+    assert tree.query((0, 0), (1, 1)) == [1, 2, 3]
+
+
+def test_R7_a_box_that_stays_inside_its_fat_bounds_is_not_reinserted(new_tree):
+    tree = new_tree(margin=1.0, lookahead=0.0)
+    tree.insert(0, (0, 0), (4, 4))
+
+    renewed = [tree.update(0, (x, 0), (x + 4, 4)) for x in (0.5, 1.0, 1.5, 2.0, 3.0)]
+
+    assert renewed == [False, False, True, False, True]
+    assert tree.bounds(0) == ((3, 0), (7, 4))
+    assert tree.fat_bounds(0) == ((2, -1), (8, 5))
+
+
+def test_R8_the_reason_for_the_balance_is_in_writing(kernels):
+    from ecs_collide._kernels import _nodes
+
+    assert "Why this balance" in _nodes.__doc__
+
+
+def test_R9_any_integer_is_an_id_and_any_capacity_will_do(new_tree):
+    ids = [0, -1, 7, 2**40, -(2**63), 2**63 - 1, np.int32(12)]
+    for capacity in (0, 1, 1000):
+        tree = new_tree(capacity=capacity)
+        for id in ids:
+            tree.insert(id, (0, 0), (1, 1))
+        tree.check()
+
+        assert len(tree) == len(ids)
+        assert list(tree) == tree.query((0, 0), (0, 0)) == sorted(ids)
+        assert 2**40 in tree
+        assert 8 not in tree
+        for id in ids:
+            tree.remove(id)
+        tree.check()
+        assert list(tree) == []
+
+
+def test_Rb1_boxes_apart_on_y_alone_are_apart(new_tree):
+    tree = new_tree()
+    tree.insert(0, (0, 0), (1, 1))
+    tree.insert(1, (0, 5), (1, 6))
+
+    assert tree.pairs().tolist() == []
+    assert tree.query_id(0) == []
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_Rb2_touching_boxes_and_equal_points_are_found(new_tree, dim):
+    tree = new_tree(dim, margin=0.0, lookahead=0.0)
+    tree.insert(0, [0] * dim, [1] * dim)
+    tree.insert(1, [1] * dim, [2] * dim)
+    tree.insert(2, [9] * dim, [9] * dim)
+    tree.insert(3, [9] * dim, [9] * dim)
+
+    assert tree.pairs().tolist() == [[0, 1], [2, 3]]
+    assert tree.query([2] * dim, [9] * dim) == [1, 2, 3]
+
+
+def test_Rb3_fat_bounds_reach_out_at_rest_and_across_the_motion(new_tree):
+    tree = new_tree(lookahead=2.0)
+    tree.insert(0, (0, 0), (10, 10))
+    assert tree.fat_bounds(0) == ((-1, -1), (11, 11))
+
+    tree.update(0, (100, 0), (110, 10), motion=(3, 0))
+
+    (left, bottom), (right, top) = tree.fat_bounds(0)
+    assert (left, bottom, top) == (99, -1, 11)
+    assert 114 < right <= 119  # swept box + margin, and up to half the side
+
+
+def test_Rb3_fat_bounds_cover_a_bounce(new_tree):
+    tree = new_tree()
+    tree.insert(0, (0, 0), (10, 10))
+    tree.update(0, (50, 0), (60, 10), motion=(0.5, 0))
+
+    assert not tree.update(0, (50.5, 0), (60.5, 10), motion=(-0.5, 0.5))
+
+
+def test_Rb3_bounds_that_have_become_far_too_big_shrink(new_tree):
+    tree = new_tree()
+    tree.insert(0, (0, 0), (100, 100))
+
+    assert not tree.update(0, (0, 0), (26, 26))
+    assert tree.update(0, (0, 0), (20, 20))
+    assert tree.fat_bounds(0) == ((-2, -2), (22, 22))
+
+
+def rows_of_Rb4(n: int):
+    ones = np.ones((n, 2))
+    numbers = np.arange(float(n))[:, None] * ones
+    return {
+        "sorted row": (numbers * (2, 0), numbers * (2, 0) + 1),
+        "sorted backwards": (-numbers * (2, 0), -numbers * (2, 0) + 1),
+        "diagonal": (numbers, numbers + 1),
+        "identical": (0 * ones, ones),
+        "nested": (-numbers - 1, numbers + 1),
+        "nested inwards": (numbers - n, n - numbers),
+        "zero size in one point": (ones, ones),
+        "zero size in a row": (numbers * (1, 0), numbers * (1, 0)),
+        "growing distances": (2.0 ** (numbers % 400) * (1, 0), 2.0 ** (numbers % 400) * (1, 0)),
+    }
+
+
+@pytest.mark.parametrize("scene", rows_of_Rb4(1))
+def test_Rb4_no_input_makes_the_tree_deep(new_tree, kernels, scene):
+    n = 1000
+    mins, maxs = rows_of_Rb4(n)[scene]
+    tree = new_tree()
+
+    for id in range(n):
+        tree.insert(id, mins[id], maxs[id])
+    one_by_one = tree.depth
+    tree.check()
+    for id in range(0, n, 2):
+        tree.remove(id)
+    halved = tree.depth
+    tree.check()
+    tree.insert_many(range(0, n, 2), mins[::2], maxs[::2])
+    tree.check()
+
+    assert one_by_one <= avl_bound(n) < depth_bound(n)
+    assert halved <= avl_bound(n / 2)
+    assert tree.depth <= avl_bound(n)
+
+
+# The shape in the long run
+
+
+def test_bulk_layouts_are_as_flat_as_a_binary_tree_can_be(new_tree):
+    for n in [*range(1, 70), 127, 128, 129, 255, 257]:
+        tree = new_tree()
+        tree.insert_many(range(n), *scattered(n, seed=n))
+        tree.check()
+
+        assert tree.depth == math.ceil(math.log2(n))
+
+
+def test_freed_nodes_are_reused(new_tree):
+    mins, maxs = scattered(100)
+    tree = new_tree(capacity=100)
+    room = tree._tree.node_room
+
+    for turn in range(5):
+        tree.insert_many(range(turn, turn + 100), mins, maxs)
+        for id in range(turn, turn + 100):
+            tree.update(id, mins[id - turn] + turn, maxs[id - turn] + turn)
+        tree.remove_many(range(turn, turn + 100))
+        tree.check()
+
+    assert tree._tree.node_room == room
+    assert tree._tree.n_nodes == 0
+
+
+def test_the_tree_grows_beyond_its_capacity(new_tree, many):
+    mins, maxs = scattered(many)
+    tree = new_tree(capacity=3)
+
+    for id in range(many):
+        tree.insert(id, mins[id], maxs[id])
+
+    tree.check()
+    assert len(tree) == many
+    assert tree.pairs().tolist() == pairs_by_hand(mins, maxs)
+
+
+def test_the_tree_stays_good_while_a_crowd_disperses(new_tree):
+    n = 2000
+    rng = np.random.default_rng(1)
+    mins = rng.normal(0, 0.1, (n, 2))
+    speeds = rng.normal(0, 1, (n, 2)) * rng.choice([0.1, 1, 10], (n, 1))
+    tree = new_tree(margin=0)
+    tree.insert_many(range(n), mins, mins + 1)
+    for _ in range(8):
+        mins += speeds
+        for id in range(n):
+            tree.update(id, mins[id], mins[id] + 1)
+        fresh = new_tree(margin=0)
+        fresh.insert_many(range(n), mins, mins + 1)
+
+        assert tree.depth <= avl_bound(n)
+        assert tree._tree.cost < 1.3 * fresh._tree.cost
+    tree.check()
+
+
+def test_the_same_calls_give_the_same_tree_in_both_lives():
+    try:
+        lives = [_backend.load(compiled=True), _backend.load(compiled=False)]
+    except ImportError:
+        pytest.skip("the compiled kernels are not installed")
+    mins, maxs = scattered(300)
+    moves = np.random.default_rng(5).normal(0, 3, (300, 2))
+    logs = []
+    for kernels in lives:
+        tree = kernels.tree.Tree(2)
+        log = []
+        for id in range(300):
+            tree.put(id, memoryview(mins), memoryview(maxs), id)
+            log.append(tree.cost)
+        for id in range(0, 300, 3):
+            tree.drop(id)
+            log.append(tree.cost)
+        there, moved = memoryview(mins + moves), memoryview(maxs + moves)
+        for id in range(0, 300, 2):
+            tree.put(id, there, moved, id)
+            n = tree.touching(there, moved, id)
+            log.append((tree.cost, tree.depth, list(tree.found)[:n]))
+        tree.build(memoryview(np.arange(0, 300, 5)), there, moved)
+        n = tree.pairs(memoryview(mins - 50), memoryview(maxs + 50))
+        log.append((tree.cost, tree.depth, list(tree.found)[: 2 * n]))
+        tree.check()
+        logs.append(log)
+
+    assert logs[0] == logs[1]
+
+
+# Fat bounds
+
+
+def test_fatness_never_shows_in_an_answer(new_tree, many):
+    mins, maxs = scattered(many // 4, side=50)
+    motions = np.random.default_rng(6).normal(0, 5, mins.shape)
+    answers = []
+    for margin, lookahead in ((0, 0), (None, 2), (5, 0), (1e9, 1e9), (2.0**500, 2.0**500)):
+        tree = new_tree(margin=margin, lookahead=lookahead)
+        tree.insert_many(range(len(mins)), mins, maxs)
+        tree.update_many(range(len(mins)), mins + motions, maxs + motions, motions)
+        tree.check()
+        answers.append(
+            (
+                tree.pairs().tolist(),
+                tree.query((10, 10), (20, 20)),
+                [tree.query_id(id) for id in tree],
+                tree.cast_ray((0, 0), (60, 50)),
+            )
+        )
+
+    assert all(answer == answers[0] for answer in answers)
+    assert answers[0][0] == pairs_by_hand(mins + motions, maxs + motions)
+
+
+def test_fat_bounds_hold_the_swept_box(new_tree):
+    tree = new_tree(margin=0.0, lookahead=0.0)
+    tree.insert(0, (0, 0), (1, 1))
+
+    assert tree.update(0, (0, 0), (1, 1), motion=(30, -40))
+    assert tree.fat_bounds(0) == ((0, -40), (31, 1))
+    assert tree.bounds(0) == ((0, 0), (1, 1))
+    assert tree.query((20, -40), (20, -20)) == []
+
+
+def test_growth_along_the_motion_is_capped_at_half_the_side(new_tree):
+    tree = new_tree(margin=0.0, lookahead=100.0)
+    for id in range(50):
+        tree.insert(id, (0, 0), (8, 2))
+        tree.update(id, (0, 0), (8, 2), motion=(1000, -1000))
+        (left, bottom), (right, top) = tree.fat_bounds(id)
+
+        assert (left, top) == (0, 2)
+        assert 1008 < right <= 1012
+        assert -1001 <= bottom < -1000
+
+
+def test_boxes_of_one_speed_do_not_all_escape_in_one_step(new_tree):
+    n = 300
+    mins = np.zeros((n, 2))
+    mins[:, 1] = np.arange(n) * 20.0
+    motions = np.tile((0.5, 0.0), (n, 1))
+    tree = new_tree()
+    tree.insert_many(range(n), mins, mins + 10)
+
+    renewed = []
+    for _ in range(60):
+        mins += motions
+        renewed.append(tree.update_many(range(n), mins, mins + 10, motions))
+
+    assert renewed[:2] == [0, n]  # the motion was not known before
+    assert max(renewed[20:]) < 0.5 * n
+    assert sum(renewed) < 0.3 * n * 60
+
+
+# Rays
+
+
+@pytest.mark.parametrize(
+    ("origin", "direction", "expected"),
+    [
+        ((-4, 5), (10, 0), (0.4, (0, 5), (-1, 0))),
+        ((14, 5), (-8, 0), (0.5, (10, 5), (1, 0))),
+        ((5, -4), (0, 4), (1.0, (5, 0), (0, -1))),
+        ((5, 14), (0, -3), None),
+        ((5, 5), (100, 0), (0.0, (5, 5), None)),
+        ((0, 5), (1, 0), (0.0, (0, 5), (-1, 0))),
+        ((10, 5), (1, 0), (0.0, (10, 5), None)),
+        ((0, -1), (0, 2), (0.5, (0, 0), (0, -1))),
+        ((-1, -1), (2, 2), (0.5, (0, 0), (-1, 0))),
+        ((3, 3), (0, 0), (0.0, (3, 3), None)),
+        ((-1, 3), (0, 0), None),
+        ((-1, 3), (5e-324, 0), None),
+    ],
+)
+def test_ray_meets_a_box(new_tree, origin, direction, expected):
+    #
+    #    y
+    #    10 +------+
+    #       |  7   |
+    #     0 +------+
+    #       0     10  x
+    #
+    tree = new_tree()
+    tree.insert(7, (0, 0), (10, 10))
+
+    hit = tree.cast_ray(origin, direction)
+
+    assert hit == (expected and RayHit(7, *expected))
+
+
+def test_ray_meets_the_nearest_box_and_of_several_the_lowest_id(new_tree):
+    tree = new_tree()
+    for id, x in ((5, 10), (4, 20), (9, 10), (3, 30)):
+        tree.insert(id, (x, 0), (x + 1, 1))
+
+    assert tree.cast_ray((0, 0.5), (100, 0)).id == 5
+    assert tree.cast_ray((50, 0.5), (-100, 0)).id == 3
+    assert new_tree().cast_ray((0, 0), (1, 1)) is None
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_rays_agree_with_all_boxes_tried_one_by_one(new_tree, dim, many):
+    mins, maxs = scattered(many // 4, dim)
+    tree = new_tree(dim)
+    tree.insert_many(range(len(mins)), mins, maxs)
+    rng = np.random.default_rng(8)
+
+    for turn in range(100):
+        origin, end = rng.uniform(-20, 120, (2, dim))
+        direction = end - origin
+        direction[turn % 5 : turn % 5 + 1] = 0.0
+        hit = tree.cast_ray(origin, direction)
+        expected = ray_by_hand(mins, maxs, origin, direction)
+
+        assert (hit and (hit.time, hit.id)) == expected
+        if hit and hit.normal:
+            axis = next(k for k in range(dim) if hit.normal[k])
+            face = (mins if hit.normal[axis] < 0 else maxs)[hit.id, axis]
+            assert hit.point[axis] == face
+
+
+# One by one and in bulk
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_bulk_forms_give_what_single_forms_give(new_tree, dim):
+    n = 120
+    mins, maxs = scattered(n, dim, side=30)
+    single, bulk = new_tree(dim), new_tree(dim)
+    rng = np.random.default_rng(9)
+
+    for id in range(n):
+        single.insert(id, mins[id], maxs[id])
+    bulk.insert_many(np.arange(n), mins, maxs)
+    for turn in range(6):
+        some = rng.permutation(n)[: 20 if turn % 2 else n]
+        motions = rng.normal(0, 3, (len(some), dim))
+        boxes = mins[some] + motions * turn, maxs[some] + motions * turn
+        n_renewed = sum(
+            single.update(int(id), low, high, motion)
+            for id, low, high, motion in zip(some, *boxes, motions, strict=True)
+        )
+
+        assert bulk.update_many(some, *boxes, motions) == n_renewed
+        for id in range(n):
+            assert bulk.bounds(id) == single.bounds(id)
+            assert bulk.fat_bounds(id) == single.fat_bounds(id)
+        assert (bulk.pairs() == single.pairs()).all()
+    for id in range(0, n, 3):
+        single.remove(id)
+    bulk.remove_many(range(0, n, 3))
+
+    bulk.check()
+    assert list(bulk) == list(single)
+    assert (bulk.pairs() == single.pairs()).all()
+
+
+def test_bulk_forms_take_nothing_and_lists(new_tree):
+    tree = new_tree()
+    tree.insert_many([], [], [])
+    tree.insert_many([4, 2], [[0, 0], [5, 5]], [[1, 1], [6, 6]])
+
+    assert tree.update_many([], np.zeros((0, 2)), np.zeros((0, 2))) == 0
+    assert tree.pairs().shape == (0, 2)
+    assert tree.pairs().dtype == np.int64
+    tree.remove_many([])
+    assert repr(tree) == "<AABBTree of 2 boxes in 2D, 1 deep>"
+
+
+def test_rows_of_removed_ids_do_not_haunt_the_bulk_forms(new_tree):
+    tree = new_tree()
+    tree.insert_many([1, 2], [[0, 0], [5, 5]], [[1, 1], [6, 6]])
+    tree.update_many([1, 2], [[0, 0], [5, 5]], [[1, 1], [6, 6]])
+    tree.remove(1)
+    tree.insert(3, (9, 9), (9, 9))
+
+    with pytest.raises(KeyError, match=r"ids\[0\]=1 is not in the tree"):
+        tree.update_many([1, 2], [[0, 0], [5, 5]], [[1, 1], [6, 6]])
+    assert tree.bounds(3) == ((9, 9), (9, 9))
+
+
+def test_negative_zero_does_not_come_back(new_tree):
+    tree = new_tree(margin=0.0)
+    tree.insert(0, (-0.0, -0.0), (-0.0, -0.0))
+    tree.insert_many([1], [[-0.0, -0.0]], [[-0.0, -0.0]])
+    hit = tree.cast_ray((-0.0, 1), (-0.0, -1))
+
+    numbers = [*tree.bounds(0), *tree.bounds(1), *tree.fat_bounds(1), hit.point, (hit.time,)]
+    assert all(math.copysign(1, v) == 1 for v in itertools.chain(*numbers))
+
+
+def test_huge_and_tiny_boxes_live_together(new_tree):
+    tree = new_tree(3)
+    edge = 2.0**500
+    tree.insert(0, (-edge,) * 3, (edge,) * 3)
+    tree.insert(1, (5e-324,) * 3, (1e-300,) * 3)
+    tree.insert(2, (1e12,) * 3, (1e12 + 1,) * 3)
+    tree.update(2, (1e12,) * 3, (1e12 + 1,) * 3, motion=(edge, -edge, 0))
+    tree.insert(3, (edge,) * 3, (edge,) * 3)
+
+    tree.check()
+    assert tree.pairs().tolist() == [[0, 1], [0, 2], [0, 3]]
+
+
+# What is refused
+
+
+BAD_BOXES = [
+    pytest.param((math.nan, 0), (1, 1), r"min.*nan", id="F-b1, G-b10, N-b10: nan"),
+    pytest.param((0, 0), (1, math.inf), r"max.*inf", id="F-b3: infinite"),
+    pytest.param((0, 0), (-1, 1), r"min.*0\.0.*max.*-1\.0", id="F-b3: negative size"),
+    pytest.param((0, 0), (1, 2.0**501), r"max.*must be", id="too large"),
+    pytest.param((0, 0, 0), (1, 1, 1), r"min", id="another dimension"),
+    pytest.param((0,), (1, 1), r"min", id="too short"),
+    pytest.param("ab", (1, 1), r"min", id="text"),
+    pytest.param((0, 0), None, r"max", id="nothing"),
+    pytest.param(((0, 0), (0, 0)), (1, 1), r"min", id="two"),
+]
+
+
+@pytest.mark.parametrize(("low", "high", "told"), BAD_BOXES)
+def test_bad_boxes_are_refused_and_nothing_changes(new_tree, low, high, told):
+    tree = new_tree()
+    tree.insert(0, (0, 0), (1, 1))
+
+    with pytest.raises(ValueError, match=told):
+        tree.insert(1, low, high)
+    with pytest.raises(ValueError, match=told):
+        tree.update(0, low, high)
+    with pytest.raises(ValueError, match=told):
+        tree.query(low, high)
+    with pytest.raises(ValueError, match=told):
+        tree.insert_many([1, 2], [(0, 0), low], [(1, 1), high])
+    with pytest.raises(ValueError, match=told):
+        tree.update_many([0], [low], [high])
+
+    tree.check()
+    assert list(tree) == [0]
+    assert tree.bounds(0) == ((0, 0), (1, 1))
+
+
+def test_a_bad_row_is_named(new_tree):
+    tree = new_tree()
+    boxes = np.zeros((3, 2)), np.ones((3, 2))
+    boxes[0][2, 1] = math.nan
+
+    with pytest.raises(ValueError, match=r"mins\[2\]=\(0\.0, nan\)"):
+        tree.insert_many([5, 6, 7], *boxes)
+    boxes[0][2, 1] = 7
+    with pytest.raises(ValueError, match=r"mins\[2\]=\(0\.0, 7\.0\) .* maxs\[2\]=\(1\.0, 1\.0\)"):
+        tree.insert_many([5, 6, 7], *boxes)
+    with pytest.raises(ValueError, match=r"mins must have shape \(2, 2\)"):
+        tree.insert_many([5, 6], *boxes)
+    assert len(tree) == 0
+
+
+def test_bad_ids_are_refused_and_nothing_changes(new_tree):
+    tree = new_tree()
+    tree.insert(1, (0, 0), (1, 1))
+    box = [[0, 0], [0, 0]], [[1, 1], [1, 1]]
+
+    with pytest.raises(ValueError, match="id=1 is in the tree already"):
+        tree.insert(1, (0, 0), (1, 1))
+    with pytest.raises(TypeError, match="id='x' must be an integer"):
+        tree.insert("x", (0, 0), (1, 1))
+    with pytest.raises(TypeError, match=r"id=1\.5 must be an integer"):
+        tree.insert(1.5, (0, 0), (1, 1))
+    with pytest.raises(ValueError, match="64 bits"):
+        tree.insert(2**63, (0, 0), (1, 1))
+    with pytest.raises(ValueError, match=r"ids\[1\]=1 is in the tree already"):
+        tree.insert_many([2, 1], *box)
+    with pytest.raises(ValueError, match=r"ids\[1\]=2 is there twice"):
+        tree.insert_many([2, 2], *box)
+    with pytest.raises(ValueError, match=r"ids\[1\]=1 is there twice"):
+        tree.update_many([1, 1], *box)
+    with pytest.raises(ValueError, match="ids must be integers"):
+        tree.insert_many([2.0, 3.0], *box)
+    with pytest.raises(ValueError, match="ids must be integers"):
+        tree.insert_many([[2, 3]], *box)
+    with pytest.raises(ValueError, match="ids must be integers"):
+        tree.insert_many([2, 2**63], *box)
+    with pytest.raises(KeyError, match=r"ids\[1\]=2 is not in the tree"):
+        tree.remove_many([1, 2])
+    for ask in (tree.remove, tree.bounds, tree.fat_bounds, tree.query_id):
+        with pytest.raises(KeyError, match="id=2 is not in the tree"):
+            ask(2)
+    with pytest.raises(KeyError, match="id=2 is not in the tree"):
+        tree.update(2, (0, 0), (1, 1))
+
+    tree.check()
+    assert list(tree) == [1]
+
+
+def test_bad_motions_and_rays_are_refused(new_tree):
+    tree = new_tree()
+    tree.insert(0, (0, 0), (1, 1))
+
+    with pytest.raises(ValueError, match=r"motion.*nan"):
+        tree.update(0, (0, 0), (1, 1), motion=(math.nan, 0))
+    with pytest.raises(ValueError, match=r"motions\[0\].*inf"):
+        tree.update_many([0], [[0, 0]], [[1, 1]], [[math.inf, 0]])
+    with pytest.raises(ValueError, match="motions must have shape"):
+        tree.update_many([0], [[0, 0]], [[1, 1]], [[0, 0], [0, 0]])
+    with pytest.raises(ValueError, match=r"origin.*nan"):
+        tree.cast_ray((math.nan, 0), (1, 0))
+    with pytest.raises(ValueError, match="direction"):
+        tree.cast_ray((0, 0), (1, 0, 0))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"dim": 1}, {"dim": 4}, {"capacity": -1}, {"margin": -1.0}, {"margin": math.nan},
+     {"lookahead": math.inf}],
+    ids=str,
+)  # fmt: skip
+def test_bad_settings_are_refused(new_tree, wrong):
+    (name, value), *_ = wrong.items()
+
+    with pytest.raises(ValueError, match=f"{name}={value}"):
+        new_tree(**wrong)
+
+
+def test_the_kernel_refuses_items_that_are_no_rows(kernels):
+    tree = kernels.tree.Tree(2)
+    box = memoryview(np.zeros((1, 2)))
+
+    for item in (-1, 2**30):
+        with pytest.raises(IndexError, match="must be row numbers"):
+            tree.put(item, box, box, 0)
+        with pytest.raises(IndexError, match="must be row numbers"):
+            tree.build(memoryview(np.array([0, item])), box, box)
+        assert not tree.drop(item)
+        assert not tree.holds(item)
+        assert not tree.covers(item, box, box, 0)
+        assert not tree.bounds_into(item, box, box, 0)
+    tree.check()
+    with pytest.raises(ValueError, match="dim=1"):
+        kernels.tree.Tree(1)
+
+
+@pytest.mark.parametrize("what", ["height", "bounds", "parent", "item"])
+def test_check_finds_what_is_broken(what):
+    from ecs_collide._kernels import _tree
+
+    tree = _tree.Tree(2)
+    mins, maxs = (memoryview(corner) for corner in scattered(50))
+    for item in range(50):
+        tree.put(item, mins, maxs, item)
+    tree.check()
+
+    root = tree.nodes.root
+    if what == "height":
+        tree.nodes.height[root] += 1
+    elif what == "bounds":
+        tree.nodes.box[4 * root] += 1.0
+    elif what == "parent":
+        tree.nodes.parent[tree.nodes.child[2 * root]] = tree.nodes.leaf_of[3]
+    else:
+        tree.nodes.leaf_of[3] = tree.nodes.leaf_of[4]
+
+    with pytest.raises(AssertionError, match="the tree is broken"):
+        tree.check()
