@@ -45,7 +45,7 @@ cython.declare(
     CRUSHED=cython.int,
     FORCED=cython.int,
     UNANSWERED=cython.int,
-    TURN_LIMIT=cython.longlong,
+    INSTANT_LIMIT=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
     INF=cython.double,
 )
@@ -58,7 +58,7 @@ CRUSHED = 3
 FORCED = 4
 UNANSWERED = 5
 
-TURN_LIMIT = 8  # answers of one instant after which a pair's tangential rules are left out
+INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
 INF = float("inf")
 
@@ -536,7 +536,12 @@ class Timeline:
                 restitution = b.restitution[i]
             if b.yields[j]:
                 restitution = max(restitution, b.restitution[j])
-        normal_only |= self.responder.lasting or self.pairs.repeats[p] >= TURN_LIMIT
+        if self.pairs.repeats[p] >= INSTANT_LIMIT:
+            # A pile that bounces would go on to the limits, a stop between two partners too.
+            normal_only = True
+            if restitution < 1.0:
+                restitution = 0.0
+        normal_only |= self.responder.lasting
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
             self._crush(p)
 
