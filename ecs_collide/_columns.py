@@ -18,7 +18,8 @@ _VECTORS = (
 _SCALARS = ("base", "mass", "restitution", "turned_at")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "can_yield",
-    "bad_centre", "bad_half", "bad_velocity", "bad_growth", "bad_material", "quarantined",
+    "bad_centre", "bad_half", "bad_velocity", "bad_growth", "bad_material", "bad_motion",
+    "quarantined",
 )  # fmt: skip
 
 
@@ -63,6 +64,7 @@ class Columns:
     bad_velocity: Bytes
     bad_growth: Bytes
     bad_material: Bytes
+    bad_motion: Bytes
     quarantined: Bytes
     ids: NDArray[np.int64]
 

@@ -77,13 +77,26 @@ def _fields(component_of: Lookup, dim: int) -> Iterator[tuple[_Rule, str, Any]]:
                 yield rule, name, getattr(component, name)
 
 
-def quarantine_report(step: int, entity: int, component_of: Lookup, dim: int) -> Report:
-    """Return a report of the first field of a body that is out of its bounds."""
-    rule, name, value = next(
+def quarantine_report(step: int, dt: float, entity: int, component_of: Lookup, dim: int) -> Report:
+    """Return a report of the first field of a body that is out of its bounds.
+
+    Where all are within them, the body would leave them in this step.
+    """
+    fields = list(_fields(component_of, dim))
+    bad = [
         (rule, name, value)
-        for rule, name, value in _fields(component_of, dim)
+        for rule, name, value in fields
         if not (rule.least <= value <= rule.most or (rule.kind is Mass and value == math.inf))
-    )
+    ]
+    if bad:
+        rule, name, value = bad[0]
+        text = rule.text
+    else:
+        rule, name, value = max(
+            (field for field in fields if field[0].kind in (Velocity, Growth)),
+            key=lambda field: abs(field[2]),
+        )
+        text = f"must not lead beyond -2**500 ... 2**500 in a step of {dt!r} seconds"
     field = f"{rule.kind.__name__}.{name}"
     return Report(
         step,
@@ -91,7 +104,7 @@ def quarantine_report(step: int, entity: int, component_of: Lookup, dim: int) ->
         field,
         value,
         f"entity {entity} is left out of all collisions since step {step}: {field} is {value!r}, "
-        f"it {rule.text}; the body is back as soon as that is put right",
+        f"it {text}; the body is back as soon as that is put right",
     )
 
 

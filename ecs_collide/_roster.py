@@ -7,7 +7,7 @@ so a quiet world is recognised for the price of one ``is`` per component type.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,11 +46,14 @@ class World(Protocol):
     def require_current(self) -> None:
         """Raise RuntimeError if another world is current."""
 
-    def has_listeners(self, name: str) -> bool:
-        """Tell whether anybody handles an event."""
+    def come_back(self) -> bool:
+        """Make this world current again; tell whether it was not."""
 
-    def dispatch(self, name: str, event: object) -> None:
-        """Hand an event to the world's own handlers."""
+    def dead(self) -> Collection[int]:
+        """Return the entities that are deleted but not gone yet."""
+
+    def handlers(self) -> Callable[[str], list[Callable[[Any], object]]]:
+        """Return what tells this world's own handlers of an event, whatever world is current."""
 
 
 class Roster:
@@ -77,6 +80,7 @@ class Roster:
         self.rows: Rows = np.zeros(0, np.int64)
         self.moving = self.active = self.touched_still = self.rows
         self._watched: list[type] = []
+        self._dead: frozenset[int] = frozenset()
         self._lists: dict[type, list[tuple[int, Any]]] = {}
         self._holders: dict[type, list[Any]] = {}
         self._rows_with: dict[type, Rows] = {}
@@ -105,11 +109,17 @@ class Roster:
         """Bring the rows in line with the entities that the world has now."""
         kinds = (*_KINDS, *self._watched)
         lists = {kind: world.components(kind) for kind in kinds}
-        if self._lists and all(lists[kind] is self._lists[kind] for kind in kinds):
+        dead = frozenset(world.dead())
+        if (
+            self._lists
+            and all(lists[kind] is self._lists[kind] for kind in kinds)
+            and dead == self._dead
+        ):
             return
+        self._dead = dead
         positions = dict(lists[Position])
         extents = dict(lists[Extents])
-        present = positions.keys() & extents.keys()
+        present = (positions.keys() & extents.keys()) - dead
         for entity in sorted(self.row_of.keys() - present):
             self._release(entity, self._reason_gone(world, entity))
         for entity, row in self.row_of.items():
@@ -192,7 +202,7 @@ class Roster:
 
     # -- values --
 
-    def read(self, step: int) -> list[Report]:
+    def read(self, step: int, dt: float) -> list[Report]:
         """Take over what the components say; return reports of what cannot be used.
 
         Raises
@@ -220,7 +230,13 @@ class Roster:
         fits = (c.mass >= 1.0 / LARGEST) & ((c.mass <= LARGEST) | (c.mass == np.inf))
         fine = fits & (c.restitution >= 0.0) & (c.restitution <= 1.0)
         np.logical_not(fine, out=c.bad_material, casting="unsafe")
-        reports = self._sort_out(step, n_bad)
+        with np.errstate(over="ignore", invalid="ignore"):
+            way = np.abs(c.seen_centre) + np.abs(c.seen_velocity * dt)
+            way += c.seen_half + np.abs(c.seen_growth * dt)
+        too_far = np.flatnonzero(~(way <= LARGEST).all(axis=1))
+        c.bad_motion[:] = 0
+        c.bad_motion[too_far] = 1
+        reports = self._sort_out(step, dt, n_bad + len(too_far))
         c.restitution[c.response != RESPONSE_CODES[Deflect]] = 0.0
         np.logical_and(c.can_yield, np.isfinite(c.mass), out=c.yields, casting="unsafe")
         for kind_now, kind_seen in (
@@ -251,7 +267,7 @@ class Roster:
             self._holders[kind], self._rows_with[kind].data, name, column
         )
 
-    def _sort_out(self, step: int, n_bad: int) -> list[Report]:
+    def _sort_out(self, step: int, dt: float, n_bad: int) -> list[Report]:
         """Find who moves and who was moved, and quarantine what cannot be computed with."""
         c = self.columns
         reports: list[Report] = []
@@ -260,13 +276,13 @@ class Roster:
         if n_bad or was.any() or c.bad_material[rows].any():
             is_bad = (
                 c.bad_centre[rows] | c.bad_half[rows] | c.bad_velocity[rows]
-                | c.bad_growth[rows] | c.bad_material[rows]
+                | c.bad_growth[rows] | c.bad_material[rows] | c.bad_motion[rows]
             ) != 0  # fmt: skip
             for row in rows[is_bad & ~was].tolist():
                 self._forget(row, EndReason.QUARANTINED)
                 self._timeline.candidates.remove(row)
                 entity = int(c.ids[row])
-                reports.append(quarantine_report(step, entity, self._lookup(row), c.dim))
+                reports.append(quarantine_report(step, dt, entity, self._lookup(row), c.dim))
             self._unplaced.update(rows[was & ~is_bad].tolist())
             c.quarantined[rows] = is_bad
             rows = rows[~is_bad]

@@ -153,7 +153,7 @@ class Stepper:
             timeline.log.clear()
             self._phase = _IDLE
         roster.compare(world)
-        self._new_reports += roster.read(self._step)
+        self._new_reports += roster.read(self._step, dt)
         self._dt = dt
         self._impact = None
         self._settling = False
@@ -187,11 +187,10 @@ class Stepper:
         try:
             while self._timeline.run(True) >= 0:
                 impact = self._take_impact()
-                if respond is None or self._call(respond, impact) is DEFAULT:
-                    default = self._ask(impact)
-                else:
-                    default = False
-                self._conclude(default)
+                default = self._are_alive(impact)
+                if default and respond is not None:
+                    default = self._call(respond, impact) is DEFAULT
+                self._conclude(default and self._ask(impact))
         finally:
             self._busy = False
 
@@ -208,9 +207,12 @@ class Stepper:
         self._settling = True
         self._conclude(default=False)
         self._timeline.hand_over = True
-        if self._timeline.run(True) < 0:
-            return None
-        return self._take_impact()
+        while self._timeline.run(True) >= 0:
+            impact = self._take_impact()
+            if self._are_alive(impact):
+                return impact
+            self._conclude(default=False)
+        return None
 
     def finish_step(self, dt: float | None = None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events.
@@ -245,7 +247,7 @@ class Stepper:
         if len(errors) == 1:
             raise errors[0]
         if errors:
-            raise ExceptionGroup(f"{len(errors)} handlers failed in one step", errors)
+            raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
 
     def _tell_reports(self) -> None:
         """Warn of the bodies that were quarantined in this step."""
@@ -260,6 +262,7 @@ class Stepper:
     def _require_phase(
         self, who: str, before: str, least: int, most: int, dt: float | None
     ) -> None:
+        self.world.require_current()
         if not least <= self._phase <= most or self._busy:
             raise RuntimeError(
                 f"{who} was run out of order: it needs {before} before it in the same step"
@@ -315,10 +318,21 @@ class Stepper:
     def _call(self, respond: Respond, impact: Impact) -> object:
         """Call a game's own response; if it fails, the built-in answer is given."""
         try:
-            return respond(impact)
+            answer = respond(impact)
         except Exception as error:
             self._errors.append(error)
-            return DEFAULT
+            answer = DEFAULT
+        if self.world.come_back():
+            self._errors.append(
+                RuntimeError(
+                    f"a response left {self.world} in the middle of a step, and was brought back: "
+                    "switch worlds in a handler or between steps"
+                )
+            )
+        return answer
+
+    def _are_alive(self, impact: Impact) -> bool:
+        return self.world.exists(impact.first) and self.world.exists(impact.second)
 
     def _ask(self, impact: Impact) -> bool:
         """Let the game's own responses answer; tell whether the built-in one is wanted."""
@@ -329,7 +343,7 @@ class Stepper:
                     functions[function] = None
         default = True
         for function in functions:
-            if not all(map(self.world.exists, (impact.first, impact.second))):
+            if not self._are_alive(impact):
                 break
             default = self._call(function, impact) is DEFAULT and default
         return default
@@ -339,7 +353,7 @@ class Stepper:
         impact, self._impact = self._impact, None
         if impact is None:
             return
-        impact.is_over = True
+        impact.end()
         self._take_over(impact)
         self._timeline.conclude(default and not impact.is_answered)
 

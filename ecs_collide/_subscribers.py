@@ -67,26 +67,32 @@ class Subscribers:
     ) -> list[Exception]:
         """Hand out events: to the functions in order, then to the world's own handlers.
 
-        An exception stops neither the other functions nor the other events;
-        all are returned.
+        An exception stops neither the others nor the other events; all are returned.
         """
         errors: list[Exception] = []
 
-        def call(function: Callable[..., object], *arguments: Any) -> None:
+        def call(function: Callable[[Any], object], event: Any) -> None:
             try:
-                function(*arguments)
+                function(event)
             except Exception as error:
                 errors.append(error)
 
+        # Who is to hear of what is settled before anybody can delete a body.
+        plan = [
+            (functions, key, function, event)
+            for name, events in named_events
+            if (functions := self._functions[name])
+            for event in events
+            for key, (function, first_kind, second_kind) in functions.items()
+            if matches(world, event, first_kind, second_kind)
+        ]
+        handlers_of = world.handlers()
+        for functions, key, function, event in plan:
+            if key in functions:
+                call(function, event)
         for name, events in named_events:
-            functions = self._functions[name]
-            if functions:
+            if handlers_of(name):
                 for event in events:
-                    for key, (function, first_kind, second_kind) in list(functions.items()):
-                        if key in functions and matches(world, event, first_kind, second_kind):
-                            call(function, event)
-        for name, events in named_events:
-            if world.has_listeners(name):
-                for event in events:
-                    call(world.dispatch, name, event)
+                    for handler in handlers_of(name):
+                        call(handler, event)
         return errors

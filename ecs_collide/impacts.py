@@ -45,7 +45,9 @@ class Impact(_Pair):
     """
 
     __slots__ = (
+        "_positions",
         "_step",
+        "_velocities",
         "closing_speed",
         "exit",
         "first",
@@ -78,16 +80,25 @@ class Impact(_Pair):
         self.closing_speed = closing_speed
         self.is_over = False
         self.is_answered = False
+        self._positions = {entity: step.position_of(entity) for entity in (first, second)}
+        self._velocities: dict[int, Vector] = {}
+
+    def end(self) -> None:
+        """Keep what the velocities are; they can no longer be changed."""
+        self._velocities = {
+            entity: self._step.velocity_of(entity) for entity in (self.first, self.second)
+        }
+        self.is_over = True
 
     def position(self, entity: int) -> Vector:
         """Return where the centre of one of the two is at this instant."""
         self.other(entity)
-        return self._step.position_of(entity)
+        return self._positions[entity]
 
     def velocity(self, entity: int) -> Vector:
         """Return the velocity of one of the two, in world units per second."""
         self.other(entity)
-        return self._step.velocity_of(entity)
+        return self._velocities[entity] if self.is_over else self._step.velocity_of(entity)
 
     def set_velocity(self, entity: int, velocity: Sequence[float]) -> None:
         """Give one of the two a new velocity from this instant on.

@@ -6,6 +6,7 @@ the small adapter made here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 import esper
@@ -49,11 +50,26 @@ class _EsperWorld:
                 "install a space of its own in each world"
             )
 
-    def has_listeners(self, name: str) -> bool:
-        return bool(esper.event_registry.get(name))
+    def come_back(self) -> bool:
+        left = esper.current_world != self.name
+        if left:
+            esper.switch_world(self.name)
+        return left
 
-    def dispatch(self, name: str, event: object) -> None:
-        esper.dispatch_event(name, event)
+    def dead(self) -> Collection[int]:
+        # What `esper.delete_entity` has put aside; esper has no public name for it.
+        return getattr(esper, "_dead_entities", ())
+
+    def handlers(self) -> Callable[[str], list[Callable[[Any], object]]]:
+        # As esper.dispatch_event does, but each handler on its own: where one raises, or
+        # changes the handlers, the others are still called.
+        registry: dict[str, set[Callable[[], Any]]] = esper.event_registry
+
+        def of(name: str) -> list[Callable[[Any], object]]:
+            references = list(registry.get(name, ()))
+            return [handler for get in references if (handler := get()) is not None]
+
+        return of
 
 
 class _System(esper.Processor):

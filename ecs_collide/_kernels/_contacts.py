@@ -53,16 +53,11 @@ class Contacts:
         """Tell the pairs which of them are in contact since the step before."""
         n: cython.Py_ssize_t
         p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         for n in range(self.n):
-            i = self.rows[n, 0]
-            p = self.pairs.head_of(i)
-            while p >= 0:
-                if self.pairs.partner(p, i) == self.rows[n, 1]:
-                    self.pairs.memory[p] = n
-                    break
-                p = self.pairs.next_of(p, i)
+            p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
+            if p >= 0:
+                self.pairs.memory[p] = n
 
     @cython.cfunc
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:

@@ -50,11 +50,13 @@ class Pairs:
         self.answered_at = zeros(DOUBLE, 16)
         self.began = zeros(DOUBLE, 16)
         self.head = zeros(LONG, 1)
+        self.degree = zeros(LONG, 1)
         self.seen = zeros(LONG, 1)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         self.head = grown(self.head, n_rows)
+        self.degree = grown(self.degree, n_rows)
         self.seen = grown(self.seen, n_rows)
 
     @cython.cfunc
@@ -98,6 +100,8 @@ class Pairs:
         for p in range(self.n):
             self.head[self.first[p]] = 0
             self.head[self.second[p]] = 0
+            self.degree[self.first[p]] = 0
+            self.degree[self.second[p]] = 0
         self.n = 0
 
     @cython.cfunc
@@ -113,6 +117,8 @@ class Pairs:
         self.next_of_second[p] = self.head[second]
         self.head[first] = p + 1
         self.head[second] = p + 1
+        self.degree[first] += 1
+        self.degree[second] += 1
         self.memory[p] = -1
         self.answers[p] = self.repeats[p] = 0
         self.crossing[p] = self.inside[p] = self.left_alone[p] = self.gone[p] = self.stale[p] = 0
@@ -140,6 +146,22 @@ class Pairs:
     def partner(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the other body of a pair."""
         return self.first[pair] + self.second[pair] - row
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def find(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the pair of two bodies, or -1.  O(pairs of the body that has fewer)."""
+        p: cython.Py_ssize_t
+        swap: cython.Py_ssize_t
+
+        if self.degree[other] < self.degree[one]:
+            swap = one
+            one = other
+            other = swap
+        p = self.head_of(one)
+        while p >= 0 and self.partner(p, one) != other:
+            p = self.next_of(p, one)
+        return p
 
     @cython.cfunc
     @cython.exceptval(check=False)

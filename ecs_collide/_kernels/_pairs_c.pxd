@@ -21,6 +21,7 @@ cdef class Pairs:
     cdef double[::1] answered_at
     cdef double[::1] began
     cdef long long[::1] head
+    cdef long long[::1] degree
     cdef long long[::1] seen
     cdef long long stamp
     cdef void clear(self) noexcept
@@ -30,5 +31,6 @@ cdef class Pairs:
     cdef Py_ssize_t head_of(self, Py_ssize_t row) noexcept
     cdef Py_ssize_t next_of(self, Py_ssize_t pair, Py_ssize_t row) noexcept
     cdef Py_ssize_t partner(self, Py_ssize_t pair, Py_ssize_t row) noexcept
+    cdef Py_ssize_t find(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void mark_partners(self, Py_ssize_t row) noexcept
     cdef bint is_marked(self, Py_ssize_t row) noexcept

@@ -423,6 +423,8 @@ class Timeline:
         until = self.now + self.sweeper.slop[self.pairs.axis[p]] / -self.sweeper.rate[side]
         for n in range(2):
             row = self.pairs.second[p] if n else self.pairs.first[p]
+            if not self.bodies.yields[row]:
+                continue  # nothing that hits it changes its path, and a floor is hit by many
             q = self.pairs.head_of(row)
             while q >= 0:
                 if (

@@ -289,3 +289,165 @@ def test_a_row_that_touches_by_rounding_was_answered_hundreds_of_times():
 
     assert answers == 30
     assert {of(box, ec.Velocity).x for box in row} == {1 / 3}
+
+
+@pytest.mark.parametrize(
+    ("component", "field"),
+    [(ec.Velocity(1e150, 3), "Velocity.x"), (ec.Growth(3, 1e150), "Growth.y")],
+)
+def test_a_step_wrote_infinity_and_broke_the_tree(component, field):
+    entity = body(0, 50, component, ec.Slide())
+    space = ec.install()
+
+    with pytest.warns(RuntimeWarning, match=rf"{field} is 1e\+150, it must not lead beyond"):
+        esper.process(1e200)
+    space.check()
+    esper.process(0.0)
+
+    assert of(entity, ec.Position).xy == (0.0, 50.0)
+    assert [(report.entity, report.field) for report in space.reports] == [(entity, field)]
+    assert space.query((-1, 49), (1, 51)) == [entity]
+
+
+def test_what_was_deleted_and_not_yet_gone_still_collided():
+    bullet = body(0, 0, ec.Velocity(10, 0), ec.Slide())
+    wall = body(5, 0)
+    space = ec.Space()
+    systems = [
+        system(space)
+        for system in (
+            ec.BroadphaseSystem,
+            ec.NarrowphaseSystem,
+            ec.ResponseSystem,
+            ec.MotionSystem,
+        )
+    ]
+    esper.delete_entity(wall)
+
+    for system in systems:
+        system.process(1.0)
+
+    assert of(bullet, ec.Position).x == 10.0
+    assert wall not in space
+
+
+def test_a_response_that_switched_the_world_let_bodies_through_walls(world):
+    bullet = body(0, 0, ec.Velocity(10, 0), ec.Slide(), Tagged())
+    body(5, 0)
+    space = ec.install()
+
+    def respond(_impact):
+        esper.switch_world(f"{world} beyond")
+        return ec.DEFAULT
+
+    space.respond_with(Tagged, respond)
+    with pytest.raises(RuntimeError, match="in the middle of a step"):
+        esper.process(1.0)
+
+    assert esper.current_world == world
+    assert of(bullet, ec.Position).x == 3.0
+    esper.delete_world(f"{world} beyond")
+
+
+def test_a_handler_that_switched_the_world_kept_the_events_from_the_others(world):
+    bullet = body(0, 0, ec.Velocity(10, 0), ec.Slide(), Tagged())
+    wall = body(5, 0)
+    space = ec.install()
+    heard = []
+
+    def hear(event):
+        heard.append(("esper", event.first, event.second))
+
+    space.on_collision(lambda event: esper.switch_world(f"{world} beyond"))
+    space.on_collision(lambda event: heard.append("typed"), Tagged)
+    esper.set_handler(ec.COLLISION, hear)
+    esper.process(1.0)
+    esper.switch_world(world)
+    esper.delete_world(f"{world} beyond")
+
+    assert heard == ["typed", ("esper", bullet, wall)]
+
+
+def test_a_system_of_another_world_ran_on(world):
+    body(0, 0, ec.Velocity(1, 0))
+    space = ec.install()
+    space.update_bounds(1.0)
+    esper.switch_world(f"{world} beyond")
+
+    with pytest.raises(RuntimeError, match="is current"):
+        space.queue_impacts(1.0)
+
+    esper.switch_world(world)
+    esper.delete_world(f"{world} beyond")
+
+
+def test_an_impact_kept_for_later_lost_its_place():
+    bullet = body(0, 0, ec.Velocity(10, 0), ec.Deflect(), Tagged())
+    body(5, 0)
+    space = ec.install()
+    kept = []
+    space.respond_with(Tagged, lambda impact: (kept.append(impact), ec.DEFAULT)[1])
+
+    esper.process(1.0)
+    esper.delete_entity(bullet, immediate=True)
+    esper.process(1.0)
+
+    assert kept[0].position_first == (3.0, 0.0)
+    assert kept[0].velocity_first == (10.0, 0.0)
+    with pytest.raises(RuntimeError, match="is over"):
+        kept[0].set_velocity(bullet, (0, 0))
+
+
+def test_one_handler_that_raised_kept_the_event_from_the_others():
+    body(0, 0, ec.Velocity(10, 0), ec.Slide())
+    body(5, 0)
+    ec.install()
+    heard = []
+
+    def fail(event):
+        raise KeyError("mine")
+
+    def hear(event):
+        heard.append(1)
+
+    def hear_too(event):
+        heard.append(2)
+
+    for handler in (hear, fail, hear_too):
+        esper.set_handler(ec.COLLISION, handler)
+    with pytest.raises(KeyError, match="mine"):
+        esper.process(1.0)
+
+    assert sorted(heard) == [1, 2]
+
+
+def test_a_handler_that_deleted_a_body_kept_the_collision_from_the_others():
+    body(0, 0, ec.Velocity(10, 0), ec.Slide(), Tagged())
+    wall = body(5, 0)
+    space = ec.install()
+    heard = []
+    space.on_collision(lambda event: esper.delete_entity(wall, immediate=True))
+    space.on_collision(heard.append, Tagged, ec.Extents)
+
+    esper.process(1.0)
+
+    assert len(heard) == 1
+
+
+def test_a_third_body_deleted_by_a_response_was_handed_to_the_next():
+    first = body(0, 0, ec.Velocity(10, 0), ec.Slide(), Tagged())
+    body(5, 0)
+    second = body(0, 10, ec.Velocity(8, 0), ec.Slide(), Tagged())
+    body(5, 10)
+    space = ec.install()
+    asked = []
+
+    def respond(impact):
+        asked.append(impact.first)
+        esper.delete_entity(second)
+        return ec.DEFAULT
+
+    space.respond_with(Tagged, respond)
+    esper.process(1.0)
+
+    assert asked == [first]
