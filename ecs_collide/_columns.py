@@ -13,7 +13,7 @@ Bytes = NDArray[np.int8]
 _VECTORS = (
     "centre", "half", "velocity", "growth", "motion", "resize", "anchored", "swept_min",
     "swept_max", "tight_min", "tight_max", "seen_centre", "seen_half", "seen_velocity",
-    "seen_growth", "earlier",
+    "seen_growth", "earlier", "anchor_velocity",
 )  # fmt: skip
 _SCALARS = ("base", "mass", "restitution", "turned_at")
 _FLAGS = (
@@ -47,6 +47,7 @@ class Columns:
     seen_velocity: Doubles
     seen_growth: Doubles
     earlier: Doubles
+    anchor_velocity: Doubles
     base: Doubles
     turned_at: Doubles
     mass: Doubles

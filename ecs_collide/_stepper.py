@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ecs_collide import _backend, _numbers
@@ -17,7 +17,7 @@ from ecs_collide._roster import Roster, World
 from ecs_collide._step_events import StepEvents
 from ecs_collide._subscribers import Subscribers, require_component_type
 from ecs_collide.components import Velocity
-from ecs_collide.events import COLLISION, SweepKind, Vector
+from ecs_collide.events import COLLISION, SweepKind, Vector, VectorLike
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
 
@@ -70,11 +70,6 @@ class Stats:
 class Stepper:
     """What a space does in a step, stage by stage."""
 
-    dim: int
-    rest_speed: float
-    pair_limit: int
-    answer_limit: int | None
-
     def __init__(self, dim: int, margin: float | None, lookahead: float) -> None:
         self.dim = dim
         self.reports: list[Report] = []
@@ -91,6 +86,9 @@ class Stepper:
         self._busy = False
         self._dt = 0.0
         self._step = 0
+        self._rest_speed = 0.0
+        self._pair_limit = 0
+        self._answer_limit: int | None = None
         self._impact: Impact | None = None
         self._settling = False
         self._errors: list[Exception] = []
@@ -158,10 +156,10 @@ class Stepper:
         self._impact = None
         self._settling = False
         self._errors = []
-        timeline.rest_speed = self.rest_speed
-        timeline.pair_limit = self.pair_limit
+        timeline.rest_speed = self._rest_speed
+        timeline.pair_limit = self._pair_limit
         timeline.answer_limit = (
-            64 + 16 * len(roster.moving) if self.answer_limit is None else self.answer_limit
+            64 + 16 * len(roster.moving) if self._answer_limit is None else self._answer_limit
         )
         timeline.begin()
         timeline.bodies.begin_step(roster.moving.data, dt)
@@ -385,7 +383,7 @@ class Stepper:
             return (0.0,) * self.dim
         return (velocity.x, velocity.y, velocity.z)[: self.dim]
 
-    def give_velocity(self, entity: int, velocity: Sequence[float]) -> None:
+    def give_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Write a body's velocity into its component."""
         component = self.world.component(entity, Velocity)
         if component is None:

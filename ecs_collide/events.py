@@ -25,6 +25,7 @@ CONTACT_ENDED = "ecs_collide.contact_ended"
 """The name under which esper dispatches every `ContactEnded`."""
 
 Vector: TypeAlias = tuple[float, ...]
+VectorLike: TypeAlias = Sequence[float] | NDArray[Any]
 Event = TypeVar("Event")
 
 

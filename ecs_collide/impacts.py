@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
-from ecs_collide.events import SweepKind, Vector, _Pair
+from ecs_collide.events import SweepKind, Vector, VectorLike, _Pair
 
 
 class _Step(Protocol):
@@ -13,7 +12,7 @@ class _Step(Protocol):
 
     def position_of(self, entity: int) -> Vector: ...
     def velocity_of(self, entity: int) -> Vector: ...
-    def give_velocity(self, entity: int, velocity: Sequence[float]) -> None: ...
+    def give_velocity(self, entity: int, velocity: VectorLike) -> None: ...
     def answer_pending(self, impact: Impact) -> None: ...
 
 
@@ -100,7 +99,7 @@ class Impact(_Pair):
         self.other(entity)
         return self._velocities[entity] if self.is_over else self._step.velocity_of(entity)
 
-    def set_velocity(self, entity: int, velocity: Sequence[float]) -> None:
+    def set_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Give one of the two a new velocity from this instant on.
 
         Raises
@@ -156,7 +155,7 @@ class Impact(_Pair):
         return self.velocity(self.first)
 
     @velocity_first.setter
-    def velocity_first(self, velocity: Sequence[float]) -> None:
+    def velocity_first(self, velocity: VectorLike) -> None:
         self.set_velocity(self.first, velocity)
 
     @property
@@ -165,7 +164,7 @@ class Impact(_Pair):
         return self.velocity(self.second)
 
     @velocity_second.setter
-    def velocity_second(self, velocity: Sequence[float]) -> None:
+    def velocity_second(self, velocity: VectorLike) -> None:
         self.set_velocity(self.second, velocity)
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _numbers
 from ecs_collide._stepper import Stepper
-from ecs_collide._subscribers import Unsubscribe, matches
+from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
 from ecs_collide.components import Position, Velocity
 from ecs_collide.events import (
     COLLISION,
@@ -24,6 +24,7 @@ from ecs_collide.events import (
     ContactKind,
     EventSequence,
     Vector,
+    VectorLike,
 )
 
 
@@ -88,20 +89,49 @@ class Space(Stepper):
     ) -> None:
         if dim not in (2, 3):
             raise ValueError(f"Space(dim={dim!r}) must be 2 or 3")
-        _require_number("rest_speed", rest_speed)
         _require_number("lookahead", lookahead)
         if margin is not None:
             _require_number("margin", margin)
-        _require_count("pair_limit", pair_limit)
-        if answer_limit is not None:
-            _require_count("answer_limit", answer_limit)
         super().__init__(int(dim), None if margin is None else float(margin), float(lookahead))
-        self.rest_speed = float(rest_speed)
+        self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.answer_limit = answer_limit
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._step}>"
+
+    # -- settings, taken up by the next step --
+
+    @property
+    def rest_speed(self) -> float:
+        """Bounces slower than this, in world units per second, become slides; 0 is off."""
+        return self._rest_speed
+
+    @rest_speed.setter
+    def rest_speed(self, value: float) -> None:
+        _require_number("rest_speed", value)
+        self._rest_speed = float(value)
+
+    @property
+    def pair_limit(self) -> int:
+        """After so many answers within one step a pair no longer bounces."""
+        return self._pair_limit
+
+    @pair_limit.setter
+    def pair_limit(self, value: int) -> None:
+        _require_count("pair_limit", value)
+        self._pair_limit = value
+
+    @property
+    def answer_limit(self) -> int | None:
+        """After so many answers within one step nothing bounces; None: 64 + 16 for each mover."""
+        return self._answer_limit
+
+    @answer_limit.setter
+    def answer_limit(self, value: int | None) -> None:
+        if value is not None:
+            _require_count("answer_limit", value)
+        self._answer_limit = value
 
     # -- what happened --
 
@@ -154,6 +184,8 @@ class Space(Stepper):
 
     def collisions_between(self, first_kind: type, second_kind: type) -> list[Collision]:
         """Return the collisions between bodies with the one component and the other."""
+        require_component_type("first_kind", first_kind)
+        require_component_type("second_kind", second_kind)
         world = self.world
         return [e for e in self.collisions if matches(world, e, first_kind, second_kind)]
 
@@ -227,7 +259,12 @@ class Space(Stepper):
     def _rows(self, entities: ArrayLike | None) -> NDArray[np.int64]:
         if entities is None:
             return self._roster.rows
-        return np.array([self._row(e) for e in np.asarray(entities).tolist()], np.int64)
+        ids = np.asarray(entities)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise ValueError(
+                f"entities={entities!r} must be a list or array of entity ids, or None"
+            )
+        return np.array([self._row(entity) for entity in ids.tolist()], np.int64)
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body."""
@@ -267,14 +304,14 @@ class Space(Stepper):
                 raise ValueError(f"entity {ids[row]} has no {kind.__name__} to set")
             component.set(*value)
 
-    def teleport(self, entity: int, position: Sequence[float]) -> None:
+    def teleport(self, entity: int, position: VectorLike) -> None:
         """Put a body somewhere else: no sweep between, and its contacts end and begin anew.
 
         The same as setting its `Position`, with a check.
         """
-        self.set_positions([entity], [position])
+        self.set_positions([entity], np.asarray(position)[None])
 
-    def query(self, min: Sequence[float], max: Sequence[float]) -> list[int]:
+    def query(self, min: VectorLike, max: VectorLike) -> list[int]:
         """Return the bodies whose boxes share a point with a region, sorted by id (closed)."""
         corners = _numbers.same_vectors(min=min, max=max)
         if corners.shape[1] != self.dim:
@@ -290,11 +327,11 @@ class Space(Stepper):
         ids = v.ids
         return sorted([ids[row] for row in found])
 
-    def query_point(self, point: Sequence[float]) -> list[int]:
+    def query_point(self, point: VectorLike) -> list[int]:
         """Return the bodies whose boxes hold a point, sorted by id (closed)."""
         return self.query(point, point)
 
-    def cast_ray(self, origin: Sequence[float], direction: Sequence[float]) -> Hit | None:
+    def cast_ray(self, origin: VectorLike, direction: VectorLike) -> Hit | None:
         """Return where a ray from `origin` to `origin + direction` meets a body first.
 
         Of several met at once the lowest entity id is returned; None if there is none.
@@ -351,5 +388,5 @@ def _require_number(name: str, value: float) -> None:
 
 
 def _require_count(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"Space({name}={value!r}) must be a whole number, 0 or more")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
+        raise ValueError(f"Space({name}={value!r}) must be a whole number from 0 to 2**62 - 1")

@@ -76,6 +76,8 @@ class _System(esper.Processor):
     """What the four systems have in common: they work on one space."""
 
     def __init__(self, space: Space) -> None:
+        if not isinstance(space, Space):
+            raise TypeError(f"{type(self).__name__}(space={space!r}) must be given a Space")
         self.space = space
         space.attach(_EsperWorld())
 
@@ -163,6 +165,8 @@ def install(space: Space | None = None, *, dim: int = 2, priority: int = 100) ->
     ValueError
         The world has other systems already, or `dim` is not that of `space`.
     """
+    if space is not None and not isinstance(space, Space):
+        raise TypeError(f"install(space={space!r}) must be given a Space, or None for a new one")
     installed: Any = esper.get_processor(BroadphaseSystem)
     if installed is not None:
         known: Space = installed.space

@@ -69,6 +69,7 @@ class Bodies:
         self.earlier = columns.earlier
         self.turned_at = columns.turned_at
         self.anchored = columns.anchored
+        self.anchor_velocity = columns.anchor_velocity
         self.swept_min = columns.swept_min
         self.swept_max = columns.swept_max
 
@@ -147,6 +148,29 @@ class Bodies:
                 self.earlier[i, axis] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
         self.motion[i, k] = value * self.dt + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
+        """Tell whether a body may not be moved on an axis to make its faces meet another's.
+
+        So are immovable ones, what was snapped to an anchored one at this time
+        `t`, and what has kept that one's velocity since.
+        """
+        return (
+            not self.yields[i]
+            or self.anchored[i, k] == t
+            or (self.anchored[i, k] >= 0.0 and self.velocity[i, k] == self.anchor_velocity[i, k])
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def anchor(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, t: cython.double
+    ) -> cython.void:
+        """Note that a body lies against an anchored one on an axis."""
+        self.anchored[i, k] = t
+        self.anchor_velocity[i, k] = self.velocity[j, k]
 
     @cython.cfunc
     @cython.exceptval(check=False)

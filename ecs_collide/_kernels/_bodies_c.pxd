@@ -25,6 +25,7 @@ cdef class Bodies:
     cdef signed char[::1] sensor
     cdef signed char[::1] gone
     cdef double[:, ::1] anchored
+    cdef double[:, ::1] anchor_velocity
     cdef double[:, ::1] earlier
     cdef double[::1] turned_at
     cdef double[:, ::1] swept_min
@@ -33,5 +34,7 @@ cdef class Bodies:
     cdef double half_at(self, Py_ssize_t i, int k, double t) noexcept
     cdef void advance(self, Py_ssize_t i, double t) noexcept
     cdef void set_velocity(self, Py_ssize_t i, int k, double value) noexcept
+    cdef bint is_anchored(self, Py_ssize_t i, int k, double t) noexcept
+    cdef void anchor(self, Py_ssize_t i, Py_ssize_t j, int k, double t) noexcept
     cdef void find_swept_bounds(self, Py_ssize_t i) noexcept
     cdef bint resizes(self, Py_ssize_t i, int k) noexcept

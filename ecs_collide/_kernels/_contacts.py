@@ -58,6 +58,21 @@ class Contacts:
             p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
             if p >= 0:
                 self.pairs.memory[p] = n
+                self._anchor(p, self.rows[n, 3])
+
+    @cython.cfunc
+    def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Anchor what goes along with an immovable body that it lies against."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+
+        if self.pairs.crossing[p] or b.velocity[i, k] != b.velocity[j, k]:
+            return
+        if not b.yields[j]:
+            b.anchor(i, j, k, 0.0)
+        elif not b.yields[i]:
+            b.anchor(j, i, k, 0.0)
 
     @cython.cfunc
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:

@@ -17,5 +17,6 @@ cdef class Contacts:
     cdef long long[:, ::1] next_rows
     cdef void recall(self)
     cdef void compare(self)
+    cdef void _anchor(self, Py_ssize_t p, int k)
     cdef bint _is_contact(self, Py_ssize_t p)
     cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign)

@@ -92,11 +92,11 @@ def place(
 ) -> cython.void:
     """Make the faces of a pair meet on axis `k` at time `t`.
 
-    Never moves an immovable body, nor one already snapped to an anchored one
-    in this instant; else the lighter of the two, then the one with the higher id.
+    Never moves an anchored body; else the lighter of the two, then the one
+    with the higher id.
     """
-    fixed1: cython.bint = not b.yields[i] or b.anchored[i, k] == t
-    fixed2: cython.bint = not b.yields[j] or b.anchored[j, k] == t
+    fixed1: cython.bint = b.is_anchored(i, k, t)
+    fixed2: cython.bint = b.is_anchored(j, k, t)
 
     if fixed1 and fixed2:
         return
@@ -104,12 +104,12 @@ def place(
         b.advance(i, t)
         _snap(b, i, j, k, sign < 0)
         if fixed2:
-            b.anchored[i, k] = t
+            b.anchor(i, j, k, t)
     else:
         b.advance(j, t)
         _snap(b, j, i, k, sign > 0)
         if fixed1:
-            b.anchored[j, k] = t
+            b.anchor(j, i, k, t)
 
 
 @cython.cclass
@@ -191,6 +191,7 @@ class Settler:
         k: cython.int
         _n: cython.int
 
+        self._part_planes()
         for _n in range(N_PASSES):
             if not self._find_levels():
                 return
@@ -208,6 +209,33 @@ class Settler:
                     _snap(b, i, j, k, self.sign < 0)
                 else:
                     _snap(b, j, i, k, self.sign > 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _part_planes(self) -> cython.void:
+        """Part bodies without thickness whose paths end in one plane.
+
+        With no gap it would be forgotten in the next step from which side they came.
+        """
+        b: Bodies = self.bodies
+        p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.int
+        approach: cython.double
+
+        for p in range(self.pairs.n):
+            i = self.pairs.first[p]
+            j = self.pairs.second[p]
+            for k in range(b.dim):
+                if (
+                    b.centre[i, k] == b.centre[j, k]
+                    and b.centre[i, k] - b.half[i, k] == b.centre[i, k] + b.half[i, k]
+                    and b.centre[j, k] - b.half[j, k] == b.centre[j, k] + b.half[j, k]
+                ):
+                    approach = b.motion[i, k] - b.motion[j, k]
+                    if approach != 0.0 and self._is_solid(p) and self.relate(p) != APART:
+                        place(b, i, j, k, -1 if approach > 0.0 else 1, 1.0)
 
     @cython.cfunc
     @cython.exceptval(check=False)

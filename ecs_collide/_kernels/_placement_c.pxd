@@ -20,5 +20,6 @@ cdef class Settler:
     cdef public double gap
     cdef int relate(self, Py_ssize_t p) noexcept
     cdef void settle(self) noexcept
+    cdef void _part_planes(self) noexcept
     cdef bint _find_levels(self) noexcept
     cdef bint _is_solid(self, Py_ssize_t p) noexcept

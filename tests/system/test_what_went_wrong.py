@@ -451,3 +451,53 @@ def test_a_third_body_deleted_by_a_response_was_handed_to_the_next():
     esper.process(1.0)
 
     assert asked == [first]
+
+
+def test_a_point_whose_path_ended_on_a_plate_fell_through_it_in_the_next_step():
+    #
+    #    .------> | - - ->
+    #    9       10      11
+    plate = body(10, 0, half=(0, 50))
+    point = body(9, 0, ec.Velocity(1, 0), ec.Slide(), half=(0, 0))
+    space = ec.install()
+
+    esper.process(1.0)
+    esper.process(1.0)
+
+    assert [(e.first, e.second, e.time) for e in space.collisions] == [(plate, point, 0.0)]
+    assert 9.99 < of(point, ec.Position).x < 10.0
+    assert of(point, ec.Velocity).x == 0.0
+
+
+def test_a_line_at_rest_on_a_plate_was_snapped_into_it_by_another_that_arrived():
+    body(-10, 0, half=(0, 50))
+    body(-4.058190264560239, -0.14, ec.Velocity(-69.32056210126933, 0), ec.Deflect(), half=(0, 1))
+    line = body(
+        -5.544541300318495, 0.08, ec.Velocity(-96.11123376883471, 0), ec.Slide(), half=(0, 1)
+    )
+    ec.install()
+
+    for _ in range(3):
+        esper.process(0.1)
+
+        assert of(line, ec.Position).x > -10.0
+
+
+@pytest.mark.parametrize("setting", ["rest_speed", "pair_limit", "answer_limit"])
+@pytest.mark.parametrize("value", ["x", -1, 10**30])
+def test_a_setting_out_of_bounds_was_told_by_the_next_step(setting, value):
+    space = ec.Space()
+    if setting == "rest_speed" and value == 10**30:
+        return
+
+    with pytest.raises(ValueError, match=setting):
+        setattr(space, setting, value)
+    with pytest.raises(ValueError, match=setting):
+        ec.Space(**{setting: value})
+
+
+def test_what_is_no_space_was_taken_for_one():
+    with pytest.raises(TypeError, match="must be given a Space"):
+        ec.BroadphaseSystem(5)
+    with pytest.raises(TypeError, match="must be given a Space"):
+        ec.install(5)
