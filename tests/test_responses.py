@@ -168,6 +168,13 @@ def test_stop_takes_the_partners_tangential_velocity():
     assert velocity(second) == (2, 1)
 
 
+def test_two_that_stop_take_their_mean_along_the_surface():
+    # Each would take the other's velocity; neither can, so both get the mean by mass.
+    first, second, _ = meet([ec.Stop()], [ec.Stop(), ec.Mass(3)], (4, 1), (0, -1))
+
+    assert velocity(first) == velocity(second) == (1, -0.5)
+
+
 def test_push_between_two_that_yield_is_relative_to_the_partner():
     # Relative velocity (4, 3): its speed 5 goes up; the crate keeps its own tangential part.
     first, second, _ = meet([ec.Push()], [ec.Slide()], (4, 4), (0, 1))

@@ -277,14 +277,16 @@ def test_r_b3_a_body_at_rest_is_met_by_another():
 
 
 def test_r_b3_bounds_shrink_after_a_fast_flight():
-    # A row of crates under the path; after the stop the bullet is near the last only.
+    # Crates beside an oblique path: its bounds hold all of them, those of the bullet
+    # at rest none.
     for i in range(100):
-        box((10 * i, -3.0), (1, 1))
-    bullet = mover((-20, 0), (0.5, 0.5), (1e5, 0), ec.Stop())
-    box((1000, 0), (1, 10))
+        box((10 * i, 10 * i - 30), (1, 1))
+    bullet = mover((-20, -20), (0.5, 0.5), (1e5, 1e5), ec.Stop())
+    box((1000, 1000), (1, 50))
     space = ec.install()
     esper.process(1 / 60)
     assert velocity(bullet) == (0, 0)
+    assert space.stats.pairs > 90
 
     for _ in range(3):
         esper.process(1 / 60)

@@ -149,7 +149,7 @@ class Contacts:
             j = self.rows[n, 1]
             axis = self.rows[n, 3]
             sign = self.rows[n, 4]
-            if b.moves[i] or b.touched[i] or b.moves[j] or b.touched[j]:
+            if b.moves[i] or b.moves[j] or b.touched[i] or b.touched[j]:
                 self.log.add_contact(
                     ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign,
                     self.rows[n, 2], SEPARATED,

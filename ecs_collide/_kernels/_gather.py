@@ -15,6 +15,13 @@ cython.declare(LARGEST=cython.double)
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 
 
+def _number(value):
+    """Return a number as a float; text is none."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"must be a number, not {value!r}")
+    return float(value)
+
+
 def gather(
     holders: list,
     rows: cython.longlong[::1],
@@ -50,6 +57,8 @@ def gather(
         y = item.y
         if dim == 3:
             z = item.z
+        if not cython.compiled:  # as the compiled life does by itself
+            x, y, z = _number(x), _number(y), _number(z)
         if x != seen[i, 0] or y != seen[i, 1] or (dim == 3 and z != seen[i, 2]):
             changed[i] = 1
             seen[i, 0] = x

@@ -97,6 +97,7 @@ class Sweeper:
             self.gap = [0.0] * 6
             self.rate = [0.0] * 6
             self.slop = [0.0] * 3
+            self.near = [0.0] * 3
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -122,17 +123,18 @@ class Sweeper:
         high1: cython.double = move1 + grow1
         low2: cython.double = move2 - grow2
         high2: cython.double = move2 + grow2
-        largest: cython.double = max(
-            abs(min1),
-            abs(max1),
-            abs(min2),
-            abs(max2),
+        largest: cython.double = max(abs(min1), abs(max1), abs(min2), abs(max2))
+        slop: cython.double
+
+        self.near[k] = SLOP * largest
+        largest = max(
+            largest,
             abs(min1 + low1 * rest),
             abs(max1 + high1 * rest),
             abs(min2 + low2 * rest),
             abs(max2 + high2 * rest),
         )
-        slop: cython.double = SLOP * largest
+        slop = SLOP * largest
         minus: cython.double = _without_tiny(min2 - max1)
         plus: cython.double = _without_tiny(min1 - max2)
 

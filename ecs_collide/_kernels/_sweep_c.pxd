@@ -8,6 +8,7 @@ cdef class Sweeper:
     cdef double gap[6]
     cdef double rate[6]
     cdef double slop[3]
+    cdef double near[3]
     cdef public int kind
     cdef public int axis
     cdef public int sign

@@ -360,7 +360,7 @@ class Timeline:
     def _is_meeting(self) -> cython.bint:
         """Tell whether the pair just swept is meeting at this instant.
 
-        A gap within the slop is none: where placement has left one ulp, the
+        A gap within the slop of where they now are is none: where placement has left one ulp, the
         impact belongs to this instant and not to one of its own, in which the
         groups of this one would have ended.
         """
@@ -372,7 +372,7 @@ class Timeline:
         closing = -self.sweeper.rate[2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)]
         if kind == OVERLAP:
             return closing > 0.0
-        return self.sweeper.enter * closing <= self.sweeper.slop[self.sweeper.axis]
+        return self.sweeper.enter * closing <= self.sweeper.near[self.sweeper.axis]
 
     @cython.cfunc
     @cython.exceptval(check=False)

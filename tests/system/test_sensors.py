@@ -59,6 +59,26 @@ def test_entry_in_one_step_and_exit_in_another():
     ]
 
 
+def test_entering_or_leaving_exactly_at_the_end_of_a_step():
+    # Inside from 3 to 7 units: with steps of 3 and of 4 both happen at an end.
+    runner = mover((0, 0), (1, 1), (1, 0))
+    box((5, 0), (1, 1), ec.Sensor())
+    space = ec.install()
+
+    esper.process(3.0)
+    assert len(space.collisions) == 0
+    assert len(space.contacts_began) == 0
+
+    esper.process(4.0)
+    assert [hit.time for hit in space.collisions] == [0.0]
+    assert len(space.contacts_began) == 1
+    assert len(space.contacts_ended) == 1
+    assert list(space.contacts(runner)) == []
+
+    esper.process(1.0)
+    assert len(space.contact_array) == 0
+
+
 def test_a_body_that_starts_inside_is_a_contact_and_no_collision():
     runner = mover((0.5, 0), (1, 1), (1, 0), ec.Slide())
     coin = box((0, 0), (1, 1), ec.Sensor())

@@ -501,3 +501,31 @@ def test_what_is_no_space_was_taken_for_one():
         ec.BroadphaseSystem(5)
     with pytest.raises(TypeError, match="must be given a Space"):
         ec.install(5)
+
+
+@pytest.mark.parametrize("speed", [1e4, 1e14])
+def test_of_two_walls_far_ahead_the_lower_id_was_met_first(speed):
+    far = body(50, 0, half=(1, 5))
+    near = body(6, 0, half=(1, 5))
+    bullet = body(0, 0, ec.Velocity(speed, 0), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert of(bullet, ec.Position).x == 4.0
+    assert [(e.first, e.second) for e in space.collisions] == [(near, bullet)]
+    assert far in space
+
+
+@pytest.mark.parametrize("number", [Fraction(1, 3), Decimal("0.1"), 2**53 + 1])
+def test_a_number_that_is_no_float_was_a_teleport_in_every_step(number):
+    body(number, -2)
+    box = body(0, 0, ec.Velocity(0, -1), ec.Slide())
+    of(box, ec.Position).x = number
+    space = ec.install()
+    esper.process(1.0)
+
+    for _ in range(2):
+        of(box, ec.Velocity).y = -1
+        esper.process(1.0)
+        assert len(space.contact_array) == 0
