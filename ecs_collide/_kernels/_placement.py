@@ -190,6 +190,7 @@ class Settler:
         j: cython.Py_ssize_t
         k: cython.int
         _n: cython.int
+        first_moves: cython.bint
 
         self._part_planes()
         for _n in range(N_PASSES):
@@ -203,9 +204,13 @@ class Settler:
                 i = self.pairs.first[p]
                 j = self.pairs.second[p]
                 k = self.axis
-                if self.level[i, k] > self.level[j, k] or (
-                    self.level[i, k] == self.level[j, k] and b.mass[i] < b.mass[j]
-                ):
+                if self.level[i, k] != self.level[j, k]:
+                    first_moves = self.level[i, k] > self.level[j, k]
+                elif (b.half[i, k] == 0.0) != (b.half[j, k] == 0.0):
+                    first_moves = b.half[i, k] > 0.0  # a plane would forget its side
+                else:
+                    first_moves = b.mass[i] < b.mass[j]
+                if first_moves:
                     _snap(b, i, j, k, self.sign < 0)
                 else:
                     _snap(b, j, i, k, self.sign > 0)
