@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import ecs_collide
 from demos import __main__ as runner
 from demos import _headless, arena
 from tests.demos.conftest import need
@@ -23,6 +24,8 @@ def demos(*arguments: str, hide: str = "", folder: Path) -> subprocess.Completed
     code = f"import sys; {hidden}from demos.__main__ import main; sys.exit(main())"
     environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
     environment |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": ""}
+    if not ecs_collide.COMPILED:
+        environment["ECS_COLLIDE_PURE_PYTHON"] = "1"  # else the import says that it is slower
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
