@@ -85,7 +85,8 @@ class Roster:
         self._holders: dict[type, list[Any]] = {}
         self._rows_with: dict[type, Rows] = {}
         self._timeline = timeline
-        self._unplaced: set[int] = set()  # rows that have no place in the tree they belong to
+        self._new: set[int] = set()  # rows of bodies that were not there in the last step
+        self._unplaced: set[int] = set()  # rows of bodies that are in the wrong tree
         self._bind()
 
     def _bind(self) -> None:
@@ -128,14 +129,14 @@ class Roster:
                 and self._holders[Extents][row] is not extents[entity]
             ):  # an id that was used again: another body
                 self._forget(row, EndReason.ENTITY_DELETED)
-                self._unplaced.add(row)
+                self._new.add(row)
         newcomers = sorted(present - self.row_of.keys())
         if self.columns.reserve(len(newcomers)):
             self._bind()
         for entity in newcomers:
             row = self.columns.take(entity)
             self.row_of[entity] = row
-            self._unplaced.add(row)
+            self._new.add(row)
         self.entities = np.array(sorted(present), np.int64)
         self.rows = np.array([self.row_of[entity] for entity in self.entities.tolist()], np.int64)
         self._hold(lists)
@@ -197,6 +198,7 @@ class Roster:
         row = self.row_of.pop(entity)
         self._forget(row, reason)
         self._timeline.candidates.remove(row)
+        self._new.discard(row)
         self._unplaced.discard(row)
         self.columns.give_back(row)
 
@@ -283,12 +285,13 @@ class Roster:
                 self._timeline.candidates.remove(row)
                 entity = int(c.ids[row])
                 reports.append(quarantine_report(step, dt, entity, self._lookup(row), c.dim))
-            self._unplaced.update(rows[was & ~is_bad].tolist())
+            self._new.update(rows[was & ~is_bad].tolist())
             c.quarantined[rows] = is_bad
             rows = rows[~is_bad]
+        c.touched[list(self._new)] = 0  # not moved: it was nowhere before
         unplaced = np.zeros(c.capacity, bool)
-        unplaced[list(self._unplaced)] = True
-        c.touched[unplaced] = 0  # a newcomer was not moved: it was nowhere before
+        unplaced[list(self._new | self._unplaced)] = True
+        self._new.clear()
         self._unplaced.clear()
         touched = rows[c.touched[rows] != 0]
         for row in touched.tolist():

@@ -529,3 +529,20 @@ def test_a_number_that_is_no_float_was_a_teleport_in_every_step(number):
         of(box, ec.Velocity).y = -1
         esper.process(1.0)
         assert len(space.contact_array) == 0
+
+
+def test_a_body_that_was_moved_and_stopped_moving_in_one_step_was_not_teleported():
+    floor = body(0, -2, half=(50, 1))
+    box = body(0, 0, ec.Velocity(0, -1), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+    esper.remove_component(box, ec.Velocity)
+    of(box, ec.Position).x = 20.0
+
+    esper.process(1.0)
+
+    assert [(e.first, e.second, e.reason) for e in space.contacts_ended] == [
+        (floor, box, ec.EndReason.TELEPORTED)
+    ]
+    space.check()
+    assert space.query((19, -1), (21, 1)) == [floor, box]
