@@ -299,7 +299,7 @@ class Roster:
         moves = c.moves[rows] != 0
         self.moving = rows[moves]
         self.touched_still = rows[~moves & ((c.touched[rows] != 0) | unplaced[rows])]
-        self.active = np.union1d(self.moving, touched)
+        self.active = np.concatenate((self.moving, touched[c.moves[touched] == 0]))
         for array in (c.motion, c.resize, c.base):
             array[self.touched_still] = 0.0
         return reports

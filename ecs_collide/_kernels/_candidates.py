@@ -24,7 +24,7 @@ else:
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._tree import Tree, fatten
 
-from ecs_collide._kernels._memory import DOUBLE, grown, zeros
+from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
 
 cython.declare(TOO_BIG=cython.double)
 TOO_BIG = 4.0  # fat bounds this many times larger than fresh ones are renewed
@@ -55,53 +55,68 @@ class Candidates:
         self.n_reinsertions = 0
         self.fat_min = zeros(DOUBLE, 1, bodies.dim)
         self.fat_max = zeros(DOUBLE, 1, bodies.dim)
+        self.escaped = zeros(LONG, 1)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         self.fat_min = grown(self.fat_min, n_rows)
         self.fat_max = grown(self.fat_max, n_rows)
+        self.escaped = grown(self.escaped, n_rows)
 
     def place_still(self, rows: cython.longlong[::1]):
         """Put bodies that do not move into their tree, where they now are."""
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
 
+        if rows.shape[0] == 0:
+            return
         for n in range(rows.shape[0]):
             i = rows[n]
             self.moving.drop(i)
             self.bodies.find_swept_bounds(i)
-            self.still.put(i, self.bodies.swept_min, self.bodies.swept_max, i)
+        self.still.put_rows(rows, self.bodies.swept_min, self.bodies.swept_max)
 
     def place_moving(self, rows: cython.longlong[::1]):
         """Reinsert the moving bodies whose path of this step escapes their fat bounds."""
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        n_escaped: cython.Py_ssize_t = 0
 
         for n in range(rows.shape[0]):
-            self.still.drop(rows[n])
-            self.keep_in_tree(rows[n], True)
+            i = rows[n]
+            self.still.drop(i)
+            self._fatten(i)
+            if not self.moving.covers(i, b.swept_min, b.swept_max, i) or self.moving.exceeds(
+                i, self.fat_min, self.fat_max, i, TOO_BIG
+            ):
+                self.escaped[n_escaped] = i
+                n_escaped += 1
+        if n_escaped:
+            self.moving.put_rows(self.escaped[:n_escaped], self.fat_min, self.fat_max)
+        self.n_reinsertions += n_escaped
 
     @cython.cfunc
-    def keep_in_tree(self, i: cython.Py_ssize_t, renew: cython.bint) -> cython.bint:
-        """Make the tree hold all of the body's path; tell whether it was reinserted.
-
-        With `renew`, bounds that have become far too big are replaced as well.
-        """
+    @cython.exceptval(check=False)
+    def _fatten(self, i: cython.Py_ssize_t) -> cython.void:
         b: Bodies = self.bodies
-        covered: cython.bint
 
-        if not b.moves[i]:
-            self.still.put(i, b.swept_min, b.swept_max, i)
-            return True
-        covered = self.moving.covers(i, b.swept_min, b.swept_max, i)
-
-        if covered and not renew:
-            return False
         fatten(
             self.moving.phase(i), b.swept_min, b.swept_max, b.motion, i, self.margin, self.lookahead,
             self.fat_min, self.fat_max,
         )  # fmt: skip
-        if covered and not self.moving.exceeds(i, self.fat_min, self.fat_max, i, TOO_BIG):
+
+    @cython.cfunc
+    def keep_in_tree(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Make the tree hold all of a body's path within a step; tell whether it was reinserted."""
+        b: Bodies = self.bodies
+
+        if not b.moves[i]:
+            self.still.put(i, b.swept_min, b.swept_max, i)
+            return True
+        if self.moving.covers(i, b.swept_min, b.swept_max, i):
             return False
+        self._fatten(i)
         self.moving.put(i, self.fat_min, self.fat_max, i)
         self.n_reinsertions += 1
         return True

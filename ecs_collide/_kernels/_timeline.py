@@ -567,7 +567,7 @@ class Timeline:
             i = r.changed[n]
             r.is_changed[i] = 0
             self.bodies.find_swept_bounds(i)
-            if self.candidates.keep_in_tree(i, False):
+            if self.candidates.keep_in_tree(i):
                 self.candidates.find_partners(i, False)
         for n in range(r.n_changed):
             i = r.changed[n]

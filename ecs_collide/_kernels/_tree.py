@@ -231,6 +231,28 @@ class Tree:
             self.nodes.store(items[i], mins, maxs, i)
         self._lay_out()
 
+    def put_rows(
+        self,
+        items: cython.longlong[::1],
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+    ) -> None:
+        """Make box `item` of two arrays the bounds of each item.
+
+        As `put`, one by one; where they are many, the tree is laid out anew
+        instead, which is cheaper.
+        """
+        i: cython.Py_ssize_t
+
+        if RENEWALS_TO_LAY_OUT * items.shape[0] > self.nodes.n_items:
+            self._make_room_for(items)
+            for i in range(items.shape[0]):
+                self.nodes.store(items[i], mins, maxs, items[i])
+            self._lay_out()
+        else:
+            for i in range(items.shape[0]):
+                self.put(items[i], mins, maxs, items[i])
+
     def renew(
         self,
         items: cython.longlong[::1],
