@@ -145,17 +145,12 @@ class Roster:
     def _hold(self, lists: dict[type, list[tuple[int, Any]]]) -> None:
         """Keep the components of all bodies by row, and what follows from having them."""
         c = self.columns
-        row_of = self.row_of
         for kind, pairs in lists.items():
             holder: list[Any] = [None] * c.capacity
-            rows = []
-            for entity, component in pairs:
-                row = row_of.get(entity)
-                if row is not None:
-                    holder[row] = component
-                    rows.append(row)
+            rows = np.empty(len(pairs), np.int64)
+            n = _backend.kernels.gather.hold(pairs, self.row_of, holder, rows.data)
             self._holders[kind] = holder
-            self._rows_with[kind] = np.array(sorted(rows), np.int64)
+            self._rows_with[kind] = np.sort(rows[:n])
         with_ = self._rows_with
         for flag in (c.sensor, c.response, c.custom):
             flag[:] = 0

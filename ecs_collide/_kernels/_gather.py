@@ -15,6 +15,41 @@ cython.declare(LARGEST=cython.double)
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 
 
+def hold(pairs: list, row_of: dict, holders: list, rows: cython.longlong[::1]) -> int:
+    """File the components of a world's list by the rows of their bodies.
+
+    Parameters
+    ----------
+    pairs : list of (entity, component)
+    row_of : dict
+        Row by entity; entities without one are passed over.
+    holders : list
+        Written: the component in row i.
+    rows : int64, as long as `pairs`
+        Written: the rows that were filed, in the order of `pairs`.
+
+    Returns
+    -------
+    int
+        How many were filed.
+    """
+    n: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    entity: object
+    component: object
+    row: object
+
+    for entity, component in pairs:
+        row = row_of.get(entity)
+        if row is None:
+            continue
+        i = row
+        holders[i] = component
+        rows[n] = i
+        n += 1
+    return n
+
+
 def _number(value):
     """Return a number as a float; text is none."""
     if isinstance(value, (str, bytes, bytearray)):

@@ -1,3 +1,9 @@
+def hold(
+    pairs: list[tuple[int, object]],
+    row_of: dict[int, int],
+    holders: list[object],
+    rows: memoryview,
+) -> int: ...
 def gather(
     holders: list[object],
     rows: memoryview,
