@@ -280,7 +280,7 @@ class Stepper:
             static=len(r.rows) - len(r.moving),
             reinsertions=t.candidates.n_reinsertions,
             pairs=t.pairs.n,
-            sweeps=t.n_sweeps,
+            sweeps=t.meetings.n_sweeps,
             impacts=len(self._events.collisions),
             answers=t.n_answers,
             joins=t.responder.n_joins,

@@ -35,6 +35,7 @@ ORDER = [
     "_kernels._placement",
     "_kernels._candidates",
     "_kernels._contacts",
+    "_kernels._meetings",
     "_kernels._timeline",
     # floor 2: their faces, each usable alone
     "_backend",

@@ -22,21 +22,23 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._contacts_c import CROSSING, SEPARATED, Contacts
     from cython.cimports.ecs_collide._kernels._log_c import BEGAN, ENDED, WITHIN, Log
+    from cython.cimports.ecs_collide._kernels._meetings_c import Meetings
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._placement_c import Settler, place
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._responses_c import Responder
-    from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE, Sweeper
+    from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE
 else:
     from ecs_collide._kernels._bodies import Bodies
     from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._contacts import CROSSING, SEPARATED, Contacts
     from ecs_collide._kernels._log import BEGAN, ENDED, WITHIN, Log
+    from ecs_collide._kernels._meetings import Meetings
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._placement import Settler, place
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._responses import Responder
-    from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE, Sweeper
+    from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE
 
 cython.declare(
     ANSWERED=cython.int,
@@ -47,7 +49,6 @@ cython.declare(
     UNANSWERED=cython.int,
     INSTANT_LIMIT=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
-    INF=cython.double,
 )
 
 # Codes of events.Answer.
@@ -60,7 +61,6 @@ UNANSWERED = 5
 
 INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
-INF = float("inf")
 
 
 @cython.cclass
@@ -73,8 +73,6 @@ class Timeline:
 
     Attributes
     ----------
-    now : float
-        The time reached, a fraction of the step.
     pending, event : int
         The pair handed over, or -1, and its row in the log.
     hand_over : bool
@@ -90,11 +88,10 @@ class Timeline:
         self.log = Log(dim)
         self.candidates = Candidates(self.bodies, self.pairs, self.queue)
         self.contacts = Contacts(self.bodies, self.pairs, self.settler, self.log)
-        self.sweeper = Sweeper(dim)
-        self.now = 0.0
+        self.meetings = Meetings(self.bodies, self.pairs, self.queue)
         self.rest_speed = 0.0
         self.pair_limit = self.answer_limit = 0
-        self.n_answers = self.n_sweeps = 0
+        self.n_answers = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
         self.pending = self.event = -1
         self.hand_over = False
@@ -110,11 +107,10 @@ class Timeline:
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
         self.pairs.clear()
-        self.queue.clear()
+        self.meetings.begin_step()
         self.responder.begin_step()
-        self.now = 0.0
         self.pending = self.event = -1
-        self.n_answers = self.n_sweeps = self.candidates.n_reinsertions = 0
+        self.n_answers = self.candidates.n_reinsertions = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
 
     def find_pairs(self, rows: cython.longlong[::1]):
@@ -130,10 +126,10 @@ class Timeline:
 
         for p in range(self.pairs.n):
             if not self.pairs.crossing[p]:
-                self._sweep_again(p)
+                self.meetings.sweep_again(p)
                 continue
-            self._aim(p)
-            kind = self.sweeper.solve()
+            self.meetings.aim(p)
+            kind = self.meetings.sweeper.solve()
             n = self.pairs.memory[p]
             if n >= 0 and self.contacts.rows[n, 2] == CROSSING and kind != SEPARATE:
                 self.pairs.inside[p] = 1
@@ -141,105 +137,14 @@ class Timeline:
                 self.pairs.sign[p] = self.contacts.rows[n, 4]
             elif kind == OVERLAP:
                 self.pairs.inside[p] = 1
-                self._note_side(p, kind)
+                self.meetings.note_side(p, kind)
                 if n < 0:
                     self.pairs.began[p] = 0.0
                     self.log.add_contact(
                         BEGAN, WITHIN, 0.0, self.queue.low[p], self.queue.high[p],
                         self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
                     )  # fmt: skip
-            self._sweep_crossing(p, kind)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _aim(self, p: cython.Py_ssize_t) -> cython.void:
-        """Aim the sweeper at a pair, from now to the end of the step."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int
-        centre1: cython.double
-        centre2: cython.double
-        half1: cython.double
-        half2: cython.double
-
-        self.n_sweeps += 1
-        for k in range(b.dim):
-            centre1 = b.centre_at(i, k, self.now)
-            centre2 = b.centre_at(j, k, self.now)
-            half1 = b.half_at(i, k, self.now)
-            half2 = b.half_at(j, k, self.now)
-            self.sweeper.aim(
-                k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
-                b.motion[i, k], b.resize[i, k], b.motion[j, k], b.resize[j, k], 1.0 - self.now,
-            )  # fmt: skip
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
-        """Return how fast the faces of the pair's contact side close, in units per second."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int = self.pairs.axis[p]
-        sign: cython.int = self.pairs.sign[p]
-
-        speed: cython.double = (
-            (b.velocity[j, k] + sign * b.growth[j, k]) - (b.velocity[i, k] - sign * b.growth[i, k])
-        ) * sign
-
-        return max(speed, 0.0) + 0.0  # faces that close by rounding alone have none
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
-        """Keep the contact side that the sweeper found."""
-        self.pairs.kind[p] = kind
-        self.pairs.axis[p] = self.sweeper.axis
-        self.pairs.sign[p] = self.sweeper.sign
-        self.pairs.exit[p] = self.now + self.sweeper.exit
-        self.pairs.speed[p] = self._closing_speed(p)
-
-    @cython.cfunc
-    def _sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
-        """Sweep a pair from now on and queue its next impact, if it has one."""
-        kind: cython.int
-        t: cython.double
-
-        self.queue.drop(p)
-        self.pairs.stale[p] = 0
-        if self.pairs.left_alone[p] or self.pairs.gone[p]:
-            return
-        self._aim(p)
-        kind = self.sweeper.solve()
-        if self.pairs.crossing[p]:
-            self._sweep_crossing(p, kind)
-        elif self._is_meeting():
-            self._note_side(p, kind)
-            self.queue.put(p, self.now, self.sweeper.corner)
-        elif kind == IMPACT:
-            t = self.now + self.sweeper.enter
-            if t < 1.0:
-                self._note_side(p, kind)
-                self.queue.put(p, t, self.sweeper.corner)
-
-    @cython.cfunc
-    def _sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
-        """Queue when the swept bodies of a pair will enter or leave each other."""
-        t: cython.double
-
-        if self.pairs.inside[p]:
-            t = self.now + max(self.sweeper.exit, 0.0)
-            if t < 1.0:
-                self.queue.put(p, t, 0)
-        elif kind == IMPACT:
-            t = self.now + self.sweeper.enter
-            if t < 1.0:
-                self._note_side(p, kind)
-                self.queue.put(p, t, self.sweeper.corner)
-        elif kind == OVERLAP:
-            self._note_side(p, kind)
-            self.queue.put(p, self.now, 0)
+            self.meetings.sweep_crossing(p, kind)
 
     def run(self, answering: cython.bint) -> cython.Py_ssize_t:
         """Take impacts in time order; return a pair that is handed over, or -1 at the end.
@@ -252,9 +157,9 @@ class Timeline:
             p = self.queue.top()
             if p < 0:
                 return -1
-            if self.queue.time[p] > self.now:
-                self.now = self.queue.time[p]
-                self.responder.begin_instant(self.now)
+            if self.queue.time[p] > self.meetings.now:
+                self.meetings.now = self.queue.time[p]
+                self.responder.begin_instant(self.meetings.now)
             self.queue.drop(p)
             if self.pairs.crossing[p]:
                 self._cross(p)
@@ -272,22 +177,22 @@ class Timeline:
 
         if self.pairs.stale[p]:
             self.pairs.stale[p] = 0
-            if not self._is_due(p):
+            if not self.meetings.is_due(p):
                 if not self.queue.corner[p]:
                     self._record(p, STOPPED_ALREADY)
                     if self.pairs.began[p] < 0.0:
-                        self.pairs.began[p] = self.now
+                        self.pairs.began[p] = self.meetings.now
                 return False
-            if self.sweeper.corner and not self.queue.corner[p]:
-                self.queue.put(p, self.now, 1)
+            if self.meetings.sweeper.corner and not self.queue.corner[p]:
+                self.queue.put(p, self.meetings.now, 1)
                 return False
-        if self.queue.corner[p] and self._waits(p):
+        if self.queue.corner[p] and self.meetings.waits(p):
             return False
         if self.pairs.kind[p] == IMPACT:
-            place(b, i, j, self.pairs.axis[p], self.pairs.sign[p], self.now)
+            place(b, i, j, self.pairs.axis[p], self.pairs.sign[p], self.meetings.now)
         self.event = self._record(p, ANSWERED)
         if self.pairs.began[p] < 0.0:
-            self.pairs.began[p] = self.now
+            self.pairs.began[p] = self.meetings.now
         if self.n_answers >= self.answer_limit and not self.responder.lasting:
             self.responder.lasting = True
             self.n_answer_limit += 1
@@ -318,7 +223,7 @@ class Timeline:
             pass
         elif default:
             self._answer(p, False, False)
-        elif self._meets(p):
+        elif self.meetings.meets(p):
             self._answer(p, True, True)
             if self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
@@ -347,119 +252,33 @@ class Timeline:
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Put a body somewhere else at the instant of the pending impact."""
         if self.bodies.moves[i]:
-            self.bodies.advance(i, self.now)
+            self.bodies.advance(i, self.meetings.now)
         self.bodies.centre[i, k] = value
         self.responder.note_change(i)
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return where a body is at the time reached."""
-        return self.bodies.centre_at(i, k, self.now)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _is_meeting(self) -> cython.bint:
-        """Tell whether the pair just swept is meeting at this instant.
-
-        A gap within the slop of where they now are is none: where placement has left one ulp, the
-        impact belongs to this instant and not to one of its own, in which the
-        groups of this one would have ended.
-        """
-        kind: cython.int = self.sweeper.kind
-        closing: cython.double
-
-        if kind != IMPACT and kind != OVERLAP:
-            return False
-        closing = -self.sweeper.rate[2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)]
-        if kind == OVERLAP:
-            return closing > 0.0
-        return self.sweeper.enter * closing <= self.sweeper.near[self.sweeper.axis]
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _meets(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
-        self._aim(p)
-        self.sweeper.solve()
-        if not self._is_meeting():
-            return False
-        self._note_side(p, self.sweeper.kind)
-        return True
-
-    @cython.cfunc
-    def _is_due(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Sweep a pair again from now; tell whether its impact is still due at once.
-
-        If it is due later it is queued for then.
-        """
-        t: cython.double
-
-        if self._meets(p):
-            return True
-        if self.sweeper.kind == IMPACT:
-            t = self.now + self.sweeper.enter
-            if t < 1.0:
-                self._note_side(p, IMPACT)
-                self.queue.put(p, t, self.sweeper.corner)
-        return False
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _waits(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Let a corner impact wait for a face impact of either body that is all but due.
-
-        Two times that should be one differ by rounding, and the corner must
-        come second: it is requeued for the time of the face impact.
-        """
-        q: cython.Py_ssize_t
-        n: cython.int
-        row: cython.Py_ssize_t
-        side: cython.int = 2 * self.pairs.axis[p] + (1 if self.pairs.sign[p] > 0 else 0)
-        until: cython.double
-        earliest: cython.double = INF
-
-        self._aim(p)
-        if self.sweeper.rate[side] >= 0.0:
-            return False
-        until = self.now + self.sweeper.slop[self.pairs.axis[p]] / -self.sweeper.rate[side]
-        for n in range(2):
-            row = self.pairs.second[p] if n else self.pairs.first[p]
-            if not self.bodies.yields[row]:
-                continue  # nothing that hits it changes its path, and a floor is hit by many
-            q = self.pairs.head_of(row)
-            while q >= 0:
-                if (
-                    self.queue.holds(q)
-                    and not self.queue.corner[q]
-                    and not self.pairs.crossing[q]
-                    and self.now < self.queue.time[q] <= until
-                ):
-                    earliest = min(earliest, self.queue.time[q])
-                q = self.pairs.next_of(q, row)
-        if earliest == INF:
-            return False
-        self.queue.put(p, earliest, 1)
-        self.pairs.stale[p] = 1
-        return True
+        return self.bodies.centre_at(i, k, self.meetings.now)
 
     @cython.cfunc
     def _cross(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a pair enter or leave each other, as queued."""
         if self.pairs.stale[p]:
             self.pairs.stale[p] = 0
-            self._aim(p)
-            self.sweeper.solve()
+            self.meetings.aim(p)
+            self.meetings.sweeper.solve()
             if self.pairs.inside[p]:
-                if self.sweeper.exit > 0.0:
-                    self._sweep_crossing(p, self.sweeper.kind)
+                if self.meetings.sweeper.exit > 0.0:
+                    self.meetings.sweep_crossing(p, self.meetings.sweeper.kind)
                     return
-            elif not self._is_due(p):
+            elif not self.meetings.is_due(p):
                 return
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             if self.pairs.memory[p] >= 0:
                 self.contacts.rows[self.pairs.memory[p], 5] = 1
             self.log.add_contact(
-                ENDED, WITHIN, self.now, self.queue.low[p], self.queue.high[p],
+                ENDED, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
             )  # fmt: skip
             self.pairs.memory[p] = -1
@@ -467,15 +286,15 @@ class Timeline:
             return
         self._record(p, CROSSED)
         self.pairs.inside[p] = 1
-        self.pairs.began[p] = self.now
+        self.pairs.began[p] = self.meetings.now
         if self.pairs.memory[p] < 0:
             self.log.add_contact(
-                BEGAN, WITHIN, self.now, self.queue.low[p], self.queue.high[p],
+                BEGAN, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
             )  # fmt: skip
-        self._aim(p)
-        self.sweeper.solve()
-        self._sweep_crossing(p, self.sweeper.kind)
+        self.meetings.aim(p)
+        self.meetings.sweeper.solve()
+        self.meetings.sweep_crossing(p, self.meetings.sweeper.kind)
 
     @cython.cfunc
     def _record(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
@@ -487,7 +306,7 @@ class Timeline:
         k: cython.int
         n: cython.Py_ssize_t = log.add_collision()
 
-        log.time[n] = self.now
+        log.time[n] = self.meetings.now
         log.exit[n] = self.pairs.exit[p]
         log.speed[n] = self.pairs.speed[p]
         log.bodies[n, 0] = b.ids[i]
@@ -497,14 +316,14 @@ class Timeline:
         log.codes[n, 2] = self.pairs.axis[p]
         log.codes[n, 3] = self.pairs.sign[p]
         for k in range(b.dim):
-            log.vectors[n, k] = b.centre_at(i, k, self.now) + 0.0
-            log.vectors[n, b.dim + k] = b.centre_at(j, k, self.now) + 0.0
+            log.vectors[n, k] = b.centre_at(i, k, self.meetings.now) + 0.0
+            log.vectors[n, b.dim + k] = b.centre_at(j, k, self.meetings.now) + 0.0
             log.vectors[n, 2 * b.dim + k] = b.velocity[i, k]
             log.vectors[n, 3 * b.dim + k] = b.velocity[j, k]
             if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
-                if b.turned_at[i] == self.now:
+                if b.turned_at[i] == self.meetings.now:
                     log.vectors[n, 2 * b.dim + k] = b.earlier[i, k]
-                if b.turned_at[j] == self.now:
+                if b.turned_at[j] == self.meetings.now:
                     log.vectors[n, 3 * b.dim + k] = b.earlier[j, k]
         return n
 
@@ -520,14 +339,14 @@ class Timeline:
         restitution: cython.double = 0.0
         tired: cython.bint = self.responder.lasting or self.pairs.answers[p] > self.pair_limit
 
-        if tired or self.pairs.answered_at[p] == self.now:
+        if tired or self.pairs.answered_at[p] == self.meetings.now:
             self.pairs.repeats[p] += 1
         else:
             self.pairs.repeats[p] = 0
         if self.pairs.repeats[p] >= REPEAT_LIMIT and (b.resizes(i, k) or b.resizes(j, k)):
             self._crush(p)
             return
-        self.pairs.answered_at[p] = self.now
+        self.pairs.answered_at[p] = self.meetings.now
         if not (
             inelastic
             or tired
@@ -573,10 +392,10 @@ class Timeline:
             i = r.changed[n]
             p = self.pairs.head_of(i)
             while p >= 0:
-                if self.queue.holds(p) and self.queue.time[p] == self.now:
+                if self.queue.holds(p) and self.queue.time[p] == self.meetings.now:
                     self.pairs.stale[p] = 1
                 else:
-                    self._sweep_again(p)
+                    self.meetings.sweep_again(p)
                 p = self.pairs.next_of(p, i)
         r.n_changed = 0
 

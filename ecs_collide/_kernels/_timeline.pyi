@@ -2,6 +2,7 @@ from ecs_collide._kernels._bodies import Bodies
 from ecs_collide._kernels._candidates import Candidates
 from ecs_collide._kernels._contacts import Contacts
 from ecs_collide._kernels._log import Log
+from ecs_collide._kernels._meetings import Meetings
 from ecs_collide._kernels._pairs import Pairs
 from ecs_collide._kernels._placement import Settler
 from ecs_collide._kernels._queue import Queue
@@ -16,12 +17,11 @@ class Timeline:
     log: Log
     candidates: Candidates
     contacts: Contacts
-    now: float
+    meetings: Meetings
     rest_speed: float
     pair_limit: int
     answer_limit: int
     n_answers: int
-    n_sweeps: int
     n_crushed: int
     n_forced: int
     n_pair_limit: int

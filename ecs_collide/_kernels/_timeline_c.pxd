@@ -2,11 +2,11 @@ from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._candidates_c cimport Candidates
 from ecs_collide._kernels._contacts_c cimport Contacts
 from ecs_collide._kernels._log_c cimport Log
+from ecs_collide._kernels._meetings_c cimport Meetings
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._placement_c cimport Settler
 from ecs_collide._kernels._queue_c cimport Queue
 from ecs_collide._kernels._responses_c cimport Responder
-from ecs_collide._kernels._sweep_c cimport Sweeper
 
 cdef class Timeline:
     cdef public Bodies bodies
@@ -17,13 +17,11 @@ cdef class Timeline:
     cdef public Log log
     cdef public Candidates candidates
     cdef public Contacts contacts
-    cdef Sweeper sweeper
-    cdef public double now
+    cdef public Meetings meetings
     cdef public double rest_speed
     cdef public long long pair_limit
     cdef public long long answer_limit
     cdef public long long n_answers
-    cdef public long long n_sweeps
     cdef public long long n_crushed
     cdef public long long n_forced
     cdef public long long n_pair_limit
@@ -31,18 +29,9 @@ cdef class Timeline:
     cdef public Py_ssize_t pending
     cdef public Py_ssize_t event
     cdef public bint hand_over
-    cdef void _aim(self, Py_ssize_t p) noexcept
-    cdef double _closing_speed(self, Py_ssize_t p) noexcept
-    cdef void _sweep_again(self, Py_ssize_t p)
-    cdef void _sweep_crossing(self, Py_ssize_t p, int kind)
-    cdef void _note_side(self, Py_ssize_t p, int kind) noexcept
-    cdef bint _is_due(self, Py_ssize_t p)
-    cdef bint _waits(self, Py_ssize_t p) noexcept
     cdef void _cross(self, Py_ssize_t p)
     cdef Py_ssize_t _record(self, Py_ssize_t p, int answer)
     cdef bint _reach_answer(self, Py_ssize_t p)
     cdef void _answer(self, Py_ssize_t p, bint normal_only, bint inelastic)
     cdef void _crush(self, Py_ssize_t p) noexcept
     cdef void _sweep_changed(self)
-    cdef bint _is_meeting(self) noexcept
-    cdef bint _meets(self, Py_ssize_t p) noexcept

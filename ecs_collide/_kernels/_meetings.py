@@ -1,0 +1,229 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""When the bodies of a pair meet next, from where they are now.
+
+Sweeps pairs from the time reached to the end of the step and keeps the queue
+of what comes next: impacts, and for pairs that cross freely also exits.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
+    from cython.cimports.ecs_collide._kernels._queue_c import Queue
+    from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, Sweeper
+else:
+    from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._pairs import Pairs
+    from ecs_collide._kernels._queue import Queue
+    from ecs_collide._kernels._sweep import IMPACT, OVERLAP, Sweeper
+
+cython.declare(INF=cython.double)
+INF = float("inf")
+
+
+@cython.cclass
+class Meetings:
+    """The sweeps of a step, and what they queue.
+
+    Attributes
+    ----------
+    now : float
+        The time that the step has reached, a fraction of it.
+    n_sweeps : int
+        In this step.
+    """
+
+    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue):
+        self.bodies = bodies
+        self.pairs = pairs
+        self.queue = queue
+        self.sweeper = Sweeper(bodies.dim)
+        self.now = 0.0
+        self.n_sweeps = 0
+
+    def begin_step(self):
+        """Start again at time 0, with nothing queued."""
+        self.queue.clear()
+        self.now = 0.0
+        self.n_sweeps = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def aim(self, p: cython.Py_ssize_t) -> cython.void:
+        """Aim the sweeper at a pair, from now to the end of the step."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        centre1: cython.double
+        centre2: cython.double
+        half1: cython.double
+        half2: cython.double
+
+        self.n_sweeps += 1
+        for k in range(b.dim):
+            centre1 = b.centre_at(i, k, self.now)
+            centre2 = b.centre_at(j, k, self.now)
+            half1 = b.half_at(i, k, self.now)
+            half2 = b.half_at(j, k, self.now)
+            self.sweeper.aim(
+                k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
+                b.motion[i, k], b.resize[i, k], b.motion[j, k], b.resize[j, k], 1.0 - self.now,
+            )  # fmt: skip
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
+        """Return how fast the faces of the pair's contact side close, in units per second."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int = self.pairs.axis[p]
+        sign: cython.int = self.pairs.sign[p]
+
+        speed: cython.double = (
+            (b.velocity[j, k] + sign * b.growth[j, k]) - (b.velocity[i, k] - sign * b.growth[i, k])
+        ) * sign
+
+        return max(speed, 0.0) + 0.0  # faces that close by rounding alone have none
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
+        """Keep the contact side that the sweeper found."""
+        self.pairs.kind[p] = kind
+        self.pairs.axis[p] = self.sweeper.axis
+        self.pairs.sign[p] = self.sweeper.sign
+        self.pairs.exit[p] = self.now + self.sweeper.exit
+        self.pairs.speed[p] = self._closing_speed(p)
+
+    @cython.cfunc
+    def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
+        """Sweep a pair from now on and queue its next impact, if it has one."""
+        kind: cython.int
+        t: cython.double
+
+        self.queue.drop(p)
+        self.pairs.stale[p] = 0
+        if self.pairs.left_alone[p] or self.pairs.gone[p]:
+            return
+        self.aim(p)
+        kind = self.sweeper.solve()
+        if self.pairs.crossing[p]:
+            self.sweep_crossing(p, kind)
+        elif self._is_meeting():
+            self.note_side(p, kind)
+            self.queue.put(p, self.now, self.sweeper.corner)
+        elif kind == IMPACT:
+            t = self.now + self.sweeper.enter
+            if t < 1.0:
+                self.note_side(p, kind)
+                self.queue.put(p, t, self.sweeper.corner)
+
+    @cython.cfunc
+    def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
+        """Queue when the swept bodies of a pair will enter or leave each other."""
+        t: cython.double
+
+        if self.pairs.inside[p]:
+            t = self.now + max(self.sweeper.exit, 0.0)
+            if t < 1.0:
+                self.queue.put(p, t, 0)
+        elif kind == IMPACT:
+            t = self.now + self.sweeper.enter
+            if t < 1.0:
+                self.note_side(p, kind)
+                self.queue.put(p, t, self.sweeper.corner)
+        elif kind == OVERLAP:
+            self.note_side(p, kind)
+            self.queue.put(p, self.now, 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_meeting(self) -> cython.bint:
+        """Tell whether the pair just swept is meeting at this instant.
+
+        A gap within the slop of where they now are is none: where placement has left one ulp, the
+        impact belongs to this instant and not to one of its own, in which the
+        groups of this one would have ended.
+        """
+        kind: cython.int = self.sweeper.kind
+        closing: cython.double
+
+        if kind != IMPACT and kind != OVERLAP:
+            return False
+        closing = -self.sweeper.rate[2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)]
+        if kind == OVERLAP:
+            return closing > 0.0
+        return self.sweeper.enter * closing <= self.sweeper.near[self.sweeper.axis]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def meets(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
+        self.aim(p)
+        self.sweeper.solve()
+        if not self._is_meeting():
+            return False
+        self.note_side(p, self.sweeper.kind)
+        return True
+
+    @cython.cfunc
+    def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair again from now; tell whether its impact is still due at once.
+
+        If it is due later it is queued for then.
+        """
+        t: cython.double
+
+        if self.meets(p):
+            return True
+        if self.sweeper.kind == IMPACT:
+            t = self.now + self.sweeper.enter
+            if t < 1.0:
+                self.note_side(p, IMPACT)
+                self.queue.put(p, t, self.sweeper.corner)
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def waits(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let a corner impact wait for a face impact of either body that is all but due.
+
+        Two times that should be one differ by rounding, and the corner must
+        come second: it is requeued for the time of the face impact.
+        """
+        q: cython.Py_ssize_t
+        n: cython.int
+        row: cython.Py_ssize_t
+        side: cython.int = 2 * self.pairs.axis[p] + (1 if self.pairs.sign[p] > 0 else 0)
+        until: cython.double
+        earliest: cython.double = INF
+
+        self.aim(p)
+        if self.sweeper.rate[side] >= 0.0:
+            return False
+        until = self.now + self.sweeper.slop[self.pairs.axis[p]] / -self.sweeper.rate[side]
+        for n in range(2):
+            row = self.pairs.second[p] if n else self.pairs.first[p]
+            if not self.bodies.yields[row]:
+                continue  # nothing that hits it changes its path, and a floor is hit by many
+            q = self.pairs.head_of(row)
+            while q >= 0:
+                if (
+                    self.queue.holds(q)
+                    and not self.queue.corner[q]
+                    and not self.pairs.crossing[q]
+                    and self.now < self.queue.time[q] <= until
+                ):
+                    earliest = min(earliest, self.queue.time[q])
+                q = self.pairs.next_of(q, row)
+        if earliest == INF:
+            return False
+        self.queue.put(p, earliest, 1)
+        self.pairs.stale[p] = 1
+        return True

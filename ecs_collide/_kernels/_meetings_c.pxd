@@ -1,0 +1,21 @@
+from ecs_collide._kernels._bodies_c cimport Bodies
+from ecs_collide._kernels._pairs_c cimport Pairs
+from ecs_collide._kernels._queue_c cimport Queue
+from ecs_collide._kernels._sweep_c cimport Sweeper
+
+cdef class Meetings:
+    cdef Bodies bodies
+    cdef Pairs pairs
+    cdef Queue queue
+    cdef public Sweeper sweeper
+    cdef public double now
+    cdef public long long n_sweeps
+    cdef void aim(self, Py_ssize_t p) noexcept
+    cdef double _closing_speed(self, Py_ssize_t p) noexcept
+    cdef void note_side(self, Py_ssize_t p, int kind) noexcept
+    cdef void sweep_again(self, Py_ssize_t p)
+    cdef void sweep_crossing(self, Py_ssize_t p, int kind)
+    cdef bint _is_meeting(self) noexcept
+    cdef bint meets(self, Py_ssize_t p) noexcept
+    cdef bint is_due(self, Py_ssize_t p)
+    cdef bint waits(self, Py_ssize_t p) noexcept
