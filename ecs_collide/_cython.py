@@ -38,4 +38,4 @@ class _Type:
 
 
 double = int = longlong = Py_ssize_t = size_t = bint = schar = _Type()
-p_double = p_int = p_void = void = _Type()
+p_double = p_int = void = _Type()

@@ -17,6 +17,7 @@ from ecs_collide.events import (
     ContactBegan,
     ContactEnded,
     EventSequence,
+    Vector,
     collision_dtype,
     contact_dtype,
 )
@@ -52,6 +53,11 @@ class StepEvents:
                 runs.append((CONTACT_ENDED, EventSequence(part, ContactEnded.from_row)))
             start = stop
         return runs
+
+
+def axis_normal(dim: int, axis: int, sign: int) -> Vector:
+    """Return the unit vector of an axis and a direction."""
+    return tuple(float(sign) if k == axis else 0.0 for k in range(dim))
 
 
 def _normals(dim: int, axis: NDArray[np.int8], sign: NDArray[np.int8]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ecs_collide import _backend, _numbers
 from ecs_collide._reports import Report
 from ecs_collide._roster import Roster, World
-from ecs_collide._step_events import StepEvents
+from ecs_collide._step_events import StepEvents, axis_normal
 from ecs_collide._subscribers import Subscribers, require_component_type
 from ecs_collide.components import Velocity
 from ecs_collide.events import COLLISION, SweepKind, Vector, VectorLike
@@ -296,8 +296,6 @@ class Stepper:
     def _take_impact(self) -> Impact:
         """Make the object for the impact that the timeline has handed over."""
         log, event = self._timeline.log, self._timeline.event
-        normal = [0.0] * self.dim
-        normal[log.codes[event, 2]] = float(log.codes[event, 3])
         first, second = log.bodies[event, 0], log.bodies[event, 1]
         for entity in (first, second):
             self._roster.write_one(self._roster.row_of[entity])
@@ -307,7 +305,7 @@ class Stepper:
             log.exit[event],
             first,
             second,
-            tuple(normal),
+            axis_normal(self.dim, log.codes[event, 2], log.codes[event, 3]),
             SweepKind(log.codes[event, 0]),
             log.speed[event],
         )

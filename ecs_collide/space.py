@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _numbers
+from ecs_collide._step_events import axis_normal
 from ecs_collide._stepper import Stepper
 from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
 from ecs_collide.components import Position, Velocity
@@ -175,10 +176,13 @@ class Space(Stepper):
         ids = self._roster.columns.ids
         contacts = []
         for first, second, crossing, axis, sign, _seen in rows.tolist():
-            normal = [0.0] * self.dim
-            normal[axis] = float(sign)
             contacts.append(
-                Contact(int(ids[first]), int(ids[second]), tuple(normal), ContactKind(crossing))
+                Contact(
+                    int(ids[first]),
+                    int(ids[second]),
+                    axis_normal(self.dim, axis, sign),
+                    ContactKind(crossing),
+                )
             )
         return sorted(contacts, key=lambda contact: (contact.first, contact.second))
 

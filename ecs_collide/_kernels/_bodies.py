@@ -13,18 +13,12 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 cython.declare(
-    NONE=cython.int,
-    DEFLECT=cython.int,
-    SLIDE=cython.int,
     PUSH=cython.int,
     STOP=cython.int,
     REACH=cython.double,
 )
 
-# Codes of the response components, by rising precedence.
-NONE = 0
-DEFLECT = 1
-SLIDE = 2
+# The response components that have a rule of their own; see responses.RESPONSE_CODES.
 PUSH = 3
 STOP = 4
 

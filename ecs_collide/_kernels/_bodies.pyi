@@ -1,6 +1,3 @@
-NONE: int
-DEFLECT: int
-SLIDE: int
 PUSH: int
 STOP: int
 

@@ -1,6 +1,3 @@
-cdef int NONE
-cdef int DEFLECT
-cdef int SLIDE
 cdef int PUSH
 cdef int STOP
 

@@ -105,7 +105,6 @@ class Meetings:
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
         kind: cython.int
-        t: cython.double
 
         self.queue.drop(p)
         self.pairs.stale[p] = 0
@@ -119,10 +118,17 @@ class Meetings:
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
         elif kind == IMPACT:
-            t = self.now + self.sweeper.enter
-            if t < 1.0:
-                self.note_side(p, kind)
-                self.queue.put(p, t, self.sweeper.corner)
+            self._queue_impact(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _queue_impact(self, p: cython.Py_ssize_t) -> cython.void:
+        """Queue the impact that the sweeper found, unless it belongs to the next step."""
+        t: cython.double = self.now + self.sweeper.enter
+
+        if t < 1.0:
+            self.note_side(p, IMPACT)
+            self.queue.put(p, t, self.sweeper.corner)
 
     @cython.cfunc
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
@@ -134,10 +140,7 @@ class Meetings:
             if t < 1.0:
                 self.queue.put(p, t, 0)
         elif kind == IMPACT:
-            t = self.now + self.sweeper.enter
-            if t < 1.0:
-                self.note_side(p, kind)
-                self.queue.put(p, t, self.sweeper.corner)
+            self._queue_impact(p)
         elif kind == OVERLAP:
             self.note_side(p, kind)
             self.queue.put(p, self.now, 0)
@@ -156,7 +159,7 @@ class Meetings:
 
         if kind != IMPACT and kind != OVERLAP:
             return False
-        closing = -self.sweeper.rate[2 * self.sweeper.axis + (1 if self.sweeper.sign > 0 else 0)]
+        closing = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
         if kind == OVERLAP:
             return closing > 0.0
         return self.sweeper.enter * closing <= self.sweeper.near[self.sweeper.axis]
@@ -178,15 +181,10 @@ class Meetings:
 
         If it is due later it is queued for then.
         """
-        t: cython.double
-
         if self.meets(p):
             return True
         if self.sweeper.kind == IMPACT:
-            t = self.now + self.sweeper.enter
-            if t < 1.0:
-                self.note_side(p, IMPACT)
-                self.queue.put(p, t, self.sweeper.corner)
+            self._queue_impact(p)
         return False
 
     @cython.cfunc
@@ -200,14 +198,15 @@ class Meetings:
         q: cython.Py_ssize_t
         n: cython.int
         row: cython.Py_ssize_t
-        side: cython.int = 2 * self.pairs.axis[p] + (1 if self.pairs.sign[p] > 0 else 0)
+        closing: cython.double
         until: cython.double
         earliest: cython.double = INF
 
         self.aim(p)
-        if self.sweeper.rate[side] >= 0.0:
+        closing = self.sweeper.closing_rate(self.pairs.axis[p], self.pairs.sign[p])
+        if closing <= 0.0:
             return False
-        until = self.now + self.sweeper.slop[self.pairs.axis[p]] / -self.sweeper.rate[side]
+        until = self.now + self.sweeper.slop[self.pairs.axis[p]] / closing
         for n in range(2):
             row = self.pairs.second[p] if n else self.pairs.first[p]
             if not self.bodies.yields[row]:

@@ -14,6 +14,7 @@ cdef class Meetings:
     cdef double _closing_speed(self, Py_ssize_t p) noexcept
     cdef void note_side(self, Py_ssize_t p, int kind) noexcept
     cdef void sweep_again(self, Py_ssize_t p)
+    cdef void _queue_impact(self, Py_ssize_t p) noexcept
     cdef void sweep_crossing(self, Py_ssize_t p, int kind)
     cdef bint _is_meeting(self) noexcept
     cdef bint meets(self, Py_ssize_t p) noexcept

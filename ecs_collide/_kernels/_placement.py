@@ -15,6 +15,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
+    from cython.cimports.ecs_collide._kernels._sweep_c import SLOP
     from cython.cimports.libc.math import nextafter
 else:
     from math import nextafter
@@ -22,11 +23,11 @@ else:
     from ecs_collide._kernels._bodies import Bodies
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
+    from ecs_collide._kernels._sweep import SLOP
 
 from ecs_collide._kernels._memory import LONG, grown, zeros
 
 cython.declare(
-    SLOP=cython.double,
     INF=cython.double,
     FAR=cython.longlong,
     APART_AT_LEAST=cython.double,
@@ -36,7 +37,6 @@ cython.declare(
     SUNK=cython.int,
     DEEP=cython.int,
 )
-SLOP = 2.0**-44  # as in the sweep
 INF = float("inf")
 APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
 FAR = 1 << 40  # the level of a body that no immovable one holds

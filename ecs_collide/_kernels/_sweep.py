@@ -198,6 +198,12 @@ class Sweeper:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def closing_rate(self, axis: cython.int, sign: cython.int) -> cython.double:
+        """Return how fast a side closes, by its axis and the sign of its normal."""
+        return -self.rate[2 * axis + (1 if sign > 0 else 0)]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _find_front(self) -> cython.int:
         """Find the contact side of an impact at `enter`; return it, or -1 for none.
 

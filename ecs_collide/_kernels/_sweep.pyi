@@ -2,6 +2,7 @@ SEPARATE: int
 TOUCH: int
 IMPACT: int
 OVERLAP: int
+SLOP: float
 
 class Sweeper:
     dim: int

@@ -2,6 +2,7 @@ cdef int SEPARATE
 cdef int TOUCH
 cdef int IMPACT
 cdef int OVERLAP
+cdef double SLOP
 
 cdef class Sweeper:
     cdef public int dim
@@ -18,6 +19,7 @@ cdef class Sweeper:
     cdef public double depth
     cdef void aim(self, int k, double min1, double max1, double min2, double max2, double move1, double grow1, double move2, double grow2, double rest) noexcept
     cdef int solve(self) noexcept
+    cdef double closing_rate(self, int axis, int sign) noexcept
     cdef int _find_front(self) noexcept
     cdef bint _opens(self, int side) noexcept
     cdef void _find_shallowest(self) noexcept
