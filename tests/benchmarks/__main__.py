@@ -1,0 +1,146 @@
+"""``python -m tests.benchmarks [names] [--scene ...] [--n ...] [--dim ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.benchmarks import measure, report
+from tests.benchmarks.competitors import OURS
+from tests.benchmarks.costs import COSTS
+from tests.benchmarks.measure import Effort, Race
+from tests.benchmarks.scenes import SCENES
+
+NAMES = ("tree", "growth", "engine", *COSTS)
+
+
+def parsed(words: list[str]) -> argparse.Namespace:
+    """Return the arguments of a command."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks",
+        description="Measure ecs_collide and what else a Python game can import.",
+        epilog='The peers come with: pip install -e ".[bench]"',
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"what to measure, default all: {', '.join(NAMES)}"
+    )
+    parser.add_argument("--scene", nargs="+", choices=SCENES, default=list(SCENES))
+    parser.add_argument(
+        "--n",
+        nargs="+",
+        type=int,
+        help="bodies; default 10,000, for whole engines 2,000 and 10,000",
+    )
+    parser.add_argument("--dim", nargs="+", type=int, choices=(2, 3), default=[2, 3])
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="peer",
+        help="peers whose name contains one of these",
+    )
+    parser.add_argument("--frames", type=int, help="counted frames of a run")
+    parser.add_argument("--rounds", type=int, help="runs of each competitor")
+    parser.add_argument("--quick", action="store_true", help="few bodies and frames: does it run?")
+    parser.add_argument(
+        "--write", action="store_true", help=f"write {report.PAGE.name} and its plot"
+    )
+    arguments = parser.parse_args(words)
+    unknown = set(arguments.names) - set(NAMES)
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
+    return arguments
+
+
+def effort_of(arguments: argparse.Namespace, n: int) -> Effort:
+    """Return how much to run with `n` bodies."""
+    frames, warmup, rounds, budget = (60, 10, 3, 3.0) if n <= 20_000 else (20, 5, 3, 10.0)
+    if arguments.quick:
+        frames, warmup, rounds, budget = 4, 2, 1, 1.0
+    return Effort(arguments.frames or frames, warmup, arguments.rounds or rounds, budget)
+
+
+def planned(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, list[str]]]:
+    """Return the races to hold: kind, scene, n, dim, and which peers, empty for all."""
+    wanted = arguments.names or NAMES
+    races: list[tuple[str, str, int, int, list[str]]] = []
+    if "tree" in wanted:
+        races += [
+            ("tree", scene, n, dim, arguments.only)
+            for n in arguments.n or ([300] if arguments.quick else [10_000])
+            for dim in arguments.dim
+            for scene in arguments.scene
+        ]
+    if "growth" in wanted:
+        small = 300 if arguments.quick else 10_000
+        for n in (small, 10 * small):
+            known = {race[:4] for race in races}
+            races += [
+                ("tree", "gas", n, dim, [OURS])
+                for dim in arguments.dim
+                if ("tree", "gas", n, dim) not in known
+            ]
+    if "engine" in wanted:
+        sizes = arguments.n or ([100] if arguments.quick else [2_000, 10_000])
+        races += [("engine", "arena", n, 2, arguments.only) for n in sizes]
+    return races
+
+
+def run(arguments: argparse.Namespace) -> tuple[list[Race], list[tuple[str, float, str]]]:
+    """Hold all races and measure all costs, printing each when it is done."""
+    plan = planned(arguments)
+    wanted = [name for name in COSTS if name in (arguments.names or COSTS)]
+    efforts = [effort_of(arguments, race[2]) for race in plan]
+    total = len(wanted) + sum(
+        effort.rounds * len(measure.entrants(kind, dim, scene, only))
+        for (kind, scene, _n, dim, only), effort in zip(plan, efforts, strict=True)
+    )
+    races: list[Race] = []
+    figures: list[tuple[str, float, str]] = []
+    with progress(total) as (tick, tell):
+        for (kind, scene, n, dim, only), effort in zip(plan, efforts, strict=True):
+            races.append(measure.race(kind, scene, n, dim, effort, only, tick))
+            tell(report.table(races[-1]))
+        tell(report.growth(races))
+        for name in wanted:
+            tick(name)
+            rows = measure.cost(name, arguments.quick)
+            figures += rows
+            tell("\n".join(f"{what}: {report.figure(value)} {unit}" for what, value, unit in rows))
+    return races, figures
+
+
+@contextmanager
+def progress(total: int) -> Iterator[tuple[Any, Any]]:
+    """Show a bar; give a function that moves it on and one that prints above it."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield (lambda text: print(text, file=sys.stderr)), print
+        return
+    with tqdm(total=total, unit="run", leave=False) as bar:
+
+        def tick(text: str) -> None:
+            bar.set_description(text)
+            bar.update()
+
+        yield tick, tqdm.write
+
+
+def main(words: list[str]) -> int:
+    """Run the command; 1 where pairs are wrong."""
+    arguments = parsed(words)
+    races, figures = run(arguments)
+    if arguments.write:
+        command = " ".join(["python -m tests.benchmarks", *words])
+        report.draw(races, report.PICTURE)
+        report.PAGE.write_text(report.page(races, figures, command), "utf-8")
+        print(f"written: {report.PAGE.relative_to(measure.ROOT)}")
+    return 1 if any(race.wrong for race in races) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,131 @@
+"""One job in a process of its own: reads what to do as JSON, writes what came out as JSON.
+
+``python -m tests.benchmarks.child`` is started by `measure`, which sets the
+environment: one thread, and which life of the kernels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from tests.benchmarks import costs
+from tests.benchmarks.competitors import ENGINES, FINDERS
+from tests.benchmarks.engines import SPEED, Engine, arena
+from tests.benchmarks.scenes import Integers, Scene, scene
+from tests.benchmarks.trees import Finder
+
+
+def main() -> None:
+    """Do the job on standard input."""
+    job = json.load(sys.stdin)
+    kind = job.pop("kind")
+    out = {"tree": run_tree, "engine": run_engine, "cost": run_cost}[kind](**job)
+    json.dump(out, sys.stdout)
+
+
+def run_tree(
+    who: str,
+    scene_name: str,
+    n: int,
+    dim: int,
+    frames: int,
+    warmup: int,
+    budget: float,
+    check: bool,
+) -> dict[str, Any]:
+    """Time a finder over the frames of a scene.
+
+    Parameters
+    ----------
+    budget : float
+        Seconds; when they are over, no further frame is begun.
+    check : bool
+        Go through the frames again, off the clock, and tell their pairs.
+
+    Returns
+    -------
+    dict
+        ``times``: ms of each frame after the warm-up.  ``pairs``: for each of
+        these and the warm-up, their number and digest.
+    """
+    finder, played = FINDERS[who], scene(scene_name, n, dim, warmup + frames)
+    times = timed(finder(played), played, budget, at_least=warmup + 3)
+    pairs = digests(finder, played, len(times)) if check else []
+    return {"times": times[warmup:], "pairs": pairs, "n": len(played.frames[0].boxes)}
+
+
+def timed(finder: Finder, played: Scene, budget: float, at_least: int) -> list[float]:
+    """Return the ms of each frame, as many as the budget allows."""
+    times: list[float] = []
+    ends = perf_counter() + budget
+    for frame in played.frames[1:]:
+        before = perf_counter()
+        finder.step(frame)
+        after = perf_counter()
+        times.append((after - before) * 1e3)
+        if after > ends and len(times) >= at_least:
+            break
+    return times
+
+
+def digests(finder: type[Finder], played: Scene, n_frames: int) -> list[tuple[int, str]]:
+    """Return the number and the digest of the pairs of each frame."""
+    competitor = finder(played)
+    return [
+        digest(competitor.pairs(competitor.step(frame)), len(played.resting))
+        for frame in played.frames[1 : n_frames + 1]
+    ]
+
+
+def digest(pairs: Integers, n_resting: int) -> tuple[int, str]:
+    """Return the number and the digest of pairs in which at least one box moves."""
+    rows = np.sort(pairs.astype(np.int64), axis=1)
+    rows = rows[rows[:, 1] >= n_resting]
+    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    return len(rows), hashlib.sha256(rows.tobytes()).hexdigest()[:16]
+
+
+def run_engine(who: str, n: int, frames: int, warmup: int) -> dict[str, Any]:
+    """Time an engine in the arena.
+
+    Returns
+    -------
+    dict
+        ``times``: ms of each step after the warm-up.  ``collisions``: mean number
+        that began in a step.  ``energy``: what is left of it, 1 being all.
+        ``escaped``: how many boxes have left the arena.
+    """
+    start = arena(n)
+    engine: Engine = ENGINES[who](start)
+    times, collisions = [], 0
+    for k in range(warmup + frames):
+        before = perf_counter()
+        begun = engine.step()
+        after = perf_counter()
+        if k >= warmup:
+            times.append((after - before) * 1e3)
+            collisions += begun
+    positions, velocities = engine.state()
+    slack = SPEED / 60.0  # a box that a solver is still pushing back is inside
+    escaped = ((positions < -slack) | (positions > start.side + slack)).any(axis=1)
+    return {
+        "times": times,
+        "collisions": collisions / frames,
+        "energy": float((velocities**2).sum() / (start.velocities**2).sum()),
+        "escaped": int(np.count_nonzero(escaped)),
+    }
+
+
+def run_cost(name: str, **sizes: int) -> dict[str, Any]:
+    """Measure one of the costs."""
+    return {"figures": costs.COSTS[name](**sizes)}
+
+
+if __name__ == "__main__":
+    main()

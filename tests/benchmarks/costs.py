@@ -1,0 +1,237 @@
+"""What else the library promises, apart from being quick with everything in motion.
+
+Each function measures one promise, in a process of its own, and returns rows
+``(what, figure, unit)``.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+from collections.abc import Callable
+from time import perf_counter
+
+import esper
+import numpy as np
+
+from tests.benchmarks.engines import HALF, SPEED, Ours, arena
+from tests.benchmarks.scenes import DT, scene
+
+Rows = list[tuple[str, float, str]]
+
+
+def quiet(n: int = 10_000, movers: int = 100, frames: int = 200) -> Rows:
+    """Time a step in which nearly all bodies are static: a level, and who walks in it."""
+    import ecs_collide as ec
+
+    start = arena(n + movers)
+    chosen = np.zeros(n + movers, bool)
+    chosen[np.random.default_rng(2).choice(n + movers, movers, replace=False)] = True
+    for at, velocity, moves in zip(
+        start.positions.tolist(), start.velocities.tolist(), chosen.tolist(), strict=True
+    ):
+        box = ec.Position(*at), ec.Extents(HALF, HALF)
+        esper.create_entity(*box, *((ec.Velocity(*velocity), ec.Deflect()) if moves else ()))
+    ec.install()
+    times = [clocked(esper.process, DT) for _ in range(frames + 10)][10:]
+    return [
+        (f"a quiet step, {n:,} static bodies and {movers:,} movers, mean", mean(times), "ms"),
+        ("the same, median", statistics.median(times), "ms"),
+        ("the same, worst", max(times), "ms"),
+    ]
+
+
+def churn(n: int = 10_000, frames: int = 40) -> Rows:
+    """Time steps in which entities come and go, against the same steps without.
+
+    Steps of all kinds take turns in one world.  Making and deleting the entities
+    is the game's part and is timed apart, and so are esper's own queries for the
+    library's components, which are needed after any such change.
+    """
+    import ecs_collide as ec
+
+    game = Ours(arena(n))
+    rng = np.random.default_rng(3)
+    k = max(n // 20, 1)
+    mid = arena(n).side / 2.0
+    spawned: list[int] = []
+
+    def create() -> None:
+        vx, vy = rng.uniform(-SPEED, SPEED, 2).tolist()
+        at = ec.Position(mid + float(rng.uniform(-mid, mid)) * 0.9, mid)
+        box = at, ec.Extents(HALF, HALF)
+        spawned.append(esper.create_entity(*box, ec.Velocity(vx, vy), ec.Deflect()))
+
+    def delete() -> None:
+        esper.delete_entity(spawned.pop(0), immediate=True)
+
+    def nothing() -> None:
+        pass
+
+    def replace() -> None:
+        alive = list(esper.get_component(ec.Velocity))[:k]
+        for entity, _ in alive:
+            esper.delete_entity(entity, immediate=True)
+            create()
+
+    def queries() -> None:
+        for kind in (ec.Position, ec.Extents, ec.Velocity, ec.Deflect):
+            esper.get_component(kind)
+
+    changes = {"without": nothing, "one spawned": create, "one deleted": delete}
+    changes[f"{k:,} replaced"] = replace
+    steps: dict[str, list[float]] = {name: [] for name in changes}
+    parts: dict[str, list[float]] = {name: [] for name in changes}
+    for _ in range(10):
+        game.step()
+    for _ in range(frames):
+        for name, change in changes.items():
+            parts[name].append(clocked(change))
+            steps[name].append(clocked(game.step))
+            game.step()  # so that no change is still felt in the next
+    asked = []
+    for _ in range(frames):
+        esper.clear_cache()
+        asked.append(clocked(queries))
+
+    plain, query = mean(steps["without"]), mean(asked)
+    rows: Rows = [(f"a step of the arena, {n:,} bodies, without changes", plain, "ms")]
+    rows.append(("esper's own queries for four kinds after a change", query, "ms"))
+    for name, times in list(steps.items())[1:]:
+        rows.append((f"the step with {name}", mean(times), "ms"))
+        rows.append(("the same, of a step without", mean(times) / plain, "x"))
+        rows.append(("the same, esper's queries taken off", (mean(times) - query) / plain, "x"))
+    rows.append((f"the game's own part of {k:,} replaced", mean(list(parts.values())[3]), "ms"))
+    return rows
+
+
+def build(n: int = 100_000, rounds: int = 5) -> Rows:
+    """Time the insertion of a level's tiles, row by row as an editor saves them."""
+    from ecs_collide import AABBTree
+
+    tiles = scene("level", n // 10, 2, 0).resting
+    times = []
+    for _ in range(rounds):
+        tree = AABBTree(2)
+        times.append(clocked(tree.insert_many, tiles.ids, tiles.mins, tiles.maxs))
+    n = len(tiles)
+    return [
+        (f"insert_many of {n:,} tiles, least of {rounds}", min(times), "ms"),
+        ("depth of the tree", float(tree.depth), ""),
+        ("depth promised: 2 log2(n) + 8", 2.0 * float(np.log2(n)) + 8.0, ""),
+    ]
+
+
+def query(n: int = 10_000, calls: int = 20_000) -> Rows:
+    """Time single calls from Python, in a world of `n` bodies; mean over many places."""
+    import ecs_collide as ec
+
+    start = arena(n)
+    game = Ours(start)
+    game.step()
+    tree = ec.AABBTree(2)
+    low, high = start.positions - HALF, start.positions + HALF
+    tree.insert_many(np.arange(n), low, high)
+    rng = np.random.default_rng(4)
+    corners = rng.uniform(0.0, start.side, (calls, 2))
+    boxes = [(tuple(a), tuple(b)) for a, b in zip(corners.tolist(), (corners + 5.0).tolist())]
+    ways = rng.uniform(-50.0, 50.0, (calls, 2)).tolist()
+    rays = [(tuple(a), tuple(w)) for a, w in zip(corners.tolist(), ways)]
+    rows: Rows = []
+    for owner, name in ((game.space, "Space"), (tree, "AABBTree")):
+        for method, arguments in (("query", boxes), ("cast_ray", rays)):
+            call = getattr(owner, method)
+            each = clocked(lambda: [call(*a) for a in arguments]) * 1e3 / calls  # noqa: B023
+            rows.append((f"{name}.{method}, one call among {n:,} bodies", each, "µs"))
+    return rows
+
+
+def memory(n: int = 100_000, frames: int = 3) -> Rows:
+    """Return what the library keeps for each body, by the memory the process has.
+
+    The entities and their components are there before the first look.  Arrays of
+    a step that the allocator has not given back count too.
+    """
+    import ecs_collide as ec
+
+    start = arena(n)
+    ids = np.arange(n)
+    for at, velocity in zip(start.positions.tolist(), start.velocities.tolist(), strict=True):
+        box = ec.Position(*at), ec.Extents(HALF, HALF)
+        esper.create_entity(*box, ec.Velocity(*velocity), ec.Deflect())
+    for kind in (ec.Position, ec.Extents, ec.Velocity, ec.Deflect):
+        esper.get_component(kind)  # esper's own cache is not the library's
+    before = resident()
+    space = ec.install()
+    for _ in range(frames):
+        esper.process(DT)
+    each = (resident() - before) / n
+    n_events = len(space.collision_array)
+    before = resident()
+    tree = ec.AABBTree(2)
+    tree.insert_many(ids, start.positions - HALF, start.positions + HALF)
+    for k in range(frames):
+        moved = start.positions + start.velocities * (DT * k)
+        tree.update_many(ids, moved - HALF, moved + HALF, start.velocities * DT)
+        tree.pairs()
+    del moved
+    return [
+        (f"a space, for each of {n:,} bodies ({n_events:,} events in a step)", each, "bytes"),
+        (f"an AABBTree, for each of {n:,} boxes", (resident() - before) / n, "bytes"),
+    ]
+
+
+def imports() -> Rows:
+    """Time the import of the library, esper and numpy being there."""
+    return [
+        ("import ecs_collide, beyond esper and numpy", clocked(__import__, "ecs_collide"), "ms")
+    ]
+
+
+def plain(n: int = 200, frames: int = 120) -> Rows:
+    """Time the arena where the kernels run as Python; `measure` sees to that."""
+    import ecs_collide as ec
+
+    game = Ours(arena(n))
+    times = [clocked(game.step) for _ in range(frames + 10)][10:]
+    life = "compiled" if ec.COMPILED else "plain Python"
+    return [
+        (f"a step of the arena, {n:,} bodies, {life}, mean", mean(times), "ms"),
+        ("the same, worst", max(times), "ms"),
+    ]
+
+
+COSTS: dict[str, Callable[..., Rows]] = {
+    "quiet": quiet,
+    "churn": churn,
+    "build": build,
+    "query": query,
+    "memory": memory,
+    "import": imports,
+    "plain": plain,
+}
+
+
+def clocked(call: Callable[..., object], *arguments: object) -> float:
+    """Return the ms of a call."""
+    before = perf_counter()
+    call(*arguments)
+    return (perf_counter() - before) * 1e3
+
+
+def mean(times: list[float]) -> float:
+    """Return the mean."""
+    return statistics.fmean(times)
+
+
+def resident() -> int:
+    """Return the memory that this process has, in bytes; on Linux, else its peak."""
+    gc.collect()
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,177 @@
+"""What is printed, and written into the documentation: tables in Markdown, and a picture."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import date
+from pathlib import Path
+
+from tests.benchmarks import measure
+from tests.benchmarks.competitors import OURS, installed
+from tests.benchmarks.measure import Race, Result
+
+PAGE = measure.ROOT / "docs" / "benchmarks.md"
+PICTURE = measure.ROOT / "docs" / "pictures" / "benchmarks.png"
+
+INTRODUCTION = """\
+Milliseconds for one frame; less is better. *Ratio* is how many times as long as
+ecs_collide it takes, by the means. Every competitor runs in a process of its own,
+on one thread, in turn, on the same frames; *mean* and *median* are of the
+quietest run, *worst* is the slowest frame, each frame counting with its least time over
+the runs.
+"""
+
+TREE = """\
+A frame brings all boxes to where they are now and asks for all pairs that share
+a point. All find the same pairs, which is checked in every frame, or the table says so. Peers
+are spared what a game would not need: they give their pairs as they have them, sorted or not.
+"""
+
+ENGINE = """\
+A whole game step: boxes bounce elastically in a closed arena, without rotation,
+gravity or friction; positions are read back and the collisions of the step taken.
+For ecs_collide that is `esper.process`, with the components written, and `space.collision_array`.
+"""
+
+
+def heading(race: Race) -> str:
+    """Return what a table is about."""
+    if race.kind == "engine":
+        return f"Whole engine, arena, {race.n:,} bodies"
+    return f"Pairs, {race.scene}, {race.dim}D, n = {race.n:,}"
+
+
+def table(race: Race) -> str:
+    """Return one race as Markdown."""
+    is_engine = race.kind == "engine"
+    head = ["", "mean", "median", "worst", "ratio"]
+    head += ["collisions a step", "energy left"] if is_engine else ["frames"]
+    lines = [f"### {heading(race)}", "", row(head), row(["---"] + ["---:"] * (len(head) - 1))]
+    ours = next((result.mean for result in race.finished if result.name == OURS), None)
+    for result in race.finished:
+        cells = [named(result), *map(figure, (result.mean, result.median, result.worst))]
+        cells.append("" if result.name == OURS or not ours else f"{result.mean / ours:.1f}")
+        if is_engine:
+            cells += [f"{result.notes['collisions']:.0f}", f"{result.notes['energy']:.1%}"]
+        else:
+            cells.append(str(len(result.quietest)))
+        lines.append(row(cells))
+    left_out = [f"{result.name} ({result.missing})" for result in race.results if result.missing]
+    if left_out:
+        lines += ["", "Left out: " + "; ".join(left_out) + "."]
+    if race.wrong:
+        lines += ["", f"**Wrong: {race.wrong}.**"]
+    return "\n".join(lines) + "\n"
+
+
+def named(result: Result) -> str:
+    """Return the name of a competitor and its version."""
+    return f"**{OURS}**" if result.name == OURS else f"{result.name} {result.version}"
+
+
+def growth(races: list[Race]) -> str:
+    """Return how this library's time grows with the number of bodies, as Markdown; may be empty."""
+    means = {
+        (race.scene, race.dim, race.n): result.mean
+        for race in races
+        if race.kind == "tree"
+        for result in race.finished
+        if result.name == OURS
+    }
+    lines = [
+        row(
+            [f"{scene}, {dim}D", f"{n:,}", f"{10 * n:,}", f"{means[scene, dim, 10 * n] / mean:.1f}"]
+        )
+        for (scene, dim, n), mean in means.items()
+        if (scene, dim, 10 * n) in means and scene != "level"
+    ]
+    if not lines:
+        return ""
+    head = [row(["scene", "n", "10 n", "times as long"]), row(["---", "---:", "---:", "---:"])]
+    return "\n".join(["### Growth", "", *head, *lines]) + "\n"
+
+
+def costs(figures: list[tuple[str, float, str]]) -> str:
+    """Return the costs as Markdown; may be empty."""
+    if not figures:
+        return ""
+    lines = [row([what, f"{figure(value)} {unit}".strip()]) for what, value, unit in figures]
+    return "\n".join(["### Other costs", "", row(["", ""]), row(["---", "---:"]), *lines]) + "\n"
+
+
+def page(races: list[Race], figures: list[tuple[str, float, str]], command: str) -> str:
+    """Return the whole page that `--write` puts into the documentation."""
+    parts = ["# Benchmarks\n", surroundings(command), INTRODUCTION]
+    parts.append(f"![Milliseconds a frame, on a logarithmic scale](pictures/{PICTURE.name})\n")
+    trees = [race for race in races if race.kind == "tree"]
+    engines = [race for race in races if race.kind == "engine"]
+    if trees:
+        parts += ["## Finding the pairs\n", TREE, *map(table, trees), growth(races)]
+    if engines:
+        parts += ["## Whole engines\n", ENGINE, *map(table, engines)]
+    if figures:
+        parts += ["## What else is promised\n", costs(figures)]
+    return "\n".join(part for part in parts if part)
+
+
+def surroundings(command: str) -> str:
+    """Return when, where and how it was measured."""
+    import numpy
+
+    import ecs_collide
+
+    life = "compiled" if ecs_collide.COMPILED else "plain Python"
+    return (
+        f"Measured on {date.today().isoformat()}: {processor()}, {os.cpu_count()} cores, "
+        f"{platform.system()}, Python {platform.python_version()}, numpy {numpy.__version__}, "
+        f"esper {installed('esper')}, ecs_collide {life}.\nTo get it again: `{command}`\n"
+    )
+
+
+def processor() -> str:
+    """Return the name of the processor, as far as the system tells."""
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2] for line in text.splitlines() if line.startswith("model name")]
+    return names[0].strip() if names else platform.machine()
+
+
+def row(cells: list[str]) -> str:
+    """Return a row of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def figure(value: float) -> str:
+    """Return a figure with three digits that count."""
+    if value >= 100.0:
+        return f"{value:,.0f}"
+    return f"{value:.{2 if value < 10.0 else 1}f}" if value >= 1.0 else f"{value:.3f}"
+
+
+def draw(races: list[Race], path: Path) -> None:
+    """Draw the means of all races as bars, one panel for each race."""
+    from matplotlib.figure import Figure
+
+    shown = [race for race in races if race.finished]
+    across = min(3, len(shown))
+    down = -(-len(shown) // across)
+    picture = Figure(figsize=(4.6 * across, 2.9 * down), layout="constrained")
+    for k, race in enumerate(shown):
+        axes = picture.add_subplot(down, across, k + 1)
+        bars = race.finished[::-1]
+        means = [result.mean for result in bars]
+        colours = ["#d1495b" if result.name == OURS else "#8d99ae" for result in bars]
+        axes.barh([result.name for result in bars], means, color=colours)
+        axes.set_xscale("log")
+        axes.set_xlim(min(means) / 2.0, max(means) * 4.0)
+        for place, value in enumerate(means):
+            axes.text(value * 1.08, place, figure(value), va="center", fontsize=8)
+        axes.set_title(heading(race), fontsize=10)
+        axes.set_xlabel("ms a frame, less is better", fontsize=8)
+        axes.tick_params(labelsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.savefig(path, dpi=110)
