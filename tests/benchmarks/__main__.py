@@ -34,7 +34,13 @@ def parsed(words: list[str]) -> argparse.Namespace:
         type=int,
         help="bodies; default 10,000, for whole engines 2,000 and 10,000",
     )
-    parser.add_argument("--dim", nargs="+", type=int, choices=(2, 3), default=[2, 3])
+    parser.add_argument(
+        "--dim",
+        nargs="+",
+        type=int,
+        choices=(2, 3),
+        help="default 2, and 3 for gas and mostly-static",
+    )
     parser.add_argument(
         "--only",
         nargs="+",
@@ -57,7 +63,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
 
 def effort_of(arguments: argparse.Namespace, n: int) -> Effort:
     """Return how much to run with `n` bodies."""
-    frames, warmup, rounds, budget = (60, 10, 3, 3.0) if n <= 20_000 else (20, 5, 3, 10.0)
+    frames, warmup, rounds, budget = (60, 10, 3, 1.5) if n <= 20_000 else (20, 5, 3, 10.0)
     if arguments.quick:
         frames, warmup, rounds, budget = 4, 2, 1, 1.0
     return Effort(arguments.frames or frames, warmup, arguments.rounds or rounds, budget)
@@ -71,8 +77,9 @@ def planned(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, lis
         races += [
             ("tree", scene, n, dim, arguments.only)
             for n in arguments.n or ([300] if arguments.quick else [10_000])
-            for dim in arguments.dim
+            for dim in arguments.dim or (2, 3)
             for scene in arguments.scene
+            if dim == 2 or arguments.dim or scene in ("gas", "mostly-static")
         ]
     if "growth" in wanted:
         small = 300 if arguments.quick else 10_000
@@ -80,7 +87,7 @@ def planned(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, lis
             known = {race[:4] for race in races}
             races += [
                 ("tree", "gas", n, dim, [OURS])
-                for dim in arguments.dim
+                for dim in arguments.dim or (2, 3)
                 if ("tree", "gas", n, dim) not in known
             ]
     if "engine" in wanted:
@@ -104,7 +111,7 @@ def run(arguments: argparse.Namespace) -> tuple[list[Race], list[tuple[str, floa
         for (kind, scene, n, dim, only), effort in zip(plan, efforts, strict=True):
             races.append(measure.race(kind, scene, n, dim, effort, only, tick))
             tell(report.table(races[-1]))
-        tell(report.growth(races))
+        tell(report.steadiness(races))
         for name in wanted:
             tick(name)
             rows = measure.cost(name, arguments.quick)

@@ -28,6 +28,15 @@ ROOT = Path(__file__).parents[2]
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
+QUICK_COSTS: dict[str, dict[str, int]] = {
+    "quiet": {"n": 1000, "movers": 10, "frames": 10},
+    "churn": {"n": 500, "frames": 3},
+    "build": {"n": 5000, "rounds": 2},
+    "query": {"n": 1000, "calls": 500},
+    "memory": {"n": 5000},
+    "import": {"rounds": 1},
+    "plain": {"n": 20, "frames": 3},
+}
 
 
 @dataclass
@@ -151,7 +160,7 @@ class Effort:
     frames: int = 60
     warmup: int = 10
     rounds: int = 3
-    budget: float = 3.0
+    budget: float = 1.5
     patience: float = 300.0
 
 
@@ -226,18 +235,8 @@ def escapes(results: list[Result]) -> str:
 
 
 def cost(name: str, quick: bool, patience: float = 600.0) -> list[tuple[str, float, str]]:
-    """Measure one of the costs; of the import the least of five processes."""
-    quick_sizes = {
-        "quiet": {"n": 1000, "movers": 10, "frames": 10},
-        "churn": {"n": 500, "frames": 3},
-        "build": {"n": 5000, "rounds": 2},
-        "query": {"n": 1000, "calls": 500},
-        "memory": {"n": 5000},
-        "plain": {"n": 20, "frames": 3},
-    }
-    job = {"kind": "cost", "name": name, **(quick_sizes.get(name, {}) if quick else {})}
+    """Measure one of the costs."""
+    job = {"kind": "cost", "name": name, **(QUICK_COSTS[name] if quick else {})}
     environment = {"ECS_COLLIDE_PURE_PYTHON": "1"} if name == "plain" else {}
-    turns = 5 if name == "import" and not quick else 1
-    outs = [run_child(job, patience, **environment)["figures"] for _ in range(turns)]
-    figures = min(outs, key=lambda rows: rows[0][1])
+    figures = run_child(job, patience, **environment)["figures"]
     return [(what, value, unit) for what, value, unit in figures]

@@ -20,7 +20,8 @@ class Pymunk:
     """pymunk and its batch module: all positions and velocities set, all arbiters read, at once.
 
     Velocities let its tree fatten the boxes.  Shapes are sensors, so nothing is
-    pushed apart.
+    pushed apart.  The batch sets all bodies of a space, static ones too; where
+    few of many move it is quicker to set them one by one, and so it is done.
     """
 
     name = "pymunk batch"
@@ -40,6 +41,7 @@ class Pymunk:
         self.add(scene.frames[0].boxes[len(scene.resting) :], pymunk.Body.DYNAMIC)
         self.order = self.read_order()
         self.inbox, self.outbox = pymunk.batch.Buffer(), pymunk.batch.Buffer()
+        self.few_move = 20 * len(moving(scene.frames[0])) < len(self.order)
 
     def add(self, boxes: Boxes, body_type: int) -> None:
         centres = (boxes.mins + boxes.maxs) * 0.5
@@ -69,19 +71,29 @@ class Pymunk:
         if len(frame.new):
             self.add(frame.new, self.pymunk.Body.DYNAMIC)
             self.order = self.read_order()
-        boxes = frame.boxes
-        rows = self.order - boxes.ids[0]  # ids are consecutive
-        state = np.concatenate(
-            [(boxes.mins + boxes.maxs) * 0.5, boxes.motions * (1.0 / DT)], axis=1
-        )[rows]
-        self.inbox.set_float_buf(state)
-        fields = self.batch.BodyFields.POSITION | self.batch.BodyFields.VELOCITY
-        self.batch.set_space_bodies(self.space, fields, self.inbox)
+        if self.few_move:
+            self.set_each(moving(frame))
+        else:
+            self.set_all(frame.boxes)
         self.space.step(INSTANT)
         self.outbox.clear()
         fields = self.batch.ArbiterFields.BODY_A_ID | self.batch.ArbiterFields.BODY_B_ID
         self.batch.get_space_arbiters(self.space, fields, self.outbox)
         return np.frombuffer(self.outbox.int_buf(), np.uintp).reshape(-1, 2)
+
+    def set_all(self, boxes: Boxes) -> None:
+        rows = self.order - boxes.ids[0]  # ids are consecutive
+        places = (boxes.mins + boxes.maxs) * 0.5
+        self.inbox.set_float_buf(np.concatenate([places, boxes.motions / DT], axis=1)[rows])
+        fields = self.batch.BodyFields.POSITION | self.batch.BodyFields.VELOCITY
+        self.batch.set_space_bodies(self.space, fields, self.inbox)
+
+    def set_each(self, boxes: Boxes) -> None:
+        places = ((boxes.mins + boxes.maxs) * 0.5).tolist()
+        speeds = (boxes.motions / DT).tolist()
+        for id, place, speed in zip(boxes.ids.tolist(), places, speeds, strict=True):
+            body = self.bodies[id]
+            body.position, body.velocity = tuple(place), tuple(speed)
 
     def pairs(self, answer: Integers) -> Integers:
         pairs = [(self.id_of[a], self.id_of[b]) for a, b in answer.tolist()]

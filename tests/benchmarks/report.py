@@ -70,26 +70,31 @@ def named(result: Result) -> str:
     return f"**{OURS}**" if result.name == OURS else f"{result.name} {result.version}"
 
 
-def growth(races: list[Race]) -> str:
-    """Return how this library's time grows with the number of bodies, as Markdown; may be empty."""
-    means = {
-        (race.scene, race.dim, race.n): result.mean
+def steadiness(races: list[Race]) -> str:
+    """Return how this library fares from scene to scene and size to size, as Markdown.
+
+    *Against gas*: how many times as long as the gas of so many bodies takes.
+    *Against a tenth*: how many times as long as a tenth of the bodies take.
+    """
+    ours = {
+        (race.scene, race.dim, race.n): result
         for race in races
         if race.kind == "tree"
         for result in race.finished
         if result.name == OURS
     }
-    lines = [
-        row(
-            [f"{scene}, {dim}D", f"{n:,}", f"{10 * n:,}", f"{means[scene, dim, 10 * n] / mean:.1f}"]
-        )
-        for (scene, dim, n), mean in means.items()
-        if (scene, dim, 10 * n) in means and scene != "level"
-    ]
+    lines = []
+    for (scene, dim, n), result in ours.items():
+        gas, tenth = ours.get(("gas", dim, n)), ours.get((scene, dim, n // 10))
+        cells = [f"{scene}, {dim}D", f"{n:,}", figure(result.mean)]
+        cells.append(f"{result.worst / result.mean:.2f}")
+        cells += [f"{result.mean / other.mean:.2f}" if other else "" for other in (gas, tenth)]
+        lines.append(row(cells))
     if not lines:
         return ""
-    head = [row(["scene", "n", "10 n", "times as long"]), row(["---", "---:", "---:", "---:"])]
-    return "\n".join(["### Growth", "", *head, *lines]) + "\n"
+    head = ["scene", "n", "mean, ms", "worst / mean", "against gas", "against a tenth"]
+    head = [row(head), row(["---"] + ["---:"] * (len(head) - 1))]
+    return "\n".join([f"### {OURS} from scene to scene", "", *head, *lines]) + "\n"
 
 
 def costs(figures: list[tuple[str, float, str]]) -> str:
@@ -107,7 +112,7 @@ def page(races: list[Race], figures: list[tuple[str, float, str]], command: str)
     trees = [race for race in races if race.kind == "tree"]
     engines = [race for race in races if race.kind == "engine"]
     if trees:
-        parts += ["## Finding the pairs\n", TREE, *map(table, trees), growth(races)]
+        parts += ["## Finding the pairs\n", TREE, *map(table, trees), steadiness(races)]
     if engines:
         parts += ["## Whole engines\n", ENGINE, *map(table, engines)]
     if figures:
@@ -152,12 +157,12 @@ def figure(value: float) -> str:
 
 
 def draw(races: list[Race], path: Path) -> None:
-    """Draw the means of all races as bars, one panel for each race."""
+    """Draw the means of all races that have peers as bars, one panel for each."""
     from matplotlib.figure import Figure
 
-    shown = [race for race in races if race.finished]
-    across = min(3, len(shown))
-    down = -(-len(shown) // across)
+    shown = [race for race in races if len(race.finished) > 1]
+    across = min(3, max(len(shown), 1))
+    down = max(-(-len(shown) // across), 1)
     picture = Figure(figsize=(4.6 * across, 2.9 * down), layout="constrained")
     for k, race in enumerate(shown):
         axes = picture.add_subplot(down, across, k + 1)

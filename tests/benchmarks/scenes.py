@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,10 +119,8 @@ def bounced(start: Floats, velocity: Floats, times: Floats, side: float) -> Floa
     return side - np.abs(np.mod(far, 2.0 * side) - side)
 
 
-def made(
-    name: str, centres: Floats, halves: Floats, moves: NDArray[np.bool_], ids: Integers
-) -> Scene:
-    """Make a scene from where the centres are in each frame.
+def made(name: str, centres: Floats, halves: Floats, moves: NDArray[np.bool_]) -> Scene:
+    """Make a scene in which nobody comes or goes, from where the centres are in each frame.
 
     Parameters
     ----------
@@ -131,21 +130,14 @@ def made(
     halves : float64, shape (n,)
     moves : bool, shape (n,)
         False for boxes that never move: the first rows.
-    ids : int64, shape (frames, n)
-        Ascending; who lives in a row.
     """
-    dim = centres.shape[2]
     centres = np.rint(centres / LATTICE) * LATTICE
+    ids = np.arange(len(halves))
     frames: list[Frame] = []
-    for k in range(len(ids)):
-        motions = centres[k + 1] - centres[k]
-        boxes = Boxes(ids[k], centres[k] - halves[:, None], centres[k] + halves[:, None], motions)
-        before = ids[max(k - 1, 0)]
-        stays = np.isin(ids[k], before, assume_unique=True)
-        leaves = ~np.isin(before, ids[k], assume_unique=True)
-        frames.append(Frame(boxes, boxes[stays & moves], before[leaves], boxes[~stays]))
-    resting = frames[0].boxes[~moves]
-    return Scene(name, dim, frames, resting)
+    for now, then in pairwise(centres):
+        boxes = Boxes(ids, now - halves[:, None], now + halves[:, None], then - now)
+        frames.append(Frame(boxes, boxes[moves], ids[:0], boxes[:0]))
+    return Scene(name, centres.shape[2], frames, frames[0].boxes[~moves])
 
 
 def random_walkers(
@@ -168,7 +160,7 @@ def random_walkers(
     velocity = rng.uniform(-speed, speed, (n, dim)) * moves[:, None]
     times = np.arange(n_frames + 1) * DT
     centres = bounced(rng.uniform(0.0, side, (n, dim)), velocity, times, side)
-    return made(name, centres, halves, moves, np.tile(np.arange(n), (n_frames, 1)))
+    return made(name, centres, halves, moves)
 
 
 def gas(n: int, dim: int, n_frames: int, rng: np.random.Generator) -> Scene:
@@ -190,7 +182,7 @@ def bullets(n: int, dim: int, n_frames: int, rng: np.random.Generator) -> Scene:
     times = np.arange(n_frames + 1) * DT
     centres = bounced(rng.uniform(0.0, side, (n, dim)), velocity, times, side)
     moves = np.ones(n, bool)
-    return made("bullets", centres, halves, moves, np.tile(np.arange(n), (n_frames, 1)))
+    return made("bullets", centres, halves, moves)
 
 
 def sizes(n: int, dim: int, n_frames: int, rng: np.random.Generator) -> Scene:
@@ -203,7 +195,7 @@ def level(n: int, dim: int, n_frames: int, rng: np.random.Generator) -> Scene:
     """Ten tiles for each of `n`, but at most 100,000, and one mover for every 200 tiles."""
     n_tiles, pitch = min(10 * n, 100_000), 8.0
     n_movers = n_tiles // 200
-    across = int(np.ceil((2.5 * n_tiles) ** (1.0 / dim)))  # 40 % of the cells hold a tile
+    across = int(np.ceil((6 * n_tiles) ** (1.0 / dim)))  # one cell in six holds a tile
     cells = np.sort(rng.choice(across**dim, n_tiles, replace=False))
     tiles = np.stack(np.unravel_index(cells, (across,) * dim), axis=1) * pitch + pitch / 2
     side = across * pitch
@@ -213,8 +205,7 @@ def level(n: int, dim: int, n_frames: int, rng: np.random.Generator) -> Scene:
     standing = np.broadcast_to(tiles, (n_frames + 1, *tiles.shape))
     halves = half_sizes(np.repeat([3.75, 2.5], [n_tiles, n_movers]))
     moves = np.arange(n_tiles + n_movers) >= n_tiles
-    ids = np.tile(np.arange(n_tiles + n_movers), (n_frames, 1))
-    return made("level", np.concatenate([standing, flying], axis=1), halves, moves, ids)
+    return made("level", np.concatenate([standing, flying], axis=1), halves, moves)
 
 
 def spawn(n: int, dim: int, n_frames: int, rng: np.random.Generator) -> Scene:
@@ -263,7 +254,7 @@ def pile(n: int, dim: int, n_frames: int, rng: np.random.Generator) -> Scene:
     if dim == 3:
         centres[:, :, 2] = 6.0 * (column // across)
     moves = np.ones(n, bool)
-    return made("pile", centres, halves, moves, np.tile(np.arange(n), (n_frames, 1)))
+    return made("pile", centres, halves, moves)
 
 
 SCENES: dict[str, Callable[[int, int, int, np.random.Generator], Scene]] = {
