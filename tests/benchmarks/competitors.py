@@ -10,6 +10,7 @@ FINDERS: dict[str, type[trees.Finder]] = {
     finder.name: finder
     for finder in (
         trees.Ours,
+        trees.OursTwice,
         trees.Numpy,
         trees.NumpyResting,
         physics.Pymunk,

@@ -3,7 +3,8 @@
 Each competitor runs in a process of its own, on one thread, with Python's
 garbage collector on, as in a game.  Competitors take turns, round after round,
 so that what else the machine does falls on all.  The first frames of a run are
-not counted: caches fill and structures find their form.
+not counted: caches fill and structures find their form.  In the first round the
+pairs of every frame are checked too, between one frame and the next.
 
 Figures are those of the quietest run, by its mean; only the *worst* frame is
 taken over all runs, as the slowest frame when each counts with its least time:
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.competitors import ENGINES, FINDERS, OURS, installed
+from tests.benchmarks.scenes import WITH_REST
 
 ROOT = Path(__file__).parents[2]
 ONE_THREAD = dict.fromkeys(
@@ -168,9 +170,8 @@ def entrants(kind: str, dim: int, scene: str, only: list[str]) -> list[Result]:
     """Return those who can do the work, and say of each whether it is there."""
     entered = []
     for name, competitor in (FINDERS if kind == "tree" else ENGINES).items():
-        resting = scene in ("mostly-static", "level")
         fits = kind == "engine" or (
-            dim in competitor.dims and (resting or name != "numpy, rest sorted once")
+            dim in competitor.dims and (scene in WITH_REST or not competitor.resting_only)
         )
         if not fits or (only and name != OURS and not any(o in name for o in only)):
             continue

@@ -268,6 +268,9 @@ SCENES: dict[str, Callable[[int, int, int, np.random.Generator], Scene]] = {
 }
 
 
+WITH_REST = ("mostly-static", "level")  # where some boxes never move
+
+
 def scene(name: str, n: int, dim: int, n_frames: int, seed: int = 1) -> Scene:
     """Make the scene of this name: `n` bodies, and `n_frames` frames after the start."""
     return SCENES[name](n, dim, n_frames + 1, np.random.default_rng(seed))
