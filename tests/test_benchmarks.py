@@ -219,13 +219,13 @@ class TestReport:
 
         assert lines[0] == "### Pairs, gas, 2D, n = 1,000"
         assert lines[4] == "| **ecs_collide** | 2.00 | 2.00 | 2.00 |  | 3 |"
-        assert lines[5] == "| slowpoke 2.0 | 7.00 | 6.00 | 9.00 | 3.5 | 3 |"
+        assert lines[5] == "| slowpoke 2.0 | 7.00 | 6.00 | 9.00 | 3.50 | 3 |"
         assert lines[7] == "Left out: nobody (nobody is not installed)."
 
     def test_table_of_engines_tells_collisions_and_energy(self):
         held = told("engine", collisions=12.3, energy=0.995, escaped=0)
 
-        assert "| slowpoke 2.0 | 7.00 | 6.00 | 9.00 | 3.5 | 12 | 99.5% |" in report.table(held)
+        assert "| slowpoke 2.0 | 7.00 | 6.00 | 9.00 | 3.50 | 12 | 99.5% |" in report.table(held)
 
     def test_wrong_pairs_show(self):
         held = told()
@@ -245,11 +245,13 @@ class TestReport:
     def test_page_has_everything(self):
         figures = [("import", 12.5, "ms"), ("depth", 17.0, "")]
 
-        engines = told("engine", collisions=1.0, energy=1.0, escaped=0)
-        text = report.page([told(), engines], figures, "python -m tests.benchmarks")
+        trees, engines = told(), told("engine", collisions=1.0, energy=1.0, escaped=0)
+        trees.results[1].name, engines.results[1].name = "numpy", "pymunk batch"
+        text = report.page([trees, engines], figures, "python -m tests.benchmarks")
 
         assert "`python -m tests.benchmarks`" in text
         assert "(pictures/benchmarks.png)" in text
+        assert "- **numpy**: Sort and sweep in whole-array numpy" in text
         assert "### Whole engine, arena, 1,000 bodies" in text
         assert "| import | 12.5 ms |" in text
 
@@ -312,4 +314,4 @@ def test_every_competitor_has_what_the_report_needs():
         assert competitor.__doc__
         assert competitors.installed("no such distribution") is None
         if importlib.util.find_spec(competitor.module):
-            assert competitors.installed(competitor.needs)
+            assert competitors.installed(competitor.needs) is not None

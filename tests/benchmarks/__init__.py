@@ -1,13 +1,25 @@
 """How fast ecs_collide is, beside what else a Python game can import.
 
-``python -m tests.benchmarks`` runs it; ``pip install -e ".[bench]"`` installs
-the peers.  A peer that is missing is named and left out.
+``pip install -e ".[bench]"`` installs the peers; one that is missing is named and
+left out.  Then, from the top of the checkout::
+
+    python -m tests.benchmarks                       everything at n = 10,000, in some minutes
+    python -m tests.benchmarks tree --scene gas      finding the pairs, against all peers
+    python -m tests.benchmarks tree --n 1000 100000  other sizes
+    python -m tests.benchmarks growth                100,000 bodies against 10,000
+    python -m tests.benchmarks engine                whole game steps, against physics engines
+    python -m tests.benchmarks quiet churn           few movers; entities that come and go
+    python -m tests.benchmarks build query           a level at once; one call from Python
+    python -m tests.benchmarks memory import plain   bytes a body; import; kernels as Python
+    python -m tests.benchmarks --quick               does it run?
+    python -m tests.benchmarks --write               and put it into docs/benchmarks.md
 
 One room for each question a reader may ask:
 
 - `scenes`: what moves, and how; the same frames for everybody
 - `trees`, `numpy_sweep`, `physics`: who finds the pairs, each as it is meant to be used
 - `engines`: who runs the whole game step
+- `competitors`: all of them by name
 - `costs`: what else the library promises: one call, one spawn, memory, import
 - `measure`, `child`: how the clock is held
 - `report`: what is printed, and written into the documentation

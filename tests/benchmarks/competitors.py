@@ -26,6 +26,7 @@ ENGINES: dict[str, type[engines.Engine]] = {
     engine.name: engine
     for engine in (
         engines.Ours,
+        engines.OursByBody,
         engines.Pymunk,
         engines.PymunkByBody,
         engines.Box2D,
@@ -39,7 +40,7 @@ OURS = "ecs_collide"
 def installed(distribution: str) -> str | None:
     """Return the version of a distribution, or None where it is missing."""
     if distribution == OURS:
-        return "this checkout"
+        return ""  # this checkout, installed or not
     try:
         return version(distribution)
     except PackageNotFoundError:

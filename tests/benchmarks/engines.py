@@ -47,8 +47,8 @@ def arena(n: int, seed: int = 1) -> Arena:
     across = int(np.ceil(np.sqrt(n)))
     side, mid = across * PITCH, across * PITCH / 2
     long = mid + 10.0
-    walls = [(-5, mid, 5, long), (side + 5, mid, 5, long)]
-    walls += [(mid, -5, long, 5), (mid, side + 5, long, 5)]
+    walls = [(-5.0, mid, 5.0, long), (side + 5.0, mid, 5.0, long)]
+    walls += [(mid, -5.0, long, 5.0), (mid, side + 5.0, long, 5.0)]
     cells = np.stack(np.divmod(np.arange(n), across), axis=1)
     velocities = np.random.default_rng(seed).uniform(-SPEED, SPEED, (n, 2))
     return Arena(side, walls, cells * PITCH + PITCH / 2, velocities)
@@ -106,6 +106,25 @@ class Ours:
     def state(self) -> tuple[Floats, Floats]:
         positions = np.array([position.xy for position, _ in self.components])
         return positions, np.array([velocity.xy for _, velocity in self.components])
+
+
+class OursByBody(Ours):
+    """The same, with a game's loop over its entities, and a handler for collisions."""
+
+    name = "ecs_collide, body by body"
+
+    def __init__(self, start: Arena) -> None:
+        super().__init__(start)
+        self.sprites = [Sprite() for _ in self.components]
+        self.begun: list[Any] = []
+        self.space.on_collision(self.begun.append)
+
+    def step(self) -> int:
+        self.begun.clear()
+        self.process(DT)
+        for (position, _), sprite in zip(self.components, self.sprites, strict=True):
+            sprite.x, sprite.y = position.x, position.y
+        return len(self.begun)
 
 
 class Pymunk:
@@ -238,3 +257,6 @@ class Sprite:
     """A game's own object."""
 
     __slots__ = ("x", "y")
+
+    def __init__(self) -> None:
+        self.x = self.y = 0.0

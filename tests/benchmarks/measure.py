@@ -176,7 +176,7 @@ def entrants(kind: str, dim: int, scene: str, only: list[str]) -> list[Result]:
         if not fits or (only and name != OURS and not any(o in name for o in only)):
             continue
         known = installed(competitor.needs)
-        missing = "" if known else f"{competitor.needs} is not installed"
+        missing = f"{competitor.needs} is not installed" if known is None else ""
         entered.append(Result(name, known or "", missing=missing))
     return entered
 

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from tests.benchmarks import measure
-from tests.benchmarks.competitors import OURS, installed
+from tests.benchmarks.competitors import ENGINES, FINDERS, OURS, installed
 from tests.benchmarks.measure import Race, Result
 
 PAGE = measure.ROOT / "docs" / "benchmarks.md"
@@ -35,6 +35,19 @@ For ecs_collide that is `esper.process`, with the components written, and `space
 """
 
 
+def field(races: list[Race]) -> str:
+    """Return who competes, and how, as Markdown: the first paragraph each says of itself."""
+    known: dict[str, type] = {}
+    for race in races:
+        by_name = FINDERS if race.kind == "tree" else ENGINES
+        known |= {result.name: by_name[result.name] for result in race.finished}
+    lines = []
+    for name, competitor in known.items():
+        said = " ".join((competitor.__doc__ or "").partition("\n\n")[0].split())
+        lines.append(f"- **{name}**: {said.replace('`', '')}")
+    return "\n".join(lines) + "\n"
+
+
 def heading(race: Race) -> str:
     """Return what a table is about."""
     if race.kind == "engine":
@@ -51,7 +64,7 @@ def table(race: Race) -> str:
     ours = next((result.mean for result in race.finished if result.name == OURS), None)
     for result in race.finished:
         cells = [named(result), *map(figure, (result.mean, result.median, result.worst))]
-        cells.append("" if result.name == OURS or not ours else f"{result.mean / ours:.1f}")
+        cells.append("" if result.name == OURS or not ours else figure(result.mean / ours))
         if is_engine:
             cells += [f"{result.notes['collisions']:.0f}", f"{result.notes['energy']:.1%}"]
         else:
@@ -67,7 +80,9 @@ def table(race: Race) -> str:
 
 def named(result: Result) -> str:
     """Return the name of a competitor and its version."""
-    return f"**{OURS}**" if result.name == OURS else f"{result.name} {result.version}"
+    if result.name.startswith(OURS):
+        return f"**{result.name}**"
+    return f"{result.name} {result.version}"
 
 
 def steadiness(races: list[Race]) -> str:
@@ -112,9 +127,15 @@ def page(races: list[Race], figures: list[tuple[str, float, str]], command: str)
     trees = [race for race in races if race.kind == "tree"]
     engines = [race for race in races if race.kind == "engine"]
     if trees:
-        parts += ["## Finding the pairs\n", TREE, *map(table, trees), steadiness(races)]
+        parts += [
+            "## Finding the pairs\n",
+            TREE,
+            field(trees),
+            *map(table, trees),
+            steadiness(races),
+        ]
     if engines:
-        parts += ["## Whole engines\n", ENGINE, *map(table, engines)]
+        parts += ["## Whole engines\n", ENGINE, field(engines), *map(table, engines)]
     if figures:
         parts += ["## What else is promised\n", costs(figures)]
     return "\n".join(part for part in parts if part)
@@ -156,19 +177,34 @@ def figure(value: float) -> str:
     return f"{value:.{2 if value < 10.0 else 1}f}" if value >= 1.0 else f"{value:.3f}"
 
 
+def shown(races: list[Race]) -> list[Race]:
+    """Return the races worth a picture: few scenes, one size, against peers.
+
+    All that have peers, where none of these were run.
+    """
+    peered = [race for race in races if len(race.finished) > 1]
+    chosen = [
+        race
+        for race in peered
+        if race.kind == "engine" or (race.n == 10_000 and race.scene in ("gas", "mostly-static"))
+    ]
+    return chosen or peered
+
+
 def draw(races: list[Race], path: Path) -> None:
-    """Draw the means of all races that have peers as bars, one panel for each."""
+    """Draw the means of the races that `shown` as bars, a panel for each."""
     from matplotlib.figure import Figure
 
-    shown = [race for race in races if len(race.finished) > 1]
-    across = min(3, max(len(shown), 1))
-    down = max(-(-len(shown) // across), 1)
+    panels = shown(races)
+    across = min(3, max(len(panels), 1))
+    down = max(-(-len(panels) // across), 1)
     picture = Figure(figsize=(4.6 * across, 2.9 * down), layout="constrained")
-    for k, race in enumerate(shown):
+    for k, race in enumerate(panels):
         axes = picture.add_subplot(down, across, k + 1)
         bars = race.finished[::-1]
         means = [result.mean for result in bars]
-        colours = ["#d1495b" if result.name == OURS else "#8d99ae" for result in bars]
+        ours = [result.name.startswith(OURS) for result in bars]
+        colours = ["#d1495b" if own else "#8d99ae" for own in ours]
         axes.barh([result.name for result in bars], means, color=colours)
         axes.set_xscale("log")
         axes.set_xlim(min(means) / 2.0, max(means) * 4.0)
