@@ -37,12 +37,11 @@ For ecs_collide that is `esper.process`, with the components written, and `space
 
 def field(races: list[Race]) -> str:
     """Return who competes, and how, as Markdown: the first paragraph each says of itself."""
-    known: dict[str, type] = {}
-    for race in races:
-        by_name = FINDERS if race.kind == "tree" else ENGINES
-        known |= {result.name: by_name[result.name] for result in race.finished}
+    present = {result.name for race in races for result in race.finished}
+    by_name = FINDERS if races[0].kind == "tree" else ENGINES
     lines = []
-    for name, competitor in known.items():
+    for name in (name for name in by_name if name in present):
+        competitor = by_name[name]
         said = " ".join((competitor.__doc__ or "").partition("\n\n")[0].split())
         lines.append(f"- **{name}**: {said.replace('`', '')}")
     return "\n".join(lines) + "\n"
@@ -125,14 +124,15 @@ def page(races: list[Race], figures: list[tuple[str, float, str]], command: str)
     parts = ["# Benchmarks\n", surroundings(command), INTRODUCTION]
     parts.append(f"![Milliseconds a frame, on a logarithmic scale](pictures/{PICTURE.name})\n")
     trees = [race for race in races if race.kind == "tree"]
+    peered = [race for race in trees if len(race.results) > 1]
     engines = [race for race in races if race.kind == "engine"]
     if trees:
         parts += [
             "## Finding the pairs\n",
             TREE,
             field(trees),
-            *map(table, trees),
-            steadiness(races),
+            *map(table, peered),
+            steadiness(trees),
         ]
     if engines:
         parts += ["## Whole engines\n", ENGINE, field(engines), *map(table, engines)]
@@ -192,8 +192,12 @@ def shown(races: list[Race]) -> list[Race]:
 
 
 def draw(races: list[Race], path: Path) -> None:
-    """Draw the means of the races that `shown` as bars, a panel for each."""
+    """Draw the races that are `shown`: a dot at the mean, and a line from it to the worst.
+
+    Dots, as the length of a bar means nothing on a logarithmic scale.
+    """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     panels = shown(races)
     across = min(3, max(len(panels), 1))
@@ -201,18 +205,35 @@ def draw(races: list[Race], path: Path) -> None:
     picture = Figure(figsize=(4.6 * across, 2.9 * down), layout="constrained")
     for k, race in enumerate(panels):
         axes = picture.add_subplot(down, across, k + 1)
-        bars = race.finished[::-1]
-        means = [result.mean for result in bars]
-        ours = [result.name.startswith(OURS) for result in bars]
-        colours = ["#d1495b" if own else "#8d99ae" for own in ours]
-        axes.barh([result.name for result in bars], means, color=colours)
+        ranked = race.finished[::-1]
+        for place, result in enumerate(ranked):
+            colour = "#c1121f" if result.name.startswith(OURS) else "#52606d"
+            axes.plot([result.mean, result.worst], [place, place], color=colour, linewidth=1.2)
+            axes.plot(result.mean, place, "o", color=colour, markersize=6)
+            axes.annotate(
+                figure(result.mean),
+                (result.mean, place),
+                (0, 5),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7,
+                color=colour,
+            )
+        axes.set_yticks(range(len(ranked)), [result.name for result in ranked])
+        axes.set_ylim(-0.5, len(ranked) - 0.2)
         axes.set_xscale("log")
-        axes.set_xlim(min(means) / 2.0, max(means) * 4.0)
-        for place, value in enumerate(means):
-            axes.text(value * 1.08, place, figure(value), va="center", fontsize=8)
+        axes.set_xlim(
+            min(result.mean for result in ranked) / 1.6,
+            max(result.worst for result in ranked) * 1.6,
+        )
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_title(heading(race), fontsize=10)
-        axes.set_xlabel("ms a frame, less is better", fontsize=8)
+        axes.set_xlabel("ms a frame: mean, to worst", fontsize=8)
         axes.tick_params(labelsize=8)
+        axes.grid(color="#e4e7eb", linewidth=0.6)
+        axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
     path.parent.mkdir(parents=True, exist_ok=True)
     picture.savefig(path, dpi=110)
