@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from types import ModuleType
 
-_NAMES = ("_sweep", "_tree", "_timeline", "_gather")
+_NAMES = ("_sweep", "_tree", "_listing", "_rows", "_boxes", "_timeline", "_gather")
 
 
 class Kernels(NamedTuple):
@@ -28,6 +28,9 @@ class Kernels(NamedTuple):
     compiled: bool
     sweep: ModuleType
     tree: ModuleType
+    listing: ModuleType
+    rows: ModuleType
+    boxes: ModuleType
     timeline: ModuleType
     gather: ModuleType
 

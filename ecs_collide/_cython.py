@@ -37,5 +37,5 @@ class _Type:
         return self
 
 
-double = int = longlong = Py_ssize_t = size_t = bint = schar = _Type()
-p_double = p_int = void = _Type()
+double = int = uint = longlong = ulonglong = Py_ssize_t = size_t = bint = schar = _Type()
+p_double = p_float = p_int = void = _Type()

@@ -27,6 +27,7 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
+from ecs_collide.tree import RayHits
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,21 +344,54 @@ class Space(Stepper):
         ray = _numbers.same_vectors(origin=origin, direction=direction)
         if ray.shape[1] != self.dim:
             raise ValueError(f"origin and direction must have {self.dim} axes in this space")
-        v = self._roster.views
-        best: tuple[float, int, list[float]] | None = None
-        for tree in self._trees:
-            hit = np.zeros(1 + 2 * self.dim)
-            row = tree.ray(
-                ray[0].data, ray[1].data, v.tight_min, v.tight_max, v.ids,
-                hit.data,
-            )  # fmt: skip
-            if row >= 0:
-                candidate = (float(hit[0]), int(v.ids[row]), hit[1:].tolist())
-                best = candidate if best is None else min(best, candidate)
-        if best is None:
+        hits = self._cast(ray[:1], ray[1:])
+        if hits.ids[0] < 0:
             return None
-        time, entity, rest = best
-        return Hit(entity, time, tuple(rest[: self.dim]), tuple(rest[self.dim :]))
+        return Hit(
+            int(hits.ids[0]),
+            float(hits.times[0]),
+            tuple(hits.points[0].tolist()),
+            tuple(hits.normals[0].tolist()),
+        )
+
+    def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> RayHits:
+        """Return where each of many rays meets a body first: `cast_ray` by row, but quicker.
+
+        Parameters
+        ----------
+        origins, directions : float64, shape (n, dim)
+
+        Returns
+        -------
+        RayHits
+            Its ids are the entities.
+        """
+        known = _numbers.same_axes(origins=origins, directions=directions)
+        if known["origins"].shape[-1] != self.dim:
+            raise ValueError(f"origins and directions must have {self.dim} axes in this space")
+        starts, ways = _numbers.rows_together(known)
+        return self._cast(
+            np.array(np.atleast_2d(starts), order="C"), np.array(np.atleast_2d(ways), order="C")
+        )
+
+    def _cast(self, origins: NDArray[np.float64], directions: NDArray[np.float64]) -> RayHits:
+        v, n = self._roster.views, len(origins)
+        both = []
+        for tree in self._trees:
+            rows, hits = np.empty(n, np.int64), np.empty((n, 1 + 2 * self.dim))
+            tree.rays(
+                origins.data, directions.data, v.tight_min, v.tight_max, v.ids,
+                rows.data, hits.data,
+            )  # fmt: skip
+            both.append(RayHits.of(rows, self._roster.columns.ids, hits))
+        one, other = both
+        later = (other.times > one.times) | ((other.times == one.times) & (other.ids > one.ids))
+        return RayHits(
+            np.where(later, one.ids, other.ids),
+            np.where(later, one.times, other.times),
+            np.where(later[:, None], one.points, other.points),
+            np.where(later[:, None], one.normals, other.normals),
+        )
 
     # -- invariants --
 

@@ -1,9 +1,8 @@
 """A dynamic tree of boxes, usable alone: which boxes touch this one, each other, or a ray.
 
-The tree keeps two boxes for every id: its own, the *tight* one, by which all
-answers are given, and *fat bounds* around it, by which it hangs in the tree.
-A box that stays inside its fat bounds is never moved in the tree.  Fatness
-never shows in an answer, only in its cost.
+The tree keeps two boxes for every id: its own, by which all answers are given,
+and *fat bounds* around it.  A box that stays inside its fat bounds is never
+moved in the tree.  Fatness never shows in an answer, only in its cost.
 
 All answers are *closed*: boxes that only touch are found.
 """
@@ -13,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import gt, index
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ecs_collide import _backend
+from ecs_collide._ids import Integers, checked_id, checked_ids
+from ecs_collide._kernels._memory import DOUBLE, grown, zeros
 from ecs_collide._numbers import LARGEST, Floats, refuse_reversed, vectors
-from ecs_collide._rows import Integers, Rows, checked_id, checked_ids
 
-__all__ = ["AABBTree", "RayHit"]
+__all__ = ["AABBTree", "RayHit", "RayHits"]
 
 _Vector: TypeAlias = tuple[float, ...]
 _AnyVector: TypeAlias = Sequence[float] | Floats
@@ -53,6 +53,36 @@ class RayHit:
     normal: _Vector | None
 
 
+class RayHits(NamedTuple):
+    """Where many rays meet boxes, a row for each.
+
+    Attributes
+    ----------
+    ids : ndarray
+        int64, shape (n,): the box that each meets first; -1 for none.
+    times : ndarray
+        float64, shape (n,): as in `RayHit`; inf for none.
+    points, normals : ndarray
+        float64, shape (n, dim): as in `RayHit`; nan for none.  A normal is 0
+        where the ray begins inside.
+    """
+
+    ids: Integers
+    times: Floats
+    points: Floats
+    normals: Floats
+
+    @classmethod
+    def of(cls, rows: Integers, ids: Integers, hits: Floats) -> RayHits:
+        """Return the hits that a kernel has written, for rows that have these ids."""
+        missed = rows < 0
+        dim = hits.shape[1] // 2
+        hits[missed, 0] = np.inf
+        hits[missed, 1:] = np.nan
+        found = np.where(missed, -1, ids[rows])
+        return cls(found, hits[:, 0], hits[:, 1 : 1 + dim], hits[:, 1 + dim :])
+
+
 class AABBTree:
     """Axis-aligned boxes by id, found by where they are.
 
@@ -77,10 +107,13 @@ class AABBTree:
     beyond 2**500 and corners in the wrong order are refused with a ValueError
     that names argument, row and value, before anything changes.
 
-    A binary tree, as flat as AVL keeps one: the depth of n boxes is at most
-    1.44 * log2(n), whatever they are.  `ecs_collide._kernels._nodes` says why
-    this balance was chosen.  The same calls in the same order give the same
-    tree.
+    A wide tree: each node has up to eight children, and all boxes hang at the
+    same depth, which for n boxes is at most 2 * log2(n) + 8, whatever they are.
+    `ecs_collide._kernels._nodes` says why this shape was chosen.  The same
+    calls in the same order give the same tree.
+
+    `pairs` keeps its answer: boxes that have not changed since the last call
+    cost it next to nothing.
 
     Examples
     --------
@@ -114,16 +147,18 @@ class AABBTree:
         self._dim = int(dim)
         self._margin = _AUTO if margin is None else float(margin)
         self._lookahead = float(lookahead)
-        self._tree = _backend.kernels.tree.Tree(self._dim, index(capacity))
-        n_rows = max(index(capacity), 8)
-        self._rows = Rows(n_rows)
-        self._min, self._max = np.zeros((n_rows, self._dim)), np.zeros((n_rows, self._dim))
-        self._mins, self._maxs = _view(self._min), _view(self._max)
-        # A single box passes through these on its way to the kernel.
-        self._row, self._renewed = _view(np.zeros(1, np.int64)), _view(np.zeros(1, np.int8))
-        self._lower, self._upper, self._motion, self._fat_lower, self._fat_upper = (
-            _view(np.zeros((1, self._dim))) for _ in range(5)
-        )
+        kernels = _backend.kernels
+        self._boxes = kernels.boxes
+        self._rows = kernels.rows.Rows(index(capacity))
+        self._tree = kernels.tree.Tree(self._dim, index(capacity))
+        self._listing = kernels.listing.Listing(self._tree)
+        self._pairs: Integers | None = np.zeros((0, 2), np.int64)  # None: to be found anew
+        self._keys: tuple[Any, Any] | None = None  # key of each row, row of each key
+        self._last_ids = self._last_rows = np.zeros(0, np.int64)
+        no_rows: Any = zeros(DOUBLE, 0, self._dim)
+        self._mins = self._maxs = self._motions = no_rows
+        self._swept_mins = self._swept_maxs = no_rows
+        self._make_room()
 
     # One box
 
@@ -136,10 +171,12 @@ class AABBTree:
             The id is there already, or the box is no good.
         """
         number = checked_id(id)
-        if number in self._rows.row_of:
+        if self._rows.find(number) >= 0:
             raise ValueError(f"id={id!r} is in the tree already; update() moves it")
         lower, upper = self._box(min, max)
-        self._place(self._add_row(number), lower, upper, None)
+        self._reserve(1)
+        self._place(self._rows.add(number), lower, upper, None)
+        self._keys = None
 
     def update(
         self, id: int, min: _AnyVector, max: _AnyVector, motion: _AnyVector | None = None
@@ -157,7 +194,7 @@ class AABBTree:
         ValueError
             The box or the motion is no good.
         """
-        row = self._rows.of(id)
+        row = self._row(id)
         lower, upper = self._box(min, max)
         known = None if motion is None else self._vector("motion", motion)
         return self._place(row, lower, upper, known)
@@ -170,7 +207,9 @@ class AABBTree:
         KeyError
             The id is not in the tree.
         """
-        self._tree.drop(self._rows.remove(id))
+        self._row(id)
+        self._tree.drop(self._rows.remove(index(id)))
+        self._forget()
 
     def bounds(self, id: int) -> tuple[_Vector, _Vector]:
         """Return the lower and the upper corner of a box.
@@ -180,8 +219,9 @@ class AABBTree:
         KeyError
             The id is not in the tree.
         """
-        row = self._rows.of(id)
-        return tuple(self._min[row].tolist()), tuple(self._max[row].tolist())
+        row = self._row(id)
+        axes = range(self._dim)
+        return tuple([self._mins[row, k] for k in axes]), tuple([self._maxs[row, k] for k in axes])
 
     def fat_bounds(self, id: int) -> tuple[_Vector, _Vector]:
         """Return the lower and the upper corner of the bounds by which a box hangs in the tree.
@@ -191,8 +231,9 @@ class AABBTree:
         KeyError
             The id is not in the tree.
         """
-        self._tree.bounds_into(self._rows.of(id), self._fat_lower, self._fat_upper, 0)
-        return tuple(self._fat_lower.tolist()[0]), tuple(self._fat_upper.tolist()[0])
+        lower, upper = np.empty((2, 1, self._dim))
+        self._tree.bounds_into(self._row(id), lower.data, upper.data, 0)
+        return tuple(lower[0].tolist()), tuple(upper[0].tolist())
 
     # Many boxes
 
@@ -210,14 +251,19 @@ class AABBTree:
             An id is there already or twice, or a box is no good.
         """
         numbers = checked_ids(ids)
-        boxes = self._boxes(len(numbers), mins, maxs)
-        for row, number in enumerate(numbers.tolist()):
-            if number in self._rows.row_of:
-                raise ValueError(
-                    f"ids[{row}]={number} is in the tree already; update_many() moves it"
-                )
-        rows = np.array([self._add_row(number) for number in numbers.tolist()], np.int64)
-        self._place_many(rows, *boxes, np.zeros_like(boxes[0]))
+        lowers, uppers = self._corners(len(numbers), mins, maxs)
+        self._reserve(len(numbers))
+        rows = np.empty(len(numbers), np.int64)
+        n = self._rows.add_many(numbers.data, rows.data)
+        if n < len(numbers):
+            self._rows.remove_many(numbers[:n].data)
+            if numbers[n] in numbers[:n]:
+                raise ValueError(f"ids[{n}]={numbers[n]} is there twice")
+            raise ValueError(
+                f"ids[{n}]={numbers[n]} is in the tree already; update_many() moves it"
+            )
+        self._keys = None
+        self._place_many(rows, lowers, uppers, None)
 
     def update_many(
         self, ids: ArrayLike, mins: ArrayLike, maxs: ArrayLike, motions: ArrayLike | None = None
@@ -241,12 +287,10 @@ class AABBTree:
         ValueError
             An id is there twice, or a box or motion is no good.
         """
-        rows = self._rows.of_many(ids)
-        lowers, uppers = self._boxes(len(rows), mins, maxs)
-        known = np.zeros_like(lowers)
-        if motions is not None:
-            known = self._vectors("motions", motions, len(rows))
-        return self._place_many(rows, lowers, uppers, known)
+        rows = self._rows_of(ids)
+        lowers, uppers = self._corners(len(rows), mins, maxs)
+        ways = None if motions is None else self._vectors("motions", motions, len(rows))
+        return self._place_many(rows, lowers, uppers, ways)
 
     def remove_many(self, ids: ArrayLike) -> None:
         """Take boxes out: all or none.
@@ -258,19 +302,24 @@ class AABBTree:
         ValueError
             An id is there twice.
         """
-        for id in self._rows.ids[self._rows.of_many(ids)].tolist():
-            self._tree.drop(self._rows.remove(id))
+        rows = self._rows_of(ids)
+        self._tree.drop_many(rows.data)
+        self._rows.remove_many(checked_ids(ids).data)
+        self._forget()
 
     # Questions
 
     def __len__(self) -> int:
-        return len(self._rows.row_of)
+        return int(self._rows.n)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._rows.row_of
+        try:
+            return bool(self._rows.find(checked_id(id)) >= 0)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return False
 
     def __iter__(self) -> Iterator[int]:
-        return iter(sorted(self._rows.row_of))
+        return iter(sorted(self._rows.in_use()))
 
     def __repr__(self) -> str:
         return f"<AABBTree of {len(self)} boxes in {self._dim}D, {self.depth} deep>"
@@ -281,9 +330,7 @@ class AABBTree:
         O(log n) and the number found.
         """
         lower, upper = self._box(min, max)
-        for k in range(self._dim):
-            self._lower[0, k], self._upper[0, k] = lower[k], upper[k]
-        return self._overlapping(self._lower, self._upper, 0)
+        return self._overlapping(np.array((lower,)).data, np.array((upper,)).data, 0)
 
     def query_id(self, id: int) -> list[int]:
         """Return the ids of all boxes that share a point with the box of `id`, but `id`; sorted.
@@ -295,7 +342,7 @@ class AABBTree:
         KeyError
             The id is not in the tree.
         """
-        found = self._overlapping(self._mins, self._maxs, self._rows.of(id))
+        found = self._overlapping(self._mins, self._maxs, self._row(id))
         found.remove(id)
         return found
 
@@ -309,9 +356,10 @@ class AABBTree:
             sorted.  O(n log n) and the number found, for boxes that overlap
             few others.
         """
-        n = self._tree.pairs(self._mins, self._maxs)
-        pairs = np.sort(self._rows.ids[np.asarray(self._tree.found)[: 2 * n].reshape(n, 2)], axis=1)
-        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        if self._pairs is None:
+            self._pairs = np.empty((self._listing.renew(*self._find_keys()), 2), np.int64)
+            self._listing.write(self._rows.ids, self._pairs.data)
+        return self._pairs.copy()
 
     def cast_ray(self, origin: _AnyVector, direction: _AnyVector) -> RayHit | None:
         """Return where a ray first meets a box, or None.
@@ -320,20 +368,35 @@ class AABBTree:
         included.  Of several boxes met at once, the one with the lowest id.
         O(log n) for boxes that overlap few others.
         """
-        hit = np.zeros(1 + 2 * self._dim)
-        row = self._tree.ray(
-            _view(np.array(self._vector("origin", origin))),
-            _view(np.array(self._vector("direction", direction))),
-            self._mins,
-            self._maxs,
-            _view(self._rows.ids),
-            _view(hit),
+        hits = self.cast_rays(
+            (self._vector("origin", origin),), (self._vector("direction", direction),)
         )
-        if row < 0:
+        id = int(hits.ids[0])
+        if hits.times[0] > 1.0:
             return None
-        time, *rest = hit.tolist()
-        point, normal = tuple(rest[: self._dim]), tuple(rest[self._dim :])
-        return RayHit(int(self._rows.ids[row]), time, point, normal if any(normal) else None)
+        normal = tuple(hits.normals[0].tolist())
+        return RayHit(
+            id,
+            float(hits.times[0]),
+            tuple(hits.points[0].tolist()),
+            normal if any(normal) else None,
+        )
+
+    def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> RayHits:
+        """Return where each of many rays first meets a box: `cast_ray` for each row, but quicker.
+
+        Parameters
+        ----------
+        origins, directions : float64, shape (n, dim)
+        """
+        starts = np.atleast_2d(vectors("origins", origins))
+        ways = self._vectors("directions", directions, len(starts))
+        items = np.empty(len(starts), np.int64)
+        hits = np.empty((len(starts), 1 + 2 * self._dim))
+        self._tree.rays(
+            starts.data, ways.data, self._mins, self._maxs, self._rows.ids, items.data, hits.data
+        )
+        return RayHits.of(items, np.asarray(self._rows.ids), hits)
 
     @property
     def dim(self) -> int:
@@ -354,12 +417,14 @@ class AABBTree:
             One does not hold; the message says which, and where.
         """
         self._tree.check()
-        if self._tree.n_items != len(self._rows.row_of):
-            raise AssertionError(f"{len(self._rows.row_of)} ids, but {self._tree.n_items} leaves")
-        for id, row in self._rows.row_of.items():
-            if self._rows.ids[row] != id:
-                raise AssertionError(f"the row of id {id} belongs to id {self._rows.ids[row]}")
-            if not self._tree.covers(row, self._mins, self._maxs, row):
+        if self._tree.n_items != self._rows.n:
+            raise AssertionError(f"{self._rows.n} ids, but {self._tree.n_items} in the tree")
+        for id in self._rows.in_use():
+            row = self._row(id)
+            if not self._tree.covers(row, self._mins, self._maxs):
+                raise AssertionError(f"the box of id {id} is not inside the nodes above it")
+            (lower, upper), (fat_lower, fat_upper) = self.bounds(id), self.fat_bounds(id)
+            if any(map(gt, fat_lower, lower)) or any(map(gt, upper, fat_upper)):
                 raise AssertionError(f"the box of id {id} is not inside its fat bounds")
 
     # What goes in
@@ -394,63 +459,114 @@ class AABBTree:
             )
         return known + 0.0
 
-    def _boxes(self, n: int, mins: ArrayLike, maxs: ArrayLike) -> tuple[Floats, Floats]:
+    def _corners(self, n: int, mins: ArrayLike, maxs: ArrayLike) -> tuple[Floats, Floats]:
         """Return the corners of `n` boxes, checked."""
+        for array in (mins, maxs):
+            if not (
+                type(array) is np.ndarray
+                and array.dtype == np.float64
+                and array.shape == (n, self._dim)
+                and array.flags.c_contiguous
+            ):
+                break
+        else:
+            if self._boxes.are_fine(_view(mins), _view(maxs)):  # nothing to copy, nothing to tell
+                return mins, maxs  # type: ignore[return-value]
         lowers, uppers = self._vectors("mins", mins, n), self._vectors("maxs", maxs, n)
         refuse_reversed("mins", lowers, "maxs", uppers)
         return lowers, uppers
 
+    def _row(self, id: int) -> int:
+        """Return the row of an id; KeyError if it has none."""
+        try:
+            row: int = self._rows.find(index(id))
+        except (TypeError, OverflowError):
+            row = -1
+        if row < 0:
+            raise KeyError(f"id={id!r} is not in the tree")
+        return row
+
+    def _rows_of(self, ids: ArrayLike) -> Integers:
+        """Return the rows of ids, at once where they are those of the last time."""
+        array = np.asarray(ids)
+        if len(self._last_ids) > 0 and np.array_equal(array, self._last_ids):
+            return self._last_rows
+        numbers = checked_ids(array)
+        rows = np.empty(len(numbers), np.int64)
+        n = self._rows.find_many(numbers.data, rows.data)
+        if n < len(numbers):
+            if rows[n] == -1:
+                raise KeyError(f"ids[{n}]={numbers[n]} is not in the tree")
+            raise ValueError(f"ids[{n}]={numbers[n]} is there twice")
+        self._last_ids, self._last_rows = numbers.copy(), rows
+        return rows
+
     # To the kernel and back
 
-    def _add_row(self, id: int) -> int:
-        row = self._rows.add(id)
-        if row == len(self._min):
-            self._min = np.concatenate([self._min, np.zeros_like(self._min)])
-            self._max = np.concatenate([self._max, np.zeros_like(self._max)])
-            self._mins, self._maxs = _view(self._min), _view(self._max)
-        return row
+    def _reserve(self, n_more: int) -> None:
+        if self._rows.reserve(n_more):
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Let the columns be as long as there are rows."""
+        n = self._rows.room
+        self._mins, self._maxs = grown(self._mins, n), grown(self._maxs, n)
+        self._motions = grown(self._motions, n)
+        self._swept_mins, self._swept_maxs = grown(self._swept_mins, n), grown(self._swept_maxs, n)
+
+    def _forget(self) -> None:
+        """Know no more what was known of ids that were there."""
+        self._last_ids = self._last_rows = np.zeros(0, np.int64)
+        self._pairs = self._keys = None
 
     def _place(self, row: int, lower: _Vector, upper: _Vector, motion: _Vector | None) -> bool:
         """Let a row have this box; tell whether its fat bounds were renewed."""
-        self._row[0] = row
         for k in range(self._dim):
             way = 0.0 if motion is None else motion[k]
+            self._motions[row, k] = way
             self._mins[row, k], self._maxs[row, k] = lower[k], upper[k]
-            self._lower[0, k] = lower[k] + (way if way < 0.0 else 0.0)
-            self._upper[0, k] = upper[k] + (way if way > 0.0 else 0.0)
-            self._motion[0, k] = way
-        n_renewed = self._tree.renew(
-            self._row,
-            self._lower,
-            self._upper,
-            self._motion,
-            self._margin,
-            self._lookahead,
-            self._fat_lower,
-            self._fat_upper,
-            self._renewed,
-        )
-        return bool(n_renewed)
+            self._swept_mins[row, k] = lower[k] + min(way, 0.0)
+            self._swept_maxs[row, k] = upper[k] + max(way, 0.0)
+        self._pairs = None
+        return bool(self._tree.renew_one(row, *self._columns()))
 
-    def _place_many(self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats) -> int:
+    def _place_many(
+        self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats | None
+    ) -> int:
         """Let rows have these boxes; return for how many the fat bounds were renewed."""
-        self._min[rows], self._max[rows] = lowers, uppers
-        n_renewed = self._tree.renew(
-            _view(rows),
-            _view(lowers + np.where(motions < 0.0, motions, 0.0)),
-            _view(uppers + np.where(motions > 0.0, motions, 0.0)),
-            _view(motions),
-            self._margin,
-            self._lookahead,
-            _view(np.empty_like(lowers)),
-            _view(np.empty_like(uppers)),
-            _view(np.empty(len(rows), np.int8)),
-        )
-        return int(n_renewed)
+        if len(rows) == 0:
+            return 0
+        self._boxes.file_boxes(rows.data, lowers.data, uppers.data, self._mins, self._maxs)
+        ways = np.zeros_like(lowers) if motions is None else motions
+        self._boxes.file_motions(
+            rows.data, ways.data, self._mins, self._maxs,
+            self._motions, self._swept_mins, self._swept_maxs,
+        )  # fmt: skip
+        self._pairs = None
+        n_renewed: int = self._tree.renew(rows.data, *self._columns())
+        return n_renewed
+
+    def _columns(self) -> tuple[Any, ...]:
+        """Return what the tree is to look at for all rows."""
+        return (
+            self._mins, self._maxs, self._swept_mins, self._swept_maxs, self._motions,
+            self._margin, self._lookahead,
+        )  # fmt: skip
+
+    def _find_keys(self) -> tuple[Any, Any]:
+        """Return a small number for each row, in the order of the ids, and the row of each."""
+        if self._keys is None:
+            rows = np.flatnonzero(np.asarray(self._rows.used))
+            ids = np.asarray(self._rows.ids)
+            order = np.argsort(ids[rows], kind="stable")
+            key_of, row_of = np.zeros(len(ids), np.int64), rows[order]
+            key_of[row_of] = np.arange(len(rows))
+            self._keys = key_of.data, row_of.data
+        return self._keys
 
     def _overlapping(self, mins: Any, maxs: Any, row: int) -> list[int]:
         n = self._tree.overlapping(mins, maxs, row, self._mins, self._maxs)
-        found: list[int] = self._rows.ids[np.asarray(self._tree.found)[:n]].tolist()
+        found: list[int] = [self._rows.ids[row] for row in self._tree.found[:n]]
         found.sort()
         return found
 

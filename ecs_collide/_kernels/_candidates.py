@@ -2,10 +2,9 @@
 """Which bodies may meet in a step: two trees, and the pairs they yield.
 
 Bodies that do not move live in a tree of their own, which a step leaves alone.
-The bounds of a moving body hold all of its path; they are fattened, so that a
-body is reinserted only when its path escapes them.  Each body is paired with
-all whose bounds touch its own, so how fat bounds are decides how many pairs
-are swept in vain, and nothing else.
+What stands in a tree for a moving body holds all of its path; fat bounds around
+it tell when the body is to be reinserted.  Two bodies are a pair where their
+paths, or what is left of them, lie in boxes that touch.
 """
 
 try:
@@ -15,19 +14,16 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._pairing_c import Pairing
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
-    from cython.cimports.ecs_collide._kernels._tree_c import Tree, fatten
+    from cython.cimports.ecs_collide._kernels._tree_c import Tree
 else:
     from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._pairing import Pairing
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
-    from ecs_collide._kernels._tree import Tree, fatten
-
-from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
-
-cython.declare(TOO_BIG=cython.double)
-TOO_BIG = 4.0  # fat bounds this many times larger than fresh ones are renewed
+    from ecs_collide._kernels._tree import Tree
 
 
 @cython.cclass
@@ -39,7 +35,7 @@ class Candidates:
     still, moving : Tree
         Their items are rows.
     margin, lookahead : float
-        How far bounds are fattened; see `fatten`.
+        How far bounds are fattened; see `Tree.renew`.
     n_reinsertions : int
         In this step.
     """
@@ -53,73 +49,32 @@ class Candidates:
         self.margin = -1.0
         self.lookahead = 2.0
         self.n_reinsertions = 0
-        self.fat_min = zeros(DOUBLE, 1, bodies.dim)
-        self.fat_max = zeros(DOUBLE, 1, bodies.dim)
-        self.escaped = zeros(LONG, 1)
-
-    def set_rows(self, n_rows: cython.Py_ssize_t):
-        """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.fat_min = grown(self.fat_min, n_rows)
-        self.fat_max = grown(self.fat_max, n_rows)
-        self.escaped = grown(self.escaped, n_rows)
 
     def place_still(self, rows: cython.longlong[::1]):
         """Put bodies that do not move into their tree, where they now are."""
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         if rows.shape[0] == 0:
             return
         for n in range(rows.shape[0]):
-            i = rows[n]
-            self.moving.drop(i)
-            self.bodies.find_swept_bounds(i)
-        self.still.put_rows(rows, self.bodies.swept_min, self.bodies.swept_max)
+            self.moving.drop(rows[n])
+            b.find_swept_bounds(rows[n])
+        self.still.renew(
+            rows, b.swept_min, b.swept_max, b.swept_min, b.swept_max, b.motion, 0.0, 0.0
+        )
 
     def place_moving(self, rows: cython.longlong[::1]):
         """Reinsert the moving bodies whose path of this step escapes their fat bounds."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        n_escaped: cython.Py_ssize_t = 0
 
         for n in range(rows.shape[0]):
-            i = rows[n]
-            self.still.drop(i)
-            self._fatten(i)
-            if not self.moving.covers(i, b.swept_min, b.swept_max, i) or self.moving.exceeds(
-                i, self.fat_min, self.fat_max, i, TOO_BIG
-            ):
-                self.escaped[n_escaped] = i
-                n_escaped += 1
-        if n_escaped:
-            self.moving.put_rows(self.escaped[:n_escaped], self.fat_min, self.fat_max)
-        self.n_reinsertions += n_escaped
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _fatten(self, i: cython.Py_ssize_t) -> cython.void:
-        b: Bodies = self.bodies
-
-        fatten(
-            self.moving.phase(i), b.swept_min, b.swept_max, b.motion, i, self.margin, self.lookahead,
-            self.fat_min, self.fat_max,
+            self.still.drop(rows[n])
+        self.n_reinsertions += self.moving.renew(
+            rows, b.swept_min, b.swept_max, b.swept_min, b.swept_max, b.motion,
+            self.margin, self.lookahead,
         )  # fmt: skip
-
-    @cython.cfunc
-    def keep_in_tree(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Make the tree hold all of a body's path within a step; tell whether it was reinserted."""
-        b: Bodies = self.bodies
-
-        if not b.moves[i]:
-            self.still.put(i, b.swept_min, b.swept_max, i)
-            return True
-        if self.moving.covers(i, b.swept_min, b.swept_max, i):
-            return False
-        self._fatten(i)
-        self.moving.put(i, self.fat_min, self.fat_max, i)
-        self.n_reinsertions += 1
-        return True
 
     def remove(self, i: cython.Py_ssize_t):
         """Take a body out of the trees."""
@@ -128,43 +83,67 @@ class Candidates:
 
     def find_pairs(self, rows: cython.longlong[::1]):
         """Pair the bodies of `rows`, those that move or were touched, with all they may meet."""
+        b: Bodies = self.bodies
+        pairing: Pairing = self.moving.pairing
         n: cython.Py_ssize_t
 
+        pairing.within(self.moving.nodes, False)
+        for n in range(pairing.n):
+            self._add_pair(pairing.found[2 * n], pairing.found[2 * n + 1])
+        pairing.between(self.moving.nodes, self.still.nodes)
+        for n in range(pairing.n):
+            self._add_pair(pairing.found[2 * n], pairing.found[2 * n + 1])
         for n in range(rows.shape[0]):
-            self.find_partners(rows[n], True)
+            if not b.moves[rows[n]]:
+                self._pair_still(rows[n])
 
     @cython.cfunc
-    def find_partners(self, i: cython.Py_ssize_t, only_later: cython.bint) -> cython.void:
-        """Pair a body with all whose bounds touch its own, and which it does not know yet.
-
-        With `only_later`, a partner that asks for itself is left to the one in
-        the earlier row.
-        """
-        if not self.moving.bounds_into(i, self.fat_min, self.fat_max, i):
-            self.still.bounds_into(i, self.fat_min, self.fat_max, i)
-        self.pairs.mark_partners(i)
-        self._take_found(
-            self.moving, self.moving.touching(self.fat_min, self.fat_max, i), i, only_later
-        )
-        self._take_found(
-            self.still, self.still.touching(self.fat_min, self.fat_max, i), i, only_later
-        )
-
-    @cython.cfunc
-    def _take_found(
-        self, tree: Tree, n: cython.Py_ssize_t, i: cython.Py_ssize_t, only_later: cython.bint
-    ) -> cython.void:
+    def _pair_still(self, i: cython.Py_ssize_t) -> cython.void:
+        """Pair a touched body that does not move with others that do not."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
         j: cython.Py_ssize_t
 
-        for m in range(n):
+        for m in range(self.still.touching(b.swept_min, b.swept_max, i)):
+            j = self.still.found[m]
+            if j > i or (j < i and not b.touched[j]):
+                self._add_pair(i, j)
+
+    @cython.cfunc
+    def follow(self, i: cython.Py_ssize_t) -> cython.void:
+        """Pair a body whose path has changed within a step with all it may meet now.
+
+        Nothing is to be done where what stands in the tree for it, and what
+        others have therefore been paired by, holds the new path.
+        """
+        b: Bodies = self.bodies
+
+        if b.moves[i]:
+            if self.moving.covers(i, b.swept_min, b.swept_max):
+                return
+            self.n_reinsertions += self.moving.renew_one(
+                i, b.swept_min, b.swept_max, b.swept_min, b.swept_max, b.motion,
+                self.margin, self.lookahead,
+            )  # fmt: skip
+        else:
+            self.still.renew_one(
+                i, b.swept_min, b.swept_max, b.swept_min, b.swept_max, b.motion, 0.0, 0.0
+            )
+        self.pairs.mark_partners(i)
+        self._take_found(self.moving, i)
+        self._take_found(self.still, i)
+
+    @cython.cfunc
+    def _take_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
+        """Pair a body with those of a tree that it may meet and does not know yet."""
+        b: Bodies = self.bodies
+        m: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+
+        for m in range(tree.touching(b.swept_min, b.swept_max, i)):
             j = tree.found[m]
-            if j == i or b.gone[j] or self.pairs.is_marked(j):
-                continue
-            if only_later and j < i and (b.moves[j] or b.touched[j]):
-                continue
-            self._add_pair(i, j)
+            if j != i and not b.gone[j] and not self.pairs.is_marked(j):
+                self._add_pair(i, j)
 
     @cython.cfunc
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:

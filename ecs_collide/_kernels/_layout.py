@@ -1,13 +1,19 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Lay out a whole tree of boxes anew.
+"""Lay out a whole tree of boxes anew, along a Morton curve.
 
-From the root down, the items of a branch are cut in two on the axis on which
-their boxes' middles lie furthest apart: at the middle of that way if balance
-allows, else as near to it as it does.  Nodes are numbered in the order of a
-walk, so that walks read memory from front to back.
+The middles of all boxes are sorted along a curve that fills space, cell by
+cell; eight that follow each other share a node, eight such nodes the next, and
+so on up.  Nodes stand in memory in the order of the curve, so that what is
+near in space is near in memory.
 
-For 10,000 boxes this takes about as long as 1,200 insertions, and the tree is
-five times quicker to search than one made by insertions alone.
+The cells of one grid are too coarse where most boxes crowd in one corner of
+the world.  So boxes that fall into one cell, if they are many, are sorted
+again by a grid of their own, and so on: no scene is too uneven.
+
+Notes
+-----
+Morton, "A computer oriented geodetic data base and a new technique in file
+sequencing" (1966).
 """
 
 from __future__ import annotations
@@ -17,15 +23,28 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
+    from cython.cimports.ecs_collide._kernels._nodes_c import WIDTH, Nodes
 else:
-    from ecs_collide._kernels._nodes import Nodes
+    from ecs_collide._kernels._nodes import WIDTH, Nodes
 
-from ecs_collide._kernels._memory import DOUBLE, LONG, zeros
+from ecs_collide._kernels._memory import LONG, zeros
 
-cython.declare(HASH=cython.longlong, LOW_32_BITS=cython.longlong)
-HASH = 2654435769  # 2**32 / golden ratio
-LOW_32_BITS = 0xFFFFFFFF
+cython.declare(
+    DIGIT=cython.int,
+    N_DIGITS=cython.int,
+    PLACE_BITS=cython.int,
+    PLACE=cython.longlong,
+    CROWD=cython.Py_ssize_t,
+    FEW=cython.Py_ssize_t,
+    LEAST_LENGTH=cython.double,
+)
+DIGIT = 11  # bits of a key that are sorted at once
+N_DIGITS = 2048
+PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where that is
+PLACE = 0xFFFFFFFF
+CROWD = 2 * WIDTH  # more than so many boxes in a cell are sorted again
+FEW = 96  # so many are quicker sorted by insertion
+LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
 
 
 @cython.final
@@ -35,194 +54,339 @@ class Layout:
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
-        self.line = zeros(LONG, 0)
-        self.middle = zeros(DOUBLE, 0, nodes.dim)
+        self.keys = zeros(LONG, 0)
+        self.spare = zeros(LONG, 0)
+        self.old_child = zeros(LONG, 0)
+        self.runs = zeros(LONG, 64)
+        self.counts = zeros(LONG, 2 * N_DIGITS)
+        if not cython.compiled:
+            self.least = [0.0] * 3
+            self.cell = [0] * 3
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def make_room(self) -> cython.int:
-        """Let the line have room for all items that the nodes have room for."""
-        if self.line.shape[0] < self.nodes.node_room:
-            self.line = zeros(LONG, self.nodes.node_room)
-            self.middle = zeros(DOUBLE, self.nodes.node_room, self.nodes.dim)
+    def lay_out(self) -> cython.int:
+        """Make all nodes of the tree anew.
+
+        Items that have a place in a node which hangs nowhere come in too.
+        """
+        nodes: Nodes = self.nodes
+        n: cython.Py_ssize_t = nodes.n_items
+        n_level: cython.Py_ssize_t
+        n_nodes: cython.Py_ssize_t = 0
+
+        if n == 0:
+            return 0
+        n_level = n
+        while n_level > 1 or n_nodes == 0:
+            n_level = (n_level + WIDTH - 1) // WIDTH
+            n_nodes += n_level
+        nodes.make_room_for_nodes(n_nodes - nodes.n_nodes)
+        if self.keys.shape[0] < n:
+            self.keys = zeros(LONG, max(n, 2 * self.keys.shape[0]))
+            self.spare = zeros(LONG, self.keys.shape[0])
+            self.old_child = zeros(LONG, self.keys.shape[0])
+        self._line_up()
+        self._sort()
+        self._build()
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def lay_out(self) -> cython.void:
-        """Make all branches of the tree anew, from all leaves, attached or not."""
-        nodes: Nodes = self.nodes
-        box: cython.p_double = nodes.spare_box
-        old_box: cython.p_double = nodes.box
-        child: cython.p_int = nodes.child
-        stack: cython.p_int = nodes.stack
-        dim: cython.Py_ssize_t = nodes.dim
-        start: cython.Py_ssize_t
-        least: cython.Py_ssize_t
-        middle: cython.Py_ssize_t
-        end: cython.Py_ssize_t
-        room: cython.Py_ssize_t = 1
-        item: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        above: cython.int
-        node: cython.int = 0
-        top: cython.int = 0
-
-        if nodes.n_items == 0:
-            return
-        self._line_up()
-        while room < nodes.n_items:
-            room *= 2
-        stack[0] = 0
-        stack[1] = nodes.n_items
-        stack[2] = room
-        stack[3] = -1
-        while top >= 0:
-            start = stack[top]
-            end = stack[top + 1]
-            room = stack[top + 2]
-            above = stack[top + 3]
-            top -= 4
-            nodes.parent[node] = above
-            if above >= 0:
-                # The first child comes right after its branch.
-                child[2 * above + (above + 1 != node)] = node
-            if end - start == 1:
-                item = self.line[start]
-                at = 2 * dim * nodes.leaf_of[item]
-                for k in range(2 * dim):
-                    box[2 * dim * node + k] = old_box[at + k]
-                nodes.leaf_of[item] = node
-                nodes.height[node] = 0
-                child[2 * node] = -1
-                child[2 * node + 1] = item
-            else:
-                # More than room / 2 items and no more than room: this branch becomes log2(room)
-                # high, however it is cut.  So neither part may have more than room / 2 items,
-                # nor so few that it becomes lower than the other by 2.
-                while room >= 2 * (end - start):
-                    room //= 2
-                least = max(end - start - room // 2, room // 8 + 1)
-                middle = self._split(start, start + least, end - least, end)
-                stack[top + 4] = middle
-                stack[top + 5] = end
-                stack[top + 6] = room
-                stack[top + 7] = node
-                stack[top + 8] = start
-                stack[top + 9] = middle
-                stack[top + 10] = room
-                stack[top + 11] = node
-                top += 8
-                nodes.height[node] = 1
-            node += 1
-        nodes.box = box
-        nodes.spare_box = old_box
-        nodes.root = 0
-        nodes.first_free = -1
-        for k in range(nodes.node_room - 1, node - 1, -1):
-            nodes.release(k)
-        for k in range(node - 1, -1, -1):
-            if nodes.height[k] > 0:
-                nodes.refit(k)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _line_up(self) -> cython.void:
-        """Write all items and the middles of their boxes into the line."""
+        """Write the places of all items into the line, node by node."""
         nodes: Nodes = self.nodes
-        line: cython.longlong[::1] = self.line
-        middle: cython.double[:, ::1] = self.middle
-        dim: cython.Py_ssize_t = nodes.dim
-        item: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        k: cython.Py_ssize_t
+        keys: cython.longlong[::1] = self.keys
+        node: cython.int
+        place: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
 
-        for item in range(nodes.item_room):
-            if nodes.leaf_of[item] >= 0:
-                at = 2 * dim * nodes.leaf_of[item]
-                for k in range(dim):
-                    middle[n, k] = nodes.box[at + k] + nodes.box[at + dim + k]
-                line[n] = item
-                n += 1
+        for node in range(1, nodes.node_room):
+            if nodes.level[node] == 0:
+                for place in range(WIDTH * node, WIDTH * node + nodes.count[node]):
+                    keys[n] = place
+                    n += 1
+
+    # Order
 
     @cython.cfunc
-    @cython.exceptval(check=False)
-    def _split(
-        self,
-        start: cython.Py_ssize_t,
-        low: cython.Py_ssize_t,
-        high: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-    ) -> cython.Py_ssize_t:
-        """Order a part of the line in two; return where the second begins, `low` to `high`.
-
-        Hoare's selection.  The pivots after the first look random, so that no
-        order of the items makes it slow, and are the same every time.
-        """
-        middle: cython.double[:, ::1] = self.middle
-        axis: cython.Py_ssize_t = 0
+    @cython.exceptval(-1, check=False)
+    def _sort(self) -> cython.int:
+        """Sort the line along the curve; cells with too many boxes by grids of their own."""
+        keys: cython.longlong[::1] = self.keys
+        start: cython.Py_ssize_t
+        end: cython.Py_ssize_t
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        noise: cython.longlong = 1
-        least: cython.double
-        most: cython.double
-        longest: cython.double = -1.0
-        pivot: cython.double = 0.0
+        top: cython.Py_ssize_t = 0
+        cell: cython.longlong
 
-        for k in range(middle.shape[1]):
-            least = most = middle[start, k]
-            for i in range(start + 1, end):
-                least = min(least, middle[i, k])
-                most = max(most, middle[i, k])
-            if most - least > longest:
-                longest = most - least
-                pivot = 0.5 * (least + most)
-                axis = k
-        if longest == 0.0 or end - start == 2:
-            return (start + end) // 2
-        end -= 1
-        while start < end:
-            i = start
-            j = end
-            while i <= j:
-                while middle[i, axis] < pivot:
-                    i += 1
-                while middle[j, axis] > pivot:
-                    j -= 1
-                if i <= j:
-                    self._swap(i, j)
-                    i += 1
-                    j -= 1
-            # Nothing before i lies beyond the pivot, nothing after j before it.
-            if low <= i <= high:
-                return i
-            if low <= j + 1 <= high:
-                return j + 1
-            if j + 1 < low < i:
-                return low
-            if i < low:
-                start = i
+        self.runs[0] = 0
+        self.runs[1] = self.nodes.n_items
+        while top >= 0:
+            start = self.runs[top]
+            end = self.runs[top + 1]
+            top -= 2
+            if not self._find_keys(start, end):
+                continue
+            if end - start <= FEW:
+                self._insert(start, end)
             else:
-                end = j
-            noise = (noise * HASH) & LOW_32_BITS
-            pivot = middle[start + noise % (end - start + 1), axis]
-        return low
+                self._distribute(start, end)
+            i = start
+            while i < end:
+                cell = keys[i] >> PLACE_BITS
+                j = i + 1
+                while j < end and keys[j] >> PLACE_BITS == cell:
+                    j += 1
+                if j - i > CROWD:
+                    if top + 4 > self.runs.shape[0]:
+                        self.runs = _doubled(self.runs)
+                    top += 2
+                    self.runs[top] = i
+                    self.runs[top + 1] = j
+                i = j
+        return 0
 
     @cython.cfunc
-    @cython.inline
     @cython.exceptval(check=False)
-    def _swap(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
-        """Let two items in the line change places."""
-        k: cython.Py_ssize_t
-        item: cython.longlong = self.line[i]
-        middle: cython.double
+    def _find_keys(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+        """Write the keys of a part of the line; False if all its middles are in one place.
 
-        self.line[i] = self.line[j]
-        self.line[j] = item
-        for k in range(self.middle.shape[1]):
-            middle = self.middle[i, k]
-            self.middle[i, k] = self.middle[j, k]
-            self.middle[j, k] = middle
+        The cells are cubes, 2048 of them along the longest axis in 2D and 128
+        in 3D.
+        """
+        nodes: Nodes = self.nodes
+        box: cython.p_double = nodes.box
+        keys: cython.longlong[::1] = self.keys
+        dim: cython.Py_ssize_t = nodes.dim
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        place: cython.longlong
+        middle: cython.double
+        low: cython.double
+        high: cython.double
+        length: cython.double = 0.0
+        scale: cython.double
+        n_cells: cython.int = 2048 if dim == 2 else 128
+
+        for k in range(dim):
+            at = 2 * dim * (keys[start] & PLACE) + k
+            low = high = box[at] + box[at + dim]
+            for i in range(start + 1, end):
+                at = 2 * dim * (keys[i] & PLACE) + k
+                middle = box[at] + box[at + dim]
+                low = middle if middle < low else low
+                high = middle if middle > high else high
+            self.least[k] = low
+            length = max(length, high - low)
+        if not length > LEAST_LENGTH:
+            return False
+        scale = n_cells / length
+        for i in range(start, end):
+            place = keys[i] & PLACE
+            at = 2 * dim * place
+            for k in range(dim):
+                middle = box[at + k] + box[at + dim + k]
+                self.cell[k] = min(_whole((middle - self.least[k]) * scale), n_cells - 1)
+            if dim == 2:
+                keys[i] = _interleave_2(self.cell[0], self.cell[1]) << PLACE_BITS | place
+            else:
+                keys[i] = (
+                    _interleave_3(self.cell[0], self.cell[1], self.cell[2]) << PLACE_BITS | place
+                )
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _insert(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Sort a short part of the line."""
+        keys: cython.longlong[::1] = self.keys
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        key: cython.longlong
+
+        for i in range(start + 1, end):
+            key = keys[i]
+            j = i
+            while j > start and keys[j - 1] > key:
+                keys[j] = keys[j - 1]
+                j -= 1
+            keys[j] = key
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _distribute(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Sort a long part of the line by cell: two passes of a radix sort, which keep order."""
+        keys: cython.longlong[::1] = self.keys
+        spare: cython.longlong[::1] = self.spare
+        counts: cython.longlong[::1] = self.counts
+        i: cython.Py_ssize_t
+        digit: cython.Py_ssize_t
+        low: cython.longlong = start
+        high: cython.longlong = start
+        n: cython.longlong
+
+        for i in range(2 * N_DIGITS):
+            counts[i] = 0
+        for i in range(start, end):
+            counts[keys[i] >> PLACE_BITS & (N_DIGITS - 1)] += 1
+            counts[N_DIGITS + (keys[i] >> (PLACE_BITS + DIGIT))] += 1
+        for i in range(N_DIGITS):
+            n = counts[i]
+            counts[i] = low
+            low += n
+            n = counts[N_DIGITS + i]
+            counts[N_DIGITS + i] = high
+            high += n
+        for i in range(start, end):
+            digit = keys[i] >> PLACE_BITS & (N_DIGITS - 1)
+            spare[counts[digit]] = keys[i]
+            counts[digit] += 1
+        for i in range(start, end):
+            digit = N_DIGITS + (spare[i] >> (PLACE_BITS + DIGIT))
+            keys[counts[digit]] = spare[i]
+            counts[digit] += 1
+
+    # Nodes
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _build(self) -> cython.void:
+        """Make nodes 1, 2, ... from the line, level by level, and hang them into each other."""
+        nodes: Nodes = self.nodes
+        old_box: cython.p_double = nodes.box
+        box: cython.p_double = nodes.spare_box
+        keys: cython.longlong[::1] = self.keys
+        width: cython.Py_ssize_t = 2 * nodes.dim
+        n: cython.Py_ssize_t = nodes.n_items
+        n_nodes: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        old: cython.Py_ssize_t
+        first: cython.int = 0  # what is to be hung: items, then nodes of a level
+        node: cython.int = 1
+        lane: cython.int
+        level: cython.int = 0
+
+        for i in range(n):
+            self.old_child[i] = nodes.child[keys[i] & PLACE]
+        nodes.box = box
+        nodes.spare_box = old_box
+        while True:
+            n_nodes = (n + WIDTH - 1) // WIDTH
+            i = 0
+            for k in range(n_nodes):
+                nodes.level[node] = level
+                nodes.stale[node] = 0
+                nodes.changed[node] = 0
+                # As evenly as can be: the last node of a level may not be all but empty.
+                nodes.count[node] = (n * (k + 1)) // n_nodes - i
+                for lane in range(nodes.count[node]):
+                    place = WIDTH * node + lane
+                    if level > 0:
+                        nodes.child[place] = first + i
+                        nodes.place[first + i] = place
+                        if nodes.changed[first + i]:
+                            nodes.changed[node] |= 1 << lane
+                    else:
+                        old = keys[i] & PLACE
+                        _copy(old_box, width * old, box, width * place, width)
+                        nodes.child[place] = self.old_child[i]
+                        nodes.place_of[self.old_child[i]] = place
+                        if nodes.is_changed[self.old_child[i]]:
+                            nodes.changed[node] |= 1 << lane
+                    i += 1
+                node += 1
+            if level > 0:
+                for i in range(first, first + n):
+                    nodes.refresh(i)
+            first = node - n_nodes
+            n = n_nodes
+            level += 1
+            if n == 1:
+                break
+        nodes.child[0] = first
+        nodes.place[first] = 0
+        nodes.refresh(first)
+        nodes.n_nodes = node - 1
+        nodes.first_free = -1
+        for i in range(nodes.node_room - 1, node - 1, -1):
+            nodes._free(i)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _copy(
+    source: cython.p_double,
+    p: cython.Py_ssize_t,
+    target: cython.p_double,
+    q: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+) -> cython.void:
+    """Copy n numbers."""
+    k: cython.Py_ssize_t
+
+    for k in range(n):
+        target[q + k] = source[p + k]
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _whole(x: cython.double) -> cython.int:
+    """Return a number >= 0 without its fraction."""
+    if cython.compiled:
+        return cython.cast(cython.int, x)
+    return int(x)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _interleave_2(x: cython.longlong, y: cython.longlong) -> cython.longlong:
+    """Return 22 bits: those of two numbers of 11 in turn, the second's first."""
+    return _spread_2(x) | _spread_2(y) << 1
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _spread_2(x: cython.longlong) -> cython.longlong:
+    """Return a number of 11 bits with a zero between any two of them."""
+    x = (x | x << 8) & 0x00FF00FF
+    x = (x | x << 4) & 0x0F0F0F0F
+    x = (x | x << 2) & 0x33333333
+    return (x | x << 1) & 0x55555555
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _interleave_3(x: cython.longlong, y: cython.longlong, z: cython.longlong) -> cython.longlong:
+    """Return 21 bits: those of three numbers of 7 in turn, the third's first."""
+    return _spread_3(x) | _spread_3(y) << 1 | _spread_3(z) << 2
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _spread_3(x: cython.longlong) -> cython.longlong:
+    """Return a number of 7 bits with two zeros between any two of them."""
+    x = (x | x << 8) & 0x0000F00F
+    x = (x | x << 4) & 0x000C30C3
+    return (x | x << 2) & 0x00049249
+
+
+@cython.cfunc
+def _doubled(view: cython.longlong[::1]) -> object:
+    """Return a copy of an array with twice its length."""
+    i: cython.Py_ssize_t
+    new: cython.longlong[::1] = zeros(LONG, 2 * view.shape[0])
+
+    for i in range(view.shape[0]):
+        new[i] = view[i]
+    return new

@@ -2,11 +2,18 @@ from ecs_collide._kernels._nodes_c cimport Nodes
 
 cdef class Layout:
     cdef Nodes nodes
-    cdef long long[::1] line  # items, in the order of their leaves
-    cdef double[:, ::1] middle  # of each item in the line: twice the middle of its box
+    cdef long long[::1] keys  # of each item in the line: its cell, then 32 bits for its place
+    cdef long long[::1] spare
+    cdef long long[::1] old_child  # the items in the order of the line
+    cdef long long[::1] runs  # start and end of the parts of the line that are yet to be sorted
+    cdef long long[::1] counts
+    cdef double[3] least  # of the grid: its lower corner
+    cdef int[3] cell
 
-    cdef int make_room(self) except -1
-    cdef void lay_out(self) noexcept
+    cdef int lay_out(self) except -1
     cdef void _line_up(self) noexcept
-    cdef Py_ssize_t _split(self, Py_ssize_t start, Py_ssize_t low, Py_ssize_t high, Py_ssize_t end) noexcept
-    cdef void _swap(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef int _sort(self) except -1
+    cdef bint _find_keys(self, Py_ssize_t start, Py_ssize_t end) noexcept
+    cdef void _insert(self, Py_ssize_t start, Py_ssize_t end) noexcept
+    cdef void _distribute(self, Py_ssize_t start, Py_ssize_t end) noexcept
+    cdef void _build(self) noexcept

@@ -13,6 +13,7 @@ import numpy as np
 DOUBLE = np.dtype(np.float64)
 LONG = np.dtype(np.int64)
 BYTE = np.dtype(np.int8)
+INT = np.dtype(np.intc)
 
 
 def zeros(dtype: np.dtype[Any], *shape: int) -> memoryview:

@@ -1,33 +1,33 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The nodes of a tree of boxes, and their balance.
+"""The nodes of a wide tree of boxes, and how it grows and shrinks.
 
-*Items* are small non-negative ints, the rows of whoever owns the tree.  Every
-item has a leaf with its bounds; a branch has two children, and bounds that
-hold theirs.  Nodes are numbers into a few columns; freed ones are reused.
+*Items* are small non-negative ints, the rows of whoever owns the tree.  A node
+has up to eight children: items on level 0, nodes of the level below on all
+others.  All ways down are equally long.
 
-Why this balance
-----------------
-A leaf goes down to the leaf beside which bounds grow least (by perimeter in
-2D, by surface in 3D), and the two become siblings.  Then, on the way up and
-as far as anything changes, each branch gets its height and bounds anew, and
-is *rotated* where its children differ in height by 2: the taller child takes
-its place.  So the children of a branch never differ by more than 1, the AVL
-condition, which bounds the height of n leaves by 1.44 * log2(n) for any
-input: sorted rows, nested or identical boxes, points.  Balance by area alone
-has no such bound; 1,000 boxes in a sorted row get 999 deep with none at all.
+A node is eight *places* in a row for its children: the box of each, and which
+it is.  The bounds of a node are not in the node but where it hangs, in a place
+of its parent.  Node 0 is no part of the tree: in its first place hangs the
+root, in its second what waits to be hung elsewhere.
 
-The price is that a lone box can never hang high up, beside a tall branch,
-where it would fit best.  That is made good from time to time by laying out
-the whole tree anew: see `_layout`.  With that, exchanging nodes for area
-after each insertion, as other trees do, was found to gain less than it costs.
+Why this shape
+--------------
+What a tree costs is where it sends the memory bus and the branch predictor.
+Eight boxes that stand side by side are compared with one in a few
+instructions that need no prediction (see `_lanes.h`), and the tree over n
+items has but n / 7 nodes.  `docs/design.md` tells what was measured.
+
+An item goes down to the node whose bounds grow least.  A full node is cut in
+two on the axis on which its children's middles lie furthest apart; the new
+half goes to its parent, which may be cut in turn, up to the root.  So all
+items stay on one level.  An empty node is taken out; a root with a single
+child is replaced by it.
 
 Notes
 -----
-Adelson-Velsky and Landis, "An algorithm for the organization of information"
-(1962); here one rotation is always enough, because the children of a branch
-have no order and the taller grandchild can stay high, whichever it is.
-Descent by surface: Goldsmith and Salmon, "Automatic Creation of Object
-Hierarchies for Ray Tracing" (1987).
+Guttman, "R-trees: a dynamic index structure for spatial searching" (1984);
+Garanzha, Pantaleoni and McAllister, "Simpler and faster HLBVH with work
+queues" (2011) for layouts along a Morton curve, see `_layout`.
 """
 
 from __future__ import annotations
@@ -37,21 +37,438 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._lanes_c import fill
     from cython.cimports.libc.stdlib import free, realloc
+else:
+    from ecs_collide._kernels._lanes import fill
 
-cython.declare(MANY_TURNS=cython.int)
-MANY_TURNS = 0xFFFF
+cython.declare(WIDTH=cython.int, WAITING=cython.int, ALL_LANES=cython.int)
+WIDTH = 8  # children of a node
+WAITING = 1  # the place of what is about to be hung into a node
+ALL_LANES = 0xFF
+
+
+@cython.final
+@cython.cclass
+class Nodes:
+    """The nodes of one tree.  Callers answer for finite boxes with min <= max."""
+
+    def __init__(self, dim: cython.Py_ssize_t) -> None:
+        if not cython.compiled:
+            self.box = []
+            self.spare_box = []
+            self.lanes = self.origin = None
+            self.child = []
+            self.count = []
+            self.level = []
+            self.place = []
+            self.stale = []
+            self.changed = []
+            self.place_of = []
+            self.is_changed = []
+            self.spread = [0.0] * 9
+            self.order = [0] * 9
+            self.cut_child = [0] * 9
+            self.cut_box = [0.0] * 54
+        self.dim = dim
+        self.n_items = 0
+        self.n_nodes = 0
+        self.node_room = 0
+        self.item_room = 0
+        self.first_free = -1
+
+    def __dealloc__(self) -> None:
+        if cython.compiled:
+            free(self.box)
+            free(self.spare_box)
+            free(self.lanes)
+            free(self.origin)
+            free(self.child)
+            free(self.count)
+            free(self.level)
+            free(self.place)
+            free(self.stale)
+            free(self.changed)
+            free(self.place_of)
+            free(self.is_changed)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def holds(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether an item is in the tree."""
+        return 0 <= item < self.item_room and self.place_of[item] >= 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def root(self) -> cython.int:
+        """Return the root; 0 for an empty tree."""
+        return self.child[0]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def cost(self, node: cython.int) -> cython.double:
+        """Return half the perimeter (2D) or surface (3D) of a node."""
+        at: cython.Py_ssize_t = 2 * self.dim * self.place[node]
+
+        return _cost(self.box, self.dim, at, at)
+
+    # Room
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.int:
+        """Grow, at least twofold, to items 0 to `n_items` - 1."""
+        old: cython.Py_ssize_t = self.item_room
+        i: cython.Py_ssize_t
+
+        if n_items <= old:
+            return 0
+        n_items = max(n_items, 2 * old)
+        if cython.compiled:
+            self.place_of = _grown_ints(self.place_of, n_items)
+            self.is_changed = _grown_ints(self.is_changed, n_items)
+        else:
+            self.place_of += [0] * (n_items - old)
+            self.is_changed += [0] * (n_items - old)
+        for i in range(old, n_items):
+            self.place_of[i] = -1
+            self.is_changed[i] = 0
+        self.item_room = n_items
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make_room_for_nodes(self, n_nodes: cython.Py_ssize_t) -> cython.int:
+        """Grow, at least twofold, until so many nodes are free, and node 0 is there."""
+        old: cython.Py_ssize_t = self.node_room
+        room: cython.Py_ssize_t = self.n_nodes + n_nodes + 1
+        dim: cython.Py_ssize_t = self.dim
+        k: cython.Py_ssize_t
+        more: cython.Py_ssize_t
+
+        if room <= old:
+            return 0
+        room = max(room, 2 * old)
+        if cython.compiled:
+            self.box = _grown_doubles(self.box, 16 * dim * room)
+            self.spare_box = _grown_doubles(self.spare_box, 16 * dim * room)
+            self.lanes = _grown_floats(self.lanes, 16 * dim * room)
+            self.origin = _grown_doubles(self.origin, dim * room)
+            self.child = _grown_ints(self.child, WIDTH * room)
+            self.count = _grown_ints(self.count, room)
+            self.level = _grown_ints(self.level, room)
+            self.place = _grown_ints(self.place, room)
+            self.stale = _grown_ints(self.stale, room)
+            self.changed = _grown_ints(self.changed, room)
+        else:
+            more = room - old
+            self.box += [0.0] * (16 * dim * more)
+            self.spare_box += [0.0] * (16 * dim * more)
+            self.child += [0] * (WIDTH * more)
+            self.count += [0] * more
+            self.level += [0] * more
+            self.place += [0] * more
+            self.stale += [0] * more
+            self.changed += [0] * more
+        self.node_room = room
+        if old == 0:
+            self.child[0] = self.count[0] = self.stale[0] = self.changed[0] = self.place[0] = 0
+            self.level[0] = -1
+            old = 1
+        for k in range(room - 1, old - 1, -1):
+            self._free(k)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def take(self, level: cython.int) -> cython.int:
+        """Return a free node, with no children, for a level.  Room must have been made."""
+        node: cython.int = self.first_free
+
+        self.first_free = self.place[node]
+        self.n_nodes += 1
+        self.count[node] = 0
+        self.level[node] = level
+        self.stale[node] = 0
+        self.changed[node] = ALL_LANES
+        return node
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def release(self, node: cython.int) -> cython.void:
+        """Give a node back."""
+        self.n_nodes -= 1
+        self._free(node)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _free(self, node: cython.int) -> cython.void:
+        self.level[node] = -1
+        self.count[node] = self.stale[node] = 0
+        self.place[node] = self.first_free
+        self.first_free = node
+
+    # Bounds
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def refresh(self, node: cython.int) -> cython.bint:
+        """Set the bounds of a node from its children; tell whether they changed."""
+        self.stale[node] = 0
+        return fill(
+            self.lanes, self.origin, self.box, node, self.count[node],
+            2 * self.dim * self.place[node], self.dim,
+        )  # fmt: skip
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def climb(self, node: cython.int) -> cython.void:
+        """Refresh nodes from `node` upwards, as far as bounds change."""
+        while node != 0:
+            if not self.refresh(node):
+                return
+            node = self.place[node] >> 3
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def refresh_stale(self) -> cython.void:
+        """Refresh all nodes that are marked as stale, and all above them."""
+        level: cython.int
+        node: cython.int
+
+        for level in range(self.level[self.root()] + 1):
+            for node in range(1, self.node_room):
+                if self.stale[node] and self.level[node] == level:
+                    self.refresh(node)
+                    self.stale[self.place[node] >> 3] = 1
+        self.stale[0] = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_change(self, item: cython.Py_ssize_t) -> cython.void:
+        """Note of an item, and all the way up, that it has changed."""
+        place: cython.int = self.place_of[item]
+        node: cython.int = place >> 3
+
+        self.is_changed[item] = 1
+        while node != 0 and not self.changed[node] >> (place & 7) & 1:
+            self.changed[node] |= 1 << (place & 7)
+            place = self.place[node]
+            node = place >> 3
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _suspect(self, node: cython.int) -> cython.void:
+        """Note all the way up that any child of a node may have changed: they changed places."""
+        place: cython.int = self.place[node]
+
+        self.changed[node] = ALL_LANES
+        while place >= WIDTH:
+            self.changed[place >> 3] |= 1 << (place & 7)
+            place = self.place[place >> 3]
+
+    # Growing and shrinking
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def attach(self, item: cython.Py_ssize_t) -> cython.void:
+        """Hang an item in, whose box waits; room for a node on each level must have been made."""
+        node: cython.int = self.root()
+
+        self.n_items += 1
+        if node == 0:
+            node = self.take(0)
+            self._make_root(node)
+        while self.level[node] > 0:
+            node = self.child[WIDTH * node + self._best_lane(node)]
+        self._hang(node, item)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def detach(self, item: cython.Py_ssize_t) -> cython.void:
+        """Take an item out."""
+        place: cython.int = self.place_of[item]
+        node: cython.int = place >> 3
+        last: cython.int
+
+        self.n_items -= 1
+        self.place_of[item] = -1
+        while True:
+            self.count[node] -= 1
+            last = WIDTH * node + self.count[node]
+            if last != place:
+                self._copy_box(last, place)
+                self._settle(place, self.child[last])
+            if self.count[node] > 0:
+                break
+            place = self.place[node]
+            self.release(node)
+            node = place >> 3
+            if node == 0:
+                self.child[0] = 0
+                return
+        self._suspect(node)
+        self.climb(node)
+        node = self.root()
+        while self.level[node] > 0 and self.count[node] == 1:
+            last = self.child[WIDTH * node]
+            self.release(node)
+            node = last
+            self._make_root(node)
+            self.refresh(node)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _make_root(self, node: cython.int) -> cython.void:
+        self.child[0] = node
+        self.place[node] = 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _copy_box(self, source: cython.Py_ssize_t, target: cython.Py_ssize_t) -> cython.void:
+        """Copy the box at a place to another place."""
+        k: cython.Py_ssize_t
+        width: cython.Py_ssize_t = 2 * self.dim
+
+        for k in range(width):
+            self.box[width * target + k] = self.box[width * source + k]
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _settle(self, place: cython.int, child: cython.int) -> cython.void:
+        """Let a child stand at a place, where its box is already."""
+        self.child[place] = child
+        if self.level[place >> 3] == 0:
+            self.place_of[child] = place
+        else:
+            self.place[child] = place
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _best_lane(self, node: cython.int) -> cython.int:
+        """Return the child of a branch whose bounds grow least by what waits; of many the first.
+
+        Bounds are measured by perimeter in 2D, by surface in 3D.
+        """
+        box: cython.p_double = self.box
+        dim: cython.Py_ssize_t = self.dim
+        p: cython.Py_ssize_t = 2 * dim * WAITING
+        q: cython.Py_ssize_t
+        lane: cython.int
+        best: cython.int = 0
+        growth: cython.double
+        least: cython.double = 0.0
+
+        for lane in range(self.count[node]):
+            q = 2 * dim * (WIDTH * node + lane)
+            growth = _cost(box, dim, p, q) - _cost(box, dim, q, q)
+            if lane == 0 or growth < least:
+                least = growth
+                best = lane
+        return best
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hang(self, node: cython.int, child: cython.int) -> cython.void:
+        """Hang what waits into a node; a full one is cut in two, and so on upwards."""
+        above: cython.int
+        level: cython.int
+        other: cython.int
+
+        while self.count[node] == WIDTH:
+            other = self.take(self.level[node])
+            self._cut(node, other, child)
+            if self.place[node] == 0:
+                level = self.level[node] + 1
+                above = self.take(level)
+                self._make_root(above)
+                self.count[above] = 1
+                self._settle(WIDTH * above, node)
+            self.changed[node] = ALL_LANES
+            self.refresh(node)
+            self.place[other] = WAITING
+            self.refresh(other)
+            child = other
+            node = self.place[node] >> 3
+        self._copy_box(WAITING, WIDTH * node + self.count[node])
+        self._settle(WIDTH * node + self.count[node], child)
+        self.count[node] += 1
+        self._suspect(node)
+        self.climb(node)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _cut(self, node: cython.int, other: cython.int, child: cython.int) -> cython.void:
+        """Share the children of a full node, and one more that waits, with an empty node."""
+        dim: cython.Py_ssize_t = self.dim
+        axis: cython.Py_ssize_t = self._find_longest_axis(node)
+        place: cython.Py_ssize_t
+        middle: cython.double
+        i: cython.int
+        j: cython.int
+        k: cython.Py_ssize_t
+
+        for i in range(WIDTH + 1):
+            place = WIDTH * node + i if i < WIDTH else WAITING
+            for k in range(2 * dim):
+                self.cut_box[2 * dim * i + k] = self.box[2 * dim * place + k]
+            self.cut_child[i] = self.child[place] if i < WIDTH else child
+            middle = self.cut_box[2 * dim * i + axis] + self.cut_box[2 * dim * i + dim + axis]
+            j = i
+            while j > 0 and self.spread[j - 1] > middle:
+                self.spread[j] = self.spread[j - 1]
+                self.order[j] = self.order[j - 1]
+                j -= 1
+            self.spread[j] = middle
+            self.order[j] = i
+        self.count[node] = self.count[other] = 0
+        for i in range(WIDTH + 1):
+            j = self.order[i]
+            if i > WIDTH // 2:
+                node = other
+            place = WIDTH * node + self.count[node]
+            for k in range(2 * dim):
+                self.box[2 * dim * place + k] = self.cut_box[2 * dim * j + k]
+            self._settle(place, self.cut_child[j])
+            self.count[node] += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_longest_axis(self, node: cython.int) -> cython.Py_ssize_t:
+        """Return the axis on which the middles of a full node and of what waits spread most."""
+        dim: cython.Py_ssize_t = self.dim
+        at: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        axis: cython.Py_ssize_t = 0
+        lane: cython.int
+        middle: cython.double
+        least: cython.double
+        most: cython.double
+        longest: cython.double = -1.0
+
+        for k in range(dim):
+            at = 2 * dim * WAITING
+            least = most = self.box[at + k] + self.box[at + dim + k]
+            for lane in range(WIDTH):
+                at = 2 * dim * (WIDTH * node + lane)
+                middle = self.box[at + k] + self.box[at + dim + k]
+                least = min(least, middle)
+                most = max(most, middle)
+            if most - least > longest:
+                longest = most - least
+                axis = k
+        return axis
 
 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
 def _cost(
-    box: cython.p_double, dim: cython.Py_ssize_t, one: cython.int, other: cython.int
+    box: cython.p_double, dim: cython.Py_ssize_t, p: cython.Py_ssize_t, q: cython.Py_ssize_t
 ) -> cython.double:
-    """Return half the perimeter (2D) or surface (3D) of the box around two nodes."""
-    p: cython.Py_ssize_t = 2 * dim * one
-    q: cython.Py_ssize_t = 2 * dim * other
+    """Return half the perimeter (2D) or surface (3D) of the box around those at `p` and `q`."""
     x: cython.double = max(box[p + dim], box[q + dim]) - min(box[p], box[q])
     y: cython.double = max(box[p + dim + 1], box[q + dim + 1]) - min(box[p + 1], box[q + 1])
     z: cython.double
@@ -60,304 +477,6 @@ def _cost(
         return x + y
     z = max(box[p + 5], box[q + 5]) - min(box[p + 2], box[q + 2])
     return x * y + y * z + z * x
-
-
-@cython.final
-@cython.cclass
-class Nodes:
-    """The nodes of one tree.
-
-    Callers answer for finite boxes with min <= max.
-    """
-
-    def __init__(self, dim: cython.Py_ssize_t) -> None:
-        if not cython.compiled:
-            self.box = []
-            self.spare_box = []
-            self.child = []
-            self.parent = []
-            self.height = []
-            self.leaf_of = []
-            self.turn_of = []
-            self.stack = [0] * 256
-        self.dim = dim
-        self.n_items = 0
-        self.node_room = 0
-        self.item_room = 0
-        self.root = -1
-        self.first_free = -1
-
-    def __dealloc__(self) -> None:
-        if cython.compiled:
-            free(self.box)
-            free(self.spare_box)
-            free(self.child)
-            free(self.parent)
-            free(self.height)
-            free(self.leaf_of)
-            free(self.turn_of)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def holds(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether an item has a leaf."""
-        return 0 <= item < self.item_room and self.leaf_of[item] >= 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def cost(self, one: cython.int, other: cython.int) -> cython.double:
-        """Return half the perimeter (2D) or surface (3D) of the box around two nodes."""
-        return _cost(self.box, self.dim, one, other)
-
-    # Room
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def make_room(self, n_nodes: cython.Py_ssize_t, n_items: cython.Py_ssize_t) -> cython.int:
-        """Grow the columns, at least twofold, to so many nodes and numbers of items."""
-        i: cython.Py_ssize_t
-        old: cython.Py_ssize_t = self.item_room
-
-        if n_items > old:
-            n_items = max(n_items, 2 * old)
-            if cython.compiled:
-                self.leaf_of = _grown_ints(self.leaf_of, n_items)
-                self.turn_of = _grown_ints(self.turn_of, n_items)
-            else:
-                self.leaf_of += [0] * (n_items - old)
-                self.turn_of += [0] * (n_items - old)
-            for i in range(old, n_items):
-                self.leaf_of[i] = -1
-                self.turn_of[i] = 0
-            self.item_room = n_items
-        old = self.node_room
-        if n_nodes > old:
-            n_nodes = max(n_nodes, 2 * old)
-            if cython.compiled:
-                self.box = _grown_doubles(self.box, 2 * self.dim * n_nodes)
-                self.spare_box = _grown_doubles(self.spare_box, 2 * self.dim * n_nodes)
-                self.child = _grown_ints(self.child, 2 * n_nodes)
-                self.parent = _grown_ints(self.parent, n_nodes)
-                self.height = _grown_ints(self.height, n_nodes)
-            else:
-                self.box += [0.0] * (2 * self.dim * (n_nodes - old))
-                self.spare_box += [0.0] * (2 * self.dim * (n_nodes - old))
-                self.child += [0] * (2 * (n_nodes - old))
-                self.parent += [0] * (n_nodes - old)
-                self.height += [0] * (n_nodes - old)
-            for i in range(n_nodes - 1, old - 1, -1):
-                self.release(i)
-            self.node_room = n_nodes
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def take(self) -> cython.int:
-        """Return a free node; there must be one."""
-        node: cython.int = self.first_free
-
-        self.first_free = self.parent[node]
-        return node
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def release(self, node: cython.int) -> cython.void:
-        """Make a node free: the next one to be taken."""
-        self.height[node] = -1
-        self.parent[node] = self.first_free
-        self.first_free = node
-
-    # Leaves
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def store(
-        self,
-        item: cython.Py_ssize_t,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        row: cython.Py_ssize_t,
-    ) -> cython.void:
-        """Write box `row` of two arrays into an item's leaf, a new one where it has none.
-
-        There must be room for that, and for the branch that will join the
-        leaf to its sibling.  The leaf must then be attached, or the tree laid
-        out.
-        """
-        dim: cython.Py_ssize_t = self.dim
-        at: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        leaf: cython.int
-
-        if not self.holds(item):
-            leaf = self.take()
-            self.leaf_of[item] = leaf
-            self.child[2 * leaf] = -1
-            self.child[2 * leaf + 1] = item
-            self.height[leaf] = 0
-            self.n_items += 1
-        self.turn_of[item] = (self.turn_of[item] + 1) & MANY_TURNS
-        at = 2 * dim * self.leaf_of[item]
-        for k in range(dim):
-            self.box[at + k] = mins[row, k]
-            self.box[at + dim + k] = maxs[row, k]
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def forget(self, item: cython.Py_ssize_t) -> cython.void:
-        """Free the leaf of an item, which must be detached."""
-        self.release(self.leaf_of[item])
-        self.leaf_of[item] = -1
-        self.n_items -= 1
-
-    # Balance
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def attach(self, leaf: cython.int) -> cython.void:
-        """Hang a leaf into the tree beside the leaf where the bounds grow least."""
-        box: cython.p_double = self.box
-        child: cython.p_int = self.child
-        dim: cython.Py_ssize_t = self.dim
-        node: cython.int = self.root
-        above: cython.int
-        branch: cython.int
-        left: cython.int
-        right: cython.int
-
-        if node < 0:
-            self.root = leaf
-            self.parent[leaf] = -1
-            return
-        while child[2 * node] >= 0:
-            left = child[2 * node]
-            right = child[2 * node + 1]
-            if _cost(box, dim, left, leaf) - _cost(box, dim, left, left) <= (
-                _cost(box, dim, right, leaf) - _cost(box, dim, right, right)
-            ):
-                node = left
-            else:
-                node = right
-        above = self.parent[node]
-        branch = self.take()
-        self._hang(above, node, branch)
-        self._join(branch, node, leaf)
-        self._climb(above)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def detach(self, leaf: cython.int) -> cython.void:
-        """Take a leaf out of the tree; its sibling takes the place of their branch."""
-        branch: cython.int = self.parent[leaf]
-        above: cython.int
-        sibling: cython.int
-
-        if branch < 0:
-            self.root = -1
-            return
-        sibling = self.child[2 * branch]
-        if sibling == leaf:
-            sibling = self.child[2 * branch + 1]
-        above = self.parent[branch]
-        self._hang(above, branch, sibling)
-        self.release(branch)
-        self._climb(above)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _hang(self, node: cython.int, old: cython.int, new: cython.int) -> cython.void:
-        """Put `new` in the place of `old`, a child of `node` or the root if that is -1."""
-        self.parent[new] = node
-        if node < 0:
-            self.root = new
-        elif self.child[2 * node] == old:
-            self.child[2 * node] = new
-        else:
-            self.child[2 * node + 1] = new
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _join(self, branch: cython.int, left: cython.int, right: cython.int) -> cython.void:
-        """Give a branch two children."""
-        self.child[2 * branch] = left
-        self.child[2 * branch + 1] = right
-        self.parent[left] = branch
-        self.parent[right] = branch
-        self.refit(branch)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def refit(self, node: cython.int) -> cython.bint:
-        """Set height and bounds of a branch from its children; tell whether they changed."""
-        box: cython.p_double = self.box
-        dim: cython.Py_ssize_t = self.dim
-        left: cython.int = self.child[2 * node]
-        right: cython.int = self.child[2 * node + 1]
-        tallest: cython.int = 1 + max(self.height[left], self.height[right])
-        changed: cython.bint = tallest != self.height[node]
-        at: cython.Py_ssize_t = 2 * dim * node
-        p: cython.Py_ssize_t = 2 * dim * left
-        q: cython.Py_ssize_t = 2 * dim * right
-        k: cython.Py_ssize_t
-        face: cython.double
-
-        self.height[node] = tallest
-        for k in range(dim):
-            face = min(box[p + k], box[q + k])
-            if face != box[at + k]:
-                box[at + k] = face
-                changed = True
-        for k in range(dim, 2 * dim):
-            face = max(box[p + k], box[q + k])
-            if face != box[at + k]:
-                box[at + k] = face
-                changed = True
-        return changed
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _climb(self, node: cython.int) -> cython.void:
-        """Put branches right from `node` upwards, as far as anything changes."""
-        height: cython.p_int = self.height
-        left: cython.int
-        right: cython.int
-
-        while node >= 0:
-            left = self.child[2 * node]
-            right = self.child[2 * node + 1]
-            if height[left] > height[right] + 1:
-                node = self._rotate(node, left)
-            elif height[right] > height[left] + 1:
-                node = self._rotate(node, right)
-            elif not self.refit(node):
-                return
-            node = self.parent[node]
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _rotate(self, node: cython.int, tall: cython.int) -> cython.int:
-        """Lift the too tall child of a branch into its place; return that child.
-
-        The taller grandchild stays with it, the other goes down with `node`;
-        of two equally tall ones the one that fits better there.
-        """
-        height: cython.p_int = self.height
-        dim: cython.Py_ssize_t = self.dim
-        low: cython.int = self.child[2 * node]
-        stays: cython.int = self.child[2 * tall]
-        goes: cython.int = self.child[2 * tall + 1]
-
-        if low == tall:
-            low = self.child[2 * node + 1]
-        if height[goes] > height[stays] or (
-            height[goes] == height[stays]
-            and _cost(self.box, dim, stays, low) < _cost(self.box, dim, goes, low)
-        ):
-            stays, goes = goes, stays
-        self._hang(self.parent[node], node, tall)
-        self._join(node, low, goes)
-        self._join(tall, node, stays)
-        return tall
 
 
 if cython.compiled:
@@ -376,4 +495,13 @@ if cython.compiled:
         )
         if new is cython.NULL:
             raise MemoryError(f"no room for {n} doubles of a tree")
+        return new
+
+    @cython.cfunc
+    def _grown_floats(old: cython.p_float, n: cython.size_t) -> cython.p_float:
+        new: cython.p_float = cython.cast(
+            cython.p_float, realloc(old, n * cython.sizeof(cython.float))
+        )
+        if new is cython.NULL:
+            raise MemoryError(f"no room for {n} floats of a tree")
         return new

@@ -1,30 +1,50 @@
+cdef int WIDTH
+cdef int WAITING
+cdef int ALL_LANES
+
 cdef class Nodes:
     cdef Py_ssize_t dim
     cdef Py_ssize_t n_items
+    cdef Py_ssize_t n_nodes  # in the tree, without node 0
     cdef Py_ssize_t node_room
     cdef Py_ssize_t item_room
-    cdef int root  # -1: none
     cdef int first_free  # -1: none
-    cdef double* box  # of each node: dim minima, then dim maxima
+    cdef double* box  # at each place: dim minima, then dim maxima
     cdef double* spare_box  # where the next layout writes the boxes
-    cdef int* child  # of each branch: its two children; of a leaf: -1 and its item
-    cdef int* parent  # of each node, -1 for the root; of a free node: the next free one
-    cdef int* height  # of each node: 0 for a leaf, -1 for a free node
-    cdef int* leaf_of  # of each item: its leaf, or -1
-    cdef int* turn_of  # of each item: how often its box was stored, from 0 again after 65535
-    cdef int stack[256]
+    cdef float* lanes  # of each node: the boxes of its children side by side, see _lanes.h
+    cdef double* origin  # of each node: what its lanes are relative to
+    cdef int* child  # at each place: the item or the node that stands there
+    cdef int* count  # of each node: its children
+    cdef int* level  # of each node: 0 above items; -1 for a free one
+    cdef int* place  # of each node: where it hangs; of a free one: the next free one
+    cdef int* stale  # of each node: 1 while its bounds are not those of its children
+    cdef int* changed  # of each node: a bit for each child that may have changed, see _pairing
+    cdef int* place_of  # of each item: where it hangs, or -1
+    cdef int* is_changed  # of each item: 1 if it has changed since the last search for pairs
+    cdef double[9] spread  # of a node that is cut: the middles of its children
+    cdef int[9] order
+    cdef int[9] cut_child
+    cdef double[54] cut_box
 
     cdef bint holds(self, Py_ssize_t item) noexcept
-    cdef double cost(self, int one, int other) noexcept
-    cdef int make_room(self, Py_ssize_t n_nodes, Py_ssize_t n_items) except -1
-    cdef void store(self, Py_ssize_t item, double[:, ::1] mins, double[:, ::1] maxs, Py_ssize_t row) noexcept
-    cdef void forget(self, Py_ssize_t item) noexcept
-    cdef int take(self) noexcept
+    cdef int root(self) noexcept
+    cdef double cost(self, int node) noexcept
+    cdef int make_room_for_items(self, Py_ssize_t n_items) except -1
+    cdef int make_room_for_nodes(self, Py_ssize_t n_nodes) except -1
+    cdef int take(self, int level) noexcept
     cdef void release(self, int node) noexcept
-    cdef void attach(self, int leaf) noexcept
-    cdef void detach(self, int leaf) noexcept
-    cdef bint refit(self, int node) noexcept
-    cdef void _hang(self, int node, int old, int new) noexcept
-    cdef void _join(self, int branch, int left, int right) noexcept
-    cdef void _climb(self, int node) noexcept
-    cdef int _rotate(self, int node, int tall) noexcept
+    cdef void _free(self, int node) noexcept
+    cdef bint refresh(self, int node) noexcept
+    cdef void climb(self, int node) noexcept
+    cdef void refresh_stale(self) noexcept
+    cdef void note_change(self, Py_ssize_t item) noexcept
+    cdef void _suspect(self, int node) noexcept
+    cdef void attach(self, Py_ssize_t item) noexcept
+    cdef void detach(self, Py_ssize_t item) noexcept
+    cdef void _make_root(self, int node) noexcept
+    cdef void _copy_box(self, Py_ssize_t source, Py_ssize_t target) noexcept
+    cdef void _settle(self, int place, int child) noexcept
+    cdef int _best_lane(self, int node) noexcept
+    cdef void _hang(self, int node, int child) noexcept
+    cdef void _cut(self, int node, int other, int child) noexcept
+    cdef Py_ssize_t _find_longest_axis(self, int node) noexcept

@@ -102,7 +102,6 @@ class Timeline:
         self.pairs.set_rows(n_rows)
         self.responder.set_rows(n_rows)
         self.settler.set_rows(n_rows)
-        self.candidates.set_rows(n_rows)
 
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
@@ -386,8 +385,7 @@ class Timeline:
             i = r.changed[n]
             r.is_changed[i] = 0
             self.bodies.find_swept_bounds(i)
-            if self.candidates.keep_in_tree(i):
-                self.candidates.find_partners(i, False)
+            self.candidates.follow(i)
         for n in range(r.n_changed):
             i = r.changed[n]
             p = self.pairs.head_of(i)

@@ -1,15 +1,21 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""A dynamic tree of axis-aligned boxes: the bounds of items, found by where they are.
+"""A dynamic tree of axis-aligned boxes: the boxes of items, found by where they are.
 
-*Items* are small non-negative ints, the rows of whoever owns the tree.  The
-tree itself is in `_nodes`, where the reason for its balance is given; here is
-what its owner asks of it.
+*Items* are small non-negative ints, the rows of whoever owns the tree, and the
+arrays that come in have a row for each.  The tree itself is in `_nodes`; here
+is what its owner asks of it.
 
-Insertions alone would leave the tree five times slower to search than a
-layout of the whole does, and far slower still where a dense crowd of boxes
-disperses.  So after half as many insertions as it has items the tree is laid
-out anew: a quarter more work per insertion, counted and not timed, so that
-trees that were given the same calls in the same order are the same.
+Each item has *fat bounds* around its box.  While the box moves inside them the
+item stays where it hangs and the nodes above follow its box; when it escapes,
+it is reinserted where it fits best and gets fresh ones.  So fat bounds tell
+how far the tree may drift from a good one, and nothing else: no search looks
+at them.
+
+Where many items escape at once the whole tree is laid out anew, which costs as
+much as reinserting one item in sixteen; so it is too after half as many
+reinsertions as there are items, since insertions leave a tree worse than a
+layout does.  That is counted and not timed: trees that were given the same
+calls in the same order are the same.
 
 Callers answer for finite boxes with min <= max and for arrays with enough
 rows.
@@ -23,43 +29,51 @@ except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._layout_c import Layout
-    from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
-    from cython.cimports.ecs_collide._kernels._walks_c import (
-        find_on_ray,
-        find_pairs,
-        verify,
-    )
+    from cython.cimports.ecs_collide._kernels._nodes_c import WAITING, WIDTH, Nodes
+    from cython.cimports.ecs_collide._kernels._pairing_c import Pairing
+    from cython.cimports.ecs_collide._kernels._walks_c import Walker
 else:
     from ecs_collide._kernels._layout import Layout
-    from ecs_collide._kernels._nodes import Nodes
-    from ecs_collide._kernels._walks import find_on_ray, find_pairs, verify
+    from ecs_collide._kernels._nodes import WAITING, WIDTH, Nodes
+    from ecs_collide._kernels._pairing import Pairing
+    from ecs_collide._kernels._walks import Walker
 
-from ecs_collide._kernels._memory import LONG, grown, zeros
+from ecs_collide._kernels._memory import DOUBLE, INT, LONG, grown, zeros
 
 cython.declare(
     MOST_ITEMS=cython.Py_ssize_t,
     TOO_BIG=cython.double,
-    RENEWALS_TO_LAY_OUT=cython.Py_ssize_t,
+    ESCAPES_TO_LAY_OUT=cython.Py_ssize_t,
     PUTS_TO_LAY_OUT=cython.Py_ssize_t,
+    CHANGES_TO_SWEEP=cython.Py_ssize_t,
     HASH=cython.longlong,
-    TURN=cython.Py_ssize_t,
+    TURN=cython.longlong,
     LOW_31_BITS=cython.longlong,
     LOW_32_BITS=cython.longlong,
+    SAME=cython.int,
+    MOVED=cython.int,
+    ESCAPED=cython.int,
 )
-MOST_ITEMS = 2**30  # nodes are numbered by 32 bits
+MOST_ITEMS = 2**27  # places are numbered by 32 bits
 TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
-RENEWALS_TO_LAY_OUT = 8  # lay out at once where one in so many items is put; that costs the same
-PUTS_TO_LAY_OUT = 2  # lay out anew after one put for so many items
+ESCAPES_TO_LAY_OUT = 16  # lay out at once where one in so many items escapes; that costs the same
+PUTS_TO_LAY_OUT = 2  # lay out anew after one reinsertion for so many items
+CHANGES_TO_SWEEP = 16  # where one in so many boxes has moved, refresh nodes level by level
 HASH = 2654435769  # 2**32 / golden ratio: spreads neighbouring items evenly
 TURN = 1000003  # far from items that are neighbours
 LOW_31_BITS = 0x7FFFFFFF
 LOW_32_BITS = 0xFFFFFFFF
 
+# What has become of an item's box.
+SAME = 0
+MOVED = 1
+ESCAPED = 2
+
 
 @cython.final
 @cython.cclass
 class Tree:
-    """A dynamic tree over items and their bounds.
+    """A dynamic tree over items and their boxes.
 
     Parameters
     ----------
@@ -72,58 +86,33 @@ class Tree:
     ----------
     dim : int
     found : memoryview
-        int64: the answer of the last `touching`, `overlapping` or `pairs`.
+        int64: the answer of the last `overlapping`.
+    pairing : Pairing
+        Holds the answer of the last `pairs`.
     """
 
     def __init__(self, dim: cython.Py_ssize_t, capacity: cython.Py_ssize_t = 0) -> None:
         if dim != 2 and dim != 3:
             raise ValueError(f"dim={dim} must be 2 or 3")
         self.dim = dim
-        self.n_puts = 0
+        self.n_puts = self.loose = 0
         self.nodes = Nodes(dim)
         self.layout = Layout(self.nodes)
+        self.walker = Walker(self.nodes)
+        self.pairing = Pairing()
         self.found = zeros(LONG, 0)
-        self._make_room(max(capacity, 8), 0, max(capacity, 8) - 1)
+        self.moved = zeros(LONG, 0)
+        self.escaped = zeros(LONG, 0)
+        self.fat = zeros(DOUBLE, 0, 2 * dim)
+        self.turn_of = zeros(INT, 0)
+        if not cython.compiled:
+            self.ray_origin = [0.0] * 3
+            self.ray_direction = [0.0] * 3
+            self.ray_hit = [0.0] * 7
+        self._make_room(max(capacity, 8) - 1)
+        self.nodes.make_room_for_nodes(max(capacity, 8) // 4 + 8)
 
     # Items
-
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def put(
-        self,
-        item: cython.Py_ssize_t,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        row: cython.Py_ssize_t,
-    ) -> cython.bint:
-        """Make box `row` of two arrays the bounds of an item; tell whether it is new.
-
-        O(log n) on average; O(n log n) for one in n / 2, which lays out the
-        tree.
-        """
-        nodes: Nodes = self.nodes
-        is_new: cython.bint = not nodes.holds(item)
-
-        if is_new:
-            self._make_room(1, item, item)
-        else:
-            nodes.detach(nodes.leaf_of[item])
-        nodes.store(item, mins, maxs, row)
-        nodes.attach(nodes.leaf_of[item])
-        self.n_puts += 1
-        if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
-            self._lay_out()
-        return is_new
-
-    @cython.ccall
-    @cython.exceptval(check=False)
-    def drop(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Take an item out; tell whether it was there.  O(log n)."""
-        if not self.nodes.holds(item):
-            return False
-        self.nodes.detach(self.nodes.leaf_of[item])
-        self.nodes.forget(item)
-        return True
 
     @cython.ccall
     @cython.exceptval(check=False)
@@ -133,55 +122,20 @@ class Tree:
 
     @cython.ccall
     @cython.exceptval(check=False)
-    def covers(
-        self,
-        item: cython.Py_ssize_t,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        row: cython.Py_ssize_t,
-    ) -> cython.bint:
-        """Tell whether an item's bounds contain box `row` of two arrays (closed)."""
-        nodes: Nodes = self.nodes
-        dim: cython.Py_ssize_t = self.dim
-        at: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-
-        if not nodes.holds(item):
+    def drop(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Take an item out; tell whether it was there.  O(log n)."""
+        if not self.nodes.holds(item):
             return False
-        at = 2 * dim * nodes.leaf_of[item]
-        for k in range(dim):
-            if mins[row, k] < nodes.box[at + k] or maxs[row, k] > nodes.box[at + dim + k]:
-                return False
+        self.nodes.detach(item)
+        self.nodes.is_changed[item] = 1  # whoever keeps pairs drops those of this item
         return True
 
-    @cython.ccall
-    @cython.exceptval(check=False)
-    def exceeds(
-        self,
-        item: cython.Py_ssize_t,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        row: cython.Py_ssize_t,
-        times: cython.double,
-    ) -> cython.bint:
-        """Tell whether an item's bounds have more than so many times the perimeter of a box.
+    def drop_many(self, items: cython.longlong[::1]) -> None:
+        """Take items out."""
+        i: cython.Py_ssize_t
 
-        In 3D the surface counts.
-        """
-        nodes: Nodes = self.nodes
-        leaf: cython.int
-        x: cython.double = maxs[row, 0] - mins[row, 0]
-        y: cython.double = maxs[row, 1] - mins[row, 1]
-        z: cython.double
-        cost: cython.double = x + y
-
-        if not nodes.holds(item):
-            return False
-        leaf = nodes.leaf_of[item]
-        if self.dim == 3:
-            z = maxs[row, 2] - mins[row, 2]
-            cost = x * y + y * z + z * x
-        return nodes.cost(leaf, leaf) > times * cost
+        for i in range(items.shape[0]):
+            self.drop(items[i])
 
     @cython.ccall
     @cython.exceptval(check=False)
@@ -192,122 +146,339 @@ class Tree:
         maxs: cython.double[:, ::1],
         row: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Write an item's bounds into box `row` of two arrays; tell whether it has any."""
-        nodes: Nodes = self.nodes
-        dim: cython.Py_ssize_t = self.dim
-        at: cython.Py_ssize_t
+        """Write an item's fat bounds into box `row` of two arrays; tell whether it has any."""
         k: cython.Py_ssize_t
 
-        if not nodes.holds(item):
+        if not self.nodes.holds(item):
             return False
-        at = 2 * dim * nodes.leaf_of[item]
-        for k in range(dim):
-            mins[row, k] = nodes.box[at + k]
-            maxs[row, k] = nodes.box[at + dim + k]
+        for k in range(self.dim):
+            mins[row, k] = self.fat[item, k]
+            maxs[row, k] = self.fat[item, self.dim + k]
         return True
 
     @cython.ccall
     @cython.exceptval(check=False)
-    def phase(self, item: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return what `fatten` takes to stagger the escapes: another number after each `put`."""
+    def covers(
+        self,
+        item: cython.Py_ssize_t,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+    ) -> cython.bint:
+        """Tell whether the box that the tree has for an item holds that in its row of two arrays."""
+        box: cython.p_double = self.nodes.box
+        at: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
         if not self.nodes.holds(item):
-            return item
-        return item + TURN * self.nodes.turn_of[item]
-
-    def build(
-        self,
-        items: cython.longlong[::1],
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-    ) -> None:
-        """Make box i of two arrays the bounds of items[i], and lay out the whole tree anew.
-
-        O(n log n) for the n items that the tree then has.
-        """
-        i: cython.Py_ssize_t
-
-        self._make_room_for(items)
-        for i in range(items.shape[0]):
-            self.nodes.store(items[i], mins, maxs, i)
-        self._lay_out()
-
-    def put_rows(
-        self,
-        items: cython.longlong[::1],
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-    ) -> None:
-        """Make box `item` of two arrays the bounds of each item.
-
-        As `put`, one by one; where they are many, the tree is laid out anew
-        instead, which is cheaper.
-        """
-        i: cython.Py_ssize_t
-
-        if RENEWALS_TO_LAY_OUT * items.shape[0] > self.nodes.n_items:
-            self._make_room_for(items)
-            for i in range(items.shape[0]):
-                self.nodes.store(items[i], mins, maxs, items[i])
-            self._lay_out()
-        else:
-            for i in range(items.shape[0]):
-                self.put(items[i], mins, maxs, items[i])
+            return False
+        at = 2 * self.dim * self.nodes.place_of[item]
+        for k in range(self.dim):
+            if mins[item, k] < box[at + k] or maxs[item, k] > box[at + self.dim + k]:
+                return False
+        return True
 
     def renew(
         self,
         items: cython.longlong[::1],
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
         swept_min: cython.double[:, ::1],
         swept_max: cython.double[:, ::1],
-        motions: cython.double[:, ::1],
+        motion: cython.double[:, ::1],
         margin: cython.double,
         lookahead: cython.double,
-        fat_min: cython.double[:, ::1],
-        fat_max: cython.double[:, ::1],
-        renewed: cython.schar[::1],
     ) -> int:
-        """Give fresh fat bounds to the items that escape theirs or need far smaller ones.
+        """Give items their boxes, and fresh fat bounds to those that are new or need them.
 
-        Row i of all arrays belongs to items[i].  `fat_min` and `fat_max` are
-        written with the bounds that the items then have, `renewed` with 1
-        where these are fresh, else 0.  Returns the number of fresh ones.
+        They do where the swept box of the step escapes the old ones, or they
+        have become far too big.  Returns how many got fresh ones.
+
+        Parameters
+        ----------
+        items : int64 (n,)
+        mins, maxs : float64 (rows, dim)
+            The boxes, by which the tree is searched.
+        swept_min, swept_max : float64 (rows, dim)
+            What the fat bounds have to hold: the box on its way by `motion`.
+        motion : float64 (rows, dim)
+        margin, lookahead : float
+            How far fresh bounds reach beyond it; see `_fatten`.
         """
         nodes: Nodes = self.nodes
         i: cython.Py_ssize_t
-        n: cython.Py_ssize_t = 0
         item: cython.Py_ssize_t
+        greatest: cython.Py_ssize_t = -1
+        n_moved: cython.Py_ssize_t = 0
+        n_escaped: cython.Py_ssize_t = 0
+        n_new: cython.Py_ssize_t = 0
+        fate: cython.int
 
-        self._make_room_for(items)
+        for i in range(items.shape[0]):
+            greatest = max(greatest, items[i])
+            if items[i] < 0:
+                raise IndexError(f"item {items[i]} must be a row number, 0 or more")
+        self._make_room(greatest)
+        self._aim(mins, maxs, swept_min, swept_max, motion, margin, lookahead)
         for i in range(items.shape[0]):
             item = items[i]
-            fatten(
-                self.phase(item),
-                swept_min,
-                swept_max,
-                motions,
-                i,
-                margin,
-                lookahead,
-                fat_min,
-                fat_max,
-            )
-            if not self.covers(item, swept_min, swept_max, i) or self.exceeds(
-                item, fat_min, fat_max, i, TOO_BIG
-            ):
-                renewed[i] = 1
-                n += 1
-            else:
-                renewed[i] = 0
-                self.bounds_into(item, fat_min, fat_max, i)
-        if RENEWALS_TO_LAY_OUT * n > nodes.n_items:
-            for i in range(items.shape[0]):
-                if renewed[i]:
-                    nodes.store(items[i], fat_min, fat_max, i)
+            fate = self._judge(item)
+            if fate == ESCAPED:
+                self.escaped[n_escaped] = item
+                n_escaped += 1
+                n_new += nodes.place_of[item] < 0
+            elif fate == MOVED:
+                self.moved[n_moved] = item
+                n_moved += 1
+        if ESCAPES_TO_LAY_OUT * n_escaped > nodes.n_items:
+            nodes.make_room_for_nodes(n_new // WIDTH + 1)
+            for i in range(n_escaped):
+                self._hang_loose(self.escaped[i])
             self._lay_out()
+            return n_escaped
+        if CHANGES_TO_SWEEP * n_moved > nodes.n_items:
+            for i in range(n_moved):
+                nodes.stale[nodes.place_of[self.moved[i]] >> 3] = 1
+            nodes.refresh_stale()
         else:
-            for i in range(items.shape[0]):
-                if renewed[i]:
-                    self.put(items[i], fat_min, fat_max, i)
-        return n
+            for i in range(n_moved):
+                nodes.climb(nodes.place_of[self.moved[i]] >> 3)
+        for i in range(n_escaped):
+            self._reinsert(self.escaped[i])
+        if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
+            self._lay_out()
+        return n_escaped
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def renew_one(
+        self,
+        item: cython.Py_ssize_t,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        swept_min: cython.double[:, ::1],
+        swept_max: cython.double[:, ::1],
+        motion: cython.double[:, ::1],
+        margin: cython.double,
+        lookahead: cython.double,
+    ) -> cython.bint:
+        """As `renew` for one item; tell whether it got fresh fat bounds.
+
+        O(1) where it stays inside the old ones, else O(log n) on average.
+        """
+        nodes: Nodes = self.nodes
+        fate: cython.int
+
+        if item < 0:
+            raise IndexError(f"item {item} must be a row number, 0 or more")
+        self._make_room(item)
+        self._aim(mins, maxs, swept_min, swept_max, motion, margin, lookahead)
+        fate = self._judge(item)
+        if fate == MOVED:
+            nodes.climb(nodes.place_of[item] >> 3)
+        elif fate == ESCAPED:
+            self._reinsert(item)
+            if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
+                self._lay_out()
+        return fate == ESCAPED
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _aim(
+        self,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        swept_min: cython.double[:, ::1],
+        swept_max: cython.double[:, ::1],
+        motion: cython.double[:, ::1],
+        margin: cython.double,
+        lookahead: cython.double,
+    ) -> cython.void:
+        """Look at these arrays until the next time."""
+        self.mins = flat(mins)
+        self.maxs = flat(maxs)
+        self.swept_min = flat(swept_min)
+        self.swept_max = flat(swept_max)
+        self.motion = flat(motion)
+        self.fat_row = flat(self.fat)
+        self.margin = margin
+        self.lookahead = lookahead
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _judge(self, item: cython.Py_ssize_t) -> cython.int:
+        """Write an item's box to its place, or fresh fat bounds where it needs some; tell which."""
+        nodes: Nodes = self.nodes
+        box: cython.p_double = nodes.box
+        dim: cython.Py_ssize_t = self.dim
+        at: cython.Py_ssize_t = 2 * dim * nodes.place_of[item]
+        row: cython.Py_ssize_t = dim * item
+        k: cython.Py_ssize_t
+        fate: cython.int = SAME
+
+        if at < 0 or not self._fits(item):
+            self.turn_of[item] += 1
+            self._fatten(item)
+            fate = ESCAPED
+        else:
+            for k in range(dim):
+                if box[at + k] != self.mins[row + k] or box[at + dim + k] != self.maxs[row + k]:
+                    fate = MOVED
+        if fate != SAME and at >= 0:
+            self._write_box(item, nodes.place_of[item])
+            nodes.note_change(item)
+        return fate
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _write_box(self, item: cython.Py_ssize_t, place: cython.Py_ssize_t) -> cython.void:
+        """Write the box of an item to a place of a node."""
+        box: cython.p_double = self.nodes.box
+        dim: cython.Py_ssize_t = self.dim
+        k: cython.Py_ssize_t
+
+        for k in range(dim):
+            box[2 * dim * place + k] = self.mins[dim * item + k]
+            box[2 * dim * place + dim + k] = self.maxs[dim * item + k]
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _own_margin(
+        self, item: cython.Py_ssize_t, x: cython.double, y: cython.double, z: cython.double
+    ) -> cython.double:
+        """Return the margin of an item whose swept box has these sides.
+
+        A tenth of the longest side of its box if there is no margin for all.
+        """
+        row: cython.Py_ssize_t = self.dim * item
+        side: cython.double
+
+        if self.margin >= 0.0:
+            return self.margin
+        side = max(x - abs(self.motion[row]), y - abs(self.motion[row + 1]), 0.0)
+        if self.dim == 3:
+            side = max(side, z - abs(self.motion[row + 2]))
+        return 0.1 * side
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _fits(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the fat bounds of an item hold its swept box, and not far more than that."""
+        low: cython.p_double = self.swept_min
+        high: cython.p_double = self.swept_max
+        fat: cython.p_double = self.fat_row
+        dim: cython.Py_ssize_t = self.dim
+        p: cython.Py_ssize_t = dim * item
+        q: cython.Py_ssize_t = 2 * dim * item
+        x: cython.double = high[p] - low[p]
+        y: cython.double = high[p + 1] - low[p + 1]
+        z: cython.double
+        around: cython.double
+
+        # No short circuits: what decides is different each time, and branches are foretold badly.
+        if dim == 2:
+            around = 2.0 * self._own_margin(item, x, y, 0.0)
+            return (
+                (low[p] >= fat[q])
+                & (low[p + 1] >= fat[q + 1])
+                & (high[p] <= fat[q + 2])
+                & (high[p + 1] <= fat[q + 3])
+                & (
+                    (fat[q + 2] - fat[q]) + (fat[q + 3] - fat[q + 1])
+                    <= TOO_BIG * ((x + around) + (y + around))
+                )
+            )
+        z = high[p + 2] - low[p + 2]
+        around = 2.0 * self._own_margin(item, x, y, z)
+        return (
+            (low[p] >= fat[q])
+            & (low[p + 1] >= fat[q + 1])
+            & (low[p + 2] >= fat[q + 2])
+            & (high[p] <= fat[q + 3])
+            & (high[p + 1] <= fat[q + 4])
+            & (high[p + 2] <= fat[q + 5])
+            & (
+                _surface(fat[q + 3] - fat[q], fat[q + 4] - fat[q + 1], fat[q + 5] - fat[q + 2])
+                <= TOO_BIG * _surface(x + around, y + around, z + around)
+            )
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _fatten(self, item: cython.Py_ssize_t) -> cython.void:
+        """Give an item fresh fat bounds.
+
+        They are the swept box of the step, the margin more on all sides (a
+        tenth of the body's longest side where it is negative), and in the
+        direction of the motion what the body will cross in the next
+        `lookahead` steps, but at most half its side on each axis.
+
+        The growth is any part of that, up to all of it or twice the way, by
+        what the item is and how often it got some: else bodies of one speed
+        would all escape in the same step.
+        """
+        low: cython.p_double = self.swept_min
+        high: cython.p_double = self.swept_max
+        fat: cython.p_double = self.fat_row
+        dim: cython.Py_ssize_t = self.dim
+        p: cython.Py_ssize_t = dim * item
+        q: cython.Py_ssize_t = 2 * dim * item
+        k: cython.Py_ssize_t
+        way: cython.double
+        side: cython.double
+        growth: cython.double
+        margin: cython.double = self._own_margin(
+            item,
+            high[p] - low[p],
+            high[p + 1] - low[p + 1],
+            high[p + 2] - low[p + 2] if dim == 3 else 0.0,
+        )
+        phase: cython.longlong = (item + TURN * self.turn_of[item]) & LOW_31_BITS
+        share: cython.double = ((phase * HASH) & LOW_32_BITS) / 4294967296.0
+
+        for k in range(dim):
+            way = self.motion[p + k]
+            side = high[p + k] - low[p + k] - abs(way)
+            growth = share * min(2.0 * self.lookahead * abs(way), 0.5 * max(side, 0.0))
+            fat[q + k] = low[p + k] - margin - (growth if way < 0.0 else 0.0)
+            fat[q + dim + k] = high[p + k] + margin + (growth if way > 0.0 else 0.0)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reinsert(self, item: cython.Py_ssize_t) -> cython.int:
+        """Hang an item in where its box fits best, wherever it was before."""
+        nodes: Nodes = self.nodes
+
+        # Where every node on its way is cut it takes a node for each level.
+        nodes.make_room_for_nodes(nodes.level[nodes.root()] + 3)
+        if nodes.place_of[item] >= 0:
+            nodes.detach(item)
+        self._write_box(item, WAITING)
+        nodes.attach(item)
+        nodes.note_change(item)
+        self.n_puts += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hang_loose(self, item: cython.Py_ssize_t) -> cython.void:
+        """Give a new item a place in a node that hangs nowhere, for a layout to come."""
+        nodes: Nodes = self.nodes
+        place: cython.int
+
+        if nodes.place_of[item] >= 0:
+            return
+        if self.loose == 0 or nodes.count[self.loose] == WIDTH:
+            self.loose = nodes.take(0)
+        place = WIDTH * self.loose + nodes.count[self.loose]
+        nodes.count[self.loose] += 1
+        nodes.n_items += 1
+        nodes.child[place] = item
+        nodes.place_of[item] = place
+        nodes.is_changed[item] = 1
+        self._write_box(item, place)
 
     # Queries
 
@@ -319,44 +490,13 @@ class Tree:
         maxs: cython.double[:, ::1],
         row: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Find the items whose bounds share a point with box `row` of two arrays (closed).
+        """Find the items whose boxes in the tree share a point with box `row` of two arrays.
 
-        Returns their number n; `found[:n]` holds them in the tree's order.
-        O(log n) and the number found.
+        Closed.  Returns their number n; `found[:n]` holds the items in the
+        tree's order.
         """
-        box: cython.p_double = self.nodes.box
-        child: cython.p_int = self.nodes.child
-        stack: cython.p_int = self.nodes.stack
-        found: cython.longlong[::1] = self.found
-        dim: cython.Py_ssize_t = self.dim
-        at: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        n: cython.Py_ssize_t = 0
-        node: cython.int
-        top: cython.int = 0
+        return self.walker.find_touching(flat(mins), flat(maxs), row, self.found)
 
-        if self.nodes.n_items == 0:
-            return 0
-        stack[0] = self.nodes.root
-        while top >= 0:
-            node = stack[top]
-            top -= 1
-            at = 2 * dim * node
-            for k in range(dim):
-                if box[at + k] > maxs[row, k] or box[at + dim + k] < mins[row, k]:
-                    break
-            else:
-                if child[2 * node] < 0:
-                    found[n] = child[2 * node + 1]
-                    n += 1
-                else:
-                    stack[top + 1] = child[2 * node + 1]
-                    stack[top + 2] = child[2 * node]
-                    top += 2
-        return n
-
-    @cython.ccall
-    @cython.exceptval(check=False)
     def overlapping(
         self,
         mins: cython.double[:, ::1],
@@ -364,11 +504,10 @@ class Tree:
         row: cython.Py_ssize_t,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
-    ) -> cython.Py_ssize_t:
-        """Find the items whose own boxes share a point with box `row` of two arrays (closed).
+    ) -> int:
+        """As `touching`, by the items' own boxes in row `item` of two arrays.
 
-        As `touching`, but by the boxes in row `item` of `tight_min` and
-        `tight_max`, which lie inside the bounds.
+        They lie inside those that the tree holds.
         """
         found: cython.longlong[::1] = self.found
         dim: cython.Py_ssize_t = self.dim
@@ -387,34 +526,65 @@ class Tree:
                 n += 1
         return n
 
-    def pairs(self, tight_min: cython.double[:, ::1], tight_max: cython.double[:, ::1]) -> int:
-        """Find all pairs of items whose own boxes share a point (closed), each once.
-
-        The boxes are in row `item` of `tight_min` and `tight_max`.  Returns
-        the number of pairs n; `found[:2 * n]` holds their items, in the
-        tree's order.
-        """
-        n, self.found = find_pairs(self.nodes, tight_min, tight_max, self.found)
-        return n
-
-    def ray(
+    def rays(
         self,
-        origin: cython.double[::1],
-        direction: cython.double[::1],
+        origins: cython.double[:, ::1],
+        directions: cython.double[:, ::1],
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
-        hit: cython.double[::1],
-    ) -> int:
-        """Find the item whose own box (closed) a ray meets first; -1 if there is none.
+        items: cython.longlong[::1],
+        hits: cython.double[:, ::1],
+    ) -> None:
+        """Write for each ray the item whose own box (closed) it meets first; -1 if there is none.
 
-        The ray goes from `origin` to `origin + direction`, and its time is
-        the fraction of that way.  Of several items met at once, the one with
-        the least id, in row `item` of `ids`, is returned.  `hit`, float64,
-        shape (1 + 2 * dim,), is written with the time, the point, and the
-        normal of the face that is met: 0 where the ray begins inside.
+        Ray i goes from the point in row i of `origins` by row i of
+        `directions`, and its time is the fraction of that way.  Of several
+        items met at once, the one with the least id, in row `item` of `ids`,
+        is written into `items`.  Row i of `hits`, 1 + 2 * dim numbers, gets
+        the time, the point, and the normal of the face that is met: 0 where
+        the ray begins inside.
         """
-        return find_on_ray(self.nodes, origin, direction, tight_min, tight_max, ids, hit)
+        lows: cython.p_double = flat(tight_min)
+        highs: cython.p_double = flat(tight_max)
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(items.shape[0]):
+            for k in range(self.dim):
+                self.ray_origin[k] = origins[i, k]
+                self.ray_direction[k] = directions[i, k]
+            items[i] = self.walker.find_on_ray(
+                self.ray_origin, self.ray_direction, lows, highs, ids, self.ray_hit
+            )
+            for k in range(1 + 2 * self.dim):
+                hits[i, k] = self.ray_hit[k]
+
+    def pairs(self, only_changed: cython.bint = False) -> int:
+        """Find all pairs of items whose boxes share a point (closed), each once.
+
+        Returns their number n; `pairing.found[:2 * n]` holds the items, in
+        the tree's order.  With `only_changed`, those of which at least one
+        item is marked as changed; `forget_changes` takes the marks away.
+        """
+        self.pairing.within(self.nodes, only_changed)
+        return self.pairing.n
+
+    def is_changed(self, item: cython.Py_ssize_t) -> bool:
+        """Tell whether an item came, went, or got another box since `forget_changes`."""
+        return self.nodes.is_changed[item] != 0
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def forget_changes(self) -> cython.void:
+        """Take away the marks of all items that have changed."""
+        nodes: Nodes = self.nodes
+        i: cython.Py_ssize_t
+
+        for i in range(nodes.item_room):
+            nodes.is_changed[i] = 0
+        for i in range(nodes.node_room):
+            nodes.changed[i] = 0
 
     # What the tree says about itself
 
@@ -425,8 +595,8 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
-        """The number of leaves and branches."""
-        return max(2 * self.nodes.n_items - 1, 0)
+        """The number of nodes in use."""
+        return self.nodes.n_nodes
 
     @property
     def node_room(self) -> int:
@@ -435,18 +605,18 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """The number of branches above the deepest leaf."""
-        return self.nodes.height[self.nodes.root] if self.nodes.n_items > 0 else 0
+        """The number of nodes above an item; 0 for up to one item."""
+        return self.nodes.level[self.nodes.root()] + 1 if self.nodes.n_items > 1 else 0
 
     @property
     def cost(self) -> float:
-        """The sum of half the perimeters (2D) or surfaces (3D) of all branches.  O(n)."""
+        """The sum of half the perimeters (2D) or surfaces (3D) of all nodes.  O(n)."""
         total: cython.double = 0.0
         node: cython.int
 
-        for node in range(self.nodes.node_room):
-            if self.nodes.height[node] > 0:
-                total += self.nodes.cost(node, node)
+        for node in range(1, self.nodes.node_room):
+            if self.nodes.level[node] >= 0:
+                total += self.nodes.cost(node)
         return total
 
     def check(self) -> None:
@@ -457,90 +627,50 @@ class Tree:
         AssertionError
             One does not hold; the message says which, and where.
         """
-        verify(self.nodes)
+        self.walker.verify()
 
     # Room and layout
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _make_room(
-        self,
-        n_new: cython.Py_ssize_t,
-        least: cython.Py_ssize_t,
-        greatest: cython.Py_ssize_t,
-    ) -> cython.int:
-        """Make room for so many more items from `least` to `greatest`; `found` is kept."""
-        n_nodes: cython.Py_ssize_t = 2 * (self.nodes.n_items + n_new)
+    def _make_room(self, greatest: cython.Py_ssize_t) -> cython.int:
+        """Make room for items up to `greatest`."""
+        room: cython.Py_ssize_t
 
-        if least < 0 or greatest >= MOST_ITEMS or n_nodes >= 2 * MOST_ITEMS:
-            raise IndexError(f"items {least} to {greatest} must be row numbers, 0 to 2**30 - 1")
-        self.nodes.make_room(n_nodes, greatest + 1)
-        self.layout.make_room()
-        if self.found.shape[0] < self.nodes.node_room:
-            self.found = grown(self.found, self.nodes.node_room)
+        if greatest < self.nodes.item_room:
+            return 0
+        if greatest >= MOST_ITEMS:
+            raise IndexError(f"item {greatest} must be less than 2**27")
+        self.nodes.make_room_for_items(greatest + 1)
+        room = self.nodes.item_room
+        self.found = grown(self.found, room)
+        self.moved = grown(self.moved, room)
+        self.escaped = grown(self.escaped, room)
+        self.fat = grown(self.fat, room)
+        self.turn_of = grown(self.turn_of, room)
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _make_room_for(self, items: cython.longlong[::1]) -> cython.int:
-        """Make room for items that may all be new."""
-        i: cython.Py_ssize_t
-        least: cython.Py_ssize_t = 0
-        greatest: cython.Py_ssize_t = -1
-        n_new: cython.Py_ssize_t = 0
-
-        for i in range(items.shape[0]):
-            least = min(least, items[i])
-            greatest = max(greatest, items[i])
-            n_new += not self.nodes.holds(items[i])
-        return self._make_room(n_new, least, greatest)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _lay_out(self) -> cython.void:
+    def _lay_out(self) -> cython.int:
         self.n_puts = 0
-        self.layout.lay_out()
+        self.loose = 0
+        return self.layout.lay_out()
 
 
-@cython.ccall
+@cython.cfunc
+@cython.inline
 @cython.exceptval(check=False)
-def fatten(
-    phase: cython.Py_ssize_t,
-    swept_min: cython.double[:, ::1],
-    swept_max: cython.double[:, ::1],
-    motions: cython.double[:, ::1],
-    row: cython.Py_ssize_t,
-    margin: cython.double,
-    lookahead: cython.double,
-    fat_min: cython.double[:, ::1],
-    fat_max: cython.double[:, ::1],
-) -> cython.void:
-    """Write the fat bounds of one swept box into row `row` of `fat_min` and `fat_max`.
+def _surface(x: cython.double, y: cython.double, z: cython.double) -> cython.double:
+    """Return half the surface of a box."""
+    return x * y + y * z + z * x
 
-    They are the swept box of the step, `margin` more on all sides (a tenth of
-    the body's longest side where it is negative), and in the direction of the
-    motion what the body will cross in the next `lookahead` steps, but at most
-    half its side on each axis: with more, fast bodies would meet hundreds of
-    false pairs.
 
-    The growth is any part of that, up to all of it or twice the way, by
-    `phase`: else bodies of one speed would all escape in the same step.
-    """
-    dim: cython.Py_ssize_t = fat_min.shape[1]
-    k: cython.Py_ssize_t
-    motion: cython.double
-    side: cython.double
-    growth: cython.double
-    share: cython.double = (((phase & LOW_31_BITS) * HASH) & LOW_32_BITS) / 4294967296.0
-
-    if margin < 0.0:
-        margin = 0.0
-        for k in range(dim):
-            side = swept_max[row, k] - swept_min[row, k] - abs(motions[row, k])
-            margin = max(margin, 0.1 * side)
-    for k in range(dim):
-        motion = motions[row, k]
-        side = swept_max[row, k] - swept_min[row, k] - abs(motion)
-        growth = share * min(2.0 * lookahead * abs(motion), 0.5 * max(side, 0.0))
-        fat_min[row, k] = swept_min[row, k] - margin - (growth if motion < 0.0 else 0.0)
-        fat_max[row, k] = swept_max[row, k] + margin + (growth if motion > 0.0 else 0.0)
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def flat(view: cython.double[:, ::1]) -> cython.p_double:
+    """Return the numbers of an array in one row, for loops that are called once for each item."""
+    if cython.compiled:
+        return cython.address(view[0, 0])
+    return view.cast("B").cast("d") if view.shape[0] > 0 else view

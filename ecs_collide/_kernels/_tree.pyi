@@ -1,30 +1,37 @@
+from ecs_collide._kernels._pairing import Pairing
+
 class Tree:
     dim: int
     found: memoryview
+    pairing: Pairing
     def __init__(self, dim: int, capacity: int = 0) -> None: ...
-    def put(self, item: int, mins: memoryview, maxs: memoryview, row: int) -> bool: ...
-    def drop(self, item: int) -> bool: ...
     def holds(self, item: int) -> bool: ...
-    def covers(self, item: int, mins: memoryview, maxs: memoryview, row: int) -> bool: ...
-    def exceeds(
-        self, item: int, mins: memoryview, maxs: memoryview, row: int, times: float
-    ) -> bool: ...
+    def drop(self, item: int) -> bool: ...
+    def drop_many(self, items: memoryview) -> None: ...
     def bounds_into(self, item: int, mins: memoryview, maxs: memoryview, row: int) -> bool: ...
-    def phase(self, item: int) -> int: ...
-    def build(self, items: memoryview, mins: memoryview, maxs: memoryview) -> None: ...
-    def put_rows(self, items: memoryview, mins: memoryview, maxs: memoryview) -> None: ...
+    def covers(self, item: int, mins: memoryview, maxs: memoryview) -> bool: ...
     def renew(
         self,
         items: memoryview,
+        mins: memoryview,
+        maxs: memoryview,
         swept_min: memoryview,
         swept_max: memoryview,
-        motions: memoryview,
+        motion: memoryview,
         margin: float,
         lookahead: float,
-        fat_min: memoryview,
-        fat_max: memoryview,
-        renewed: memoryview,
     ) -> int: ...
+    def renew_one(
+        self,
+        item: int,
+        mins: memoryview,
+        maxs: memoryview,
+        swept_min: memoryview,
+        swept_max: memoryview,
+        motion: memoryview,
+        margin: float,
+        lookahead: float,
+    ) -> bool: ...
     def touching(self, mins: memoryview, maxs: memoryview, row: int) -> int: ...
     def overlapping(
         self,
@@ -34,16 +41,19 @@ class Tree:
         tight_min: memoryview,
         tight_max: memoryview,
     ) -> int: ...
-    def pairs(self, tight_min: memoryview, tight_max: memoryview) -> int: ...
-    def ray(
+    def rays(
         self,
-        origin: memoryview,
-        direction: memoryview,
+        origins: memoryview,
+        directions: memoryview,
         tight_min: memoryview,
         tight_max: memoryview,
         ids: memoryview,
-        hit: memoryview,
-    ) -> int: ...
+        items: memoryview,
+        hits: memoryview,
+    ) -> None: ...
+    def pairs(self, only_changed: bool = False) -> int: ...
+    def is_changed(self, item: int) -> bool: ...
+    def forget_changes(self) -> None: ...
     @property
     def n_items(self) -> int: ...
     @property
@@ -55,15 +65,3 @@ class Tree:
     @property
     def cost(self) -> float: ...
     def check(self) -> None: ...
-
-def fatten(
-    phase: int,
-    swept_min: memoryview,
-    swept_max: memoryview,
-    motions: memoryview,
-    row: int,
-    margin: float,
-    lookahead: float,
-    fat_min: memoryview,
-    fat_max: memoryview,
-) -> None: ...

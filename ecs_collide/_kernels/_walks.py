@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Walk through a whole tree of boxes: for all pairs, along a ray, to verify it.
+"""Walk down a tree of boxes: for what touches a box, along a ray, to verify it.
 
-Nothing here recurses.  The height of the tree is bounded, so one stack of
-fixed size, that of the nodes, is enough for all walks.
+Nothing here recurses: what is still to be visited stands on a stack, seven
+more nodes for each level at most.
 
 The items' own boxes, `tight_min` and `tight_max`, stand in row `item` of two
-arrays and lie inside the bounds that the tree holds.
+arrays and lie inside the boxes that the tree holds.
 """
 
 from __future__ import annotations
@@ -15,217 +15,233 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
+    from cython.cimports.ecs_collide._kernels._lanes_c import lowest, touch, touching
+    from cython.cimports.ecs_collide._kernels._nodes_c import WAITING, WIDTH, Nodes
 else:
-    from ecs_collide._kernels._nodes import Nodes
+    from ecs_collide._kernels._lanes import lowest, touch, touching
+    from ecs_collide._kernels._nodes import WAITING, WIDTH, Nodes
 
-from ecs_collide._kernels._memory import grown
+from ecs_collide._kernels._memory import DOUBLE, INT, zeros
 
-cython.declare(INF=cython.double)
+cython.declare(INF=cython.double, STACK_ROOM=cython.Py_ssize_t)
 INF = float("inf")
+STACK_ROOM = 1024  # for more than a hundred levels
 
 
-@cython.cfunc
-def find_pairs(
-    nodes: Nodes,
-    tight_min: cython.double[:, ::1],
-    tight_max: cython.double[:, ::1],
-    found: cython.longlong[::1],
-) -> object:
-    """Find all pairs of items whose own boxes share a point (closed), each once.
+@cython.final
+@cython.cclass
+class Walker:
+    """Walks through the nodes of one tree."""
 
-    Returns their number n and `found`, or a longer array in its place, with
-    the two items of each pair in its first 2 * n places.
-    """
-    box: cython.p_double = nodes.box
-    child: cython.p_int = nodes.child
-    height: cython.p_int = nodes.height
-    stack: cython.p_int = nodes.stack
-    dim: cython.Py_ssize_t = nodes.dim
-    p: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    n: cython.Py_ssize_t = 0
-    one: cython.int
-    other: cython.int
-    swap: cython.int
-    top: cython.int = 0
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.stack = zeros(INT, STACK_ROOM)
+        self.entry = zeros(DOUBLE, STACK_ROOM)
 
-    if nodes.n_items == 0:
-        return 0, found
-    stack[0] = nodes.root
-    stack[1] = nodes.root
-    while top >= 0:
-        one = stack[top]
-        other = stack[top + 1]
-        top -= 2
-        if one == other:
-            if child[2 * one] >= 0:
-                stack[top + 2] = child[2 * one]
-                stack[top + 3] = child[2 * one + 1]
-                stack[top + 4] = child[2 * one]
-                stack[top + 5] = child[2 * one]
-                stack[top + 6] = child[2 * one + 1]
-                stack[top + 7] = child[2 * one + 1]
-                top += 6
-            continue
-        p = 2 * dim * one
-        q = 2 * dim * other
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def find_touching(
+        self,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        row: cython.Py_ssize_t,
+        found: cython.longlong[::1],
+    ) -> cython.Py_ssize_t:
+        """Find the items whose boxes in the tree share a point with box `row` of two arrays.
+
+        Writes them into `found`, which must have room for all items, in the
+        order of the tree; returns their number.
+        """
+        nodes: Nodes = self.nodes
+        box: cython.p_double = nodes.box
+        stack: cython.int[::1] = self.stack
+        dim: cython.Py_ssize_t = nodes.dim
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        place: cython.Py_ssize_t
+        node: cython.int
+        mask: cython.uint
+        top: cython.Py_ssize_t = 0
+
+        if nodes.n_items == 0:
+            return 0
         for k in range(dim):
-            if box[p + k] > box[q + dim + k] or box[p + dim + k] < box[q + k]:
-                break
-        else:
-            if height[one] < height[other]:
-                swap = one
-                one = other
-                other = swap
-            if height[one] > 0:
-                stack[top + 2] = child[2 * one]
-                stack[top + 3] = other
-                stack[top + 4] = child[2 * one + 1]
-                stack[top + 5] = other
-                top += 4
+            box[2 * dim * WAITING + k] = mins[dim * row + k]
+            box[2 * dim * WAITING + dim + k] = maxs[dim * row + k]
+        stack[0] = nodes.root()
+        while top >= 0:
+            node = stack[top]
+            top -= 1
+            mask = touching(nodes.lanes, nodes.origin, box, node, box, 2 * dim * WAITING, dim)
+            while mask:
+                place = WIDTH * node + lowest(mask)
+                mask &= mask - 1
+                if nodes.level[node] > 0:
+                    top += 1
+                    stack[top] = nodes.child[place]
+                elif touch(box, 2 * dim * place, box, 2 * dim * WAITING, dim):
+                    found[n] = nodes.child[place]
+                    n += 1
+        return n
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def find_on_ray(
+        self,
+        origin: cython.p_double,
+        direction: cython.p_double,
+        tight_min: cython.p_double,
+        tight_max: cython.p_double,
+        ids: cython.longlong[::1],
+        hit: cython.p_double,
+    ) -> cython.Py_ssize_t:
+        """Find the item whose own box (closed) a ray meets first; -1 if there is none.
+
+        See `Tree.ray`.
+        """
+        nodes: Nodes = self.nodes
+        stack: cython.int[::1] = self.stack
+        entry: cython.double[::1] = self.entry
+        dim: cython.Py_ssize_t = nodes.dim
+        item: cython.Py_ssize_t
+        nearest: cython.Py_ssize_t = -1
+        node: cython.int
+        lane: cython.int
+        i: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        top: cython.Py_ssize_t = 0
+        time: cython.double
+        least: cython.double = 1.0
+
+        if nodes.n_items == 0:
+            return -1
+        stack[0] = nodes.root()
+        entry[0] = 0.0
+        while top >= 0:
+            node = stack[top]
+            time = entry[top]
+            top -= 1
+            if time > least:
                 continue
-            p = child[2 * one + 1]
-            q = child[2 * other + 1]
-            for k in range(dim):
-                if tight_min[p, k] > tight_max[q, k] or tight_max[p, k] < tight_min[q, k]:
-                    break
-            else:
-                if 2 * n + 2 > found.shape[0]:
-                    found = grown(found, 4 * n + 4)
-                found[2 * n] = p
-                found[2 * n + 1] = q
-                n += 1
-    return n, found
+            first = top + 1
+            for lane in range(nodes.count[node]):
+                item = nodes.child[WIDTH * node + lane]
+                i = 2 * dim * (WIDTH * node + lane)
+                time = _time_of_entry(nodes.box, nodes.box, i, i + dim, dim, origin, direction)
+                if time > least:
+                    continue
+                if nodes.level[node] > 0:
+                    # Sorted in: what the ray meets first comes to lie on top.
+                    top += 1
+                    i = top
+                    while i > first and entry[i - 1] < time:
+                        entry[i] = entry[i - 1]
+                        stack[i] = stack[i - 1]
+                        i -= 1
+                    entry[i] = time
+                    stack[i] = item
+                    continue
+                i = dim * item
+                time = _time_of_entry(tight_min, tight_max, i, i, dim, origin, direction)
+                if time < least or (time == least and (nearest < 0 or ids[item] < ids[nearest])):
+                    least = time
+                    nearest = item
+        if nearest >= 0:
+            _describe_hit(tight_min, tight_max, dim * nearest, dim, least, origin, direction, hit)
+        return nearest
 
+    @cython.cfunc
+    def verify(self) -> object:
+        """Verify every invariant of the tree.  O(n)."""
+        nodes: Nodes = self.nodes
+        stack: cython.int[::1] = self.stack
+        n_nodes: cython.Py_ssize_t = 0
+        n_items: cython.Py_ssize_t = 0
+        n_free: cython.Py_ssize_t = 0
+        k: cython.Py_ssize_t
+        node: cython.int
+        child: cython.int
+        lane: cython.int
+        place: cython.Py_ssize_t
+        top: cython.Py_ssize_t = -1
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def find_on_ray(
-    nodes: Nodes,
-    origin: cython.double[::1],
-    direction: cython.double[::1],
-    tight_min: cython.double[:, ::1],
-    tight_max: cython.double[:, ::1],
-    ids: cython.longlong[::1],
-    hit: cython.double[::1],
-) -> cython.Py_ssize_t:
-    """Find the item whose own box (closed) a ray meets first; -1 if there is none.
+        if nodes.n_items > 0:
+            top = 0
+            stack[0] = nodes.root()
+            _hold(nodes.place[nodes.root()] == 0, "the root hangs in node 0", nodes.root())
+        while top >= 0:
+            node = stack[top]
+            top -= 1
+            n_nodes += 1
+            _hold(0 < nodes.count[node] <= WIDTH, "one to eight children", node)
+            _hold(nodes.level[node] >= 0, "a free node is not in use", node)
+            for lane in range(nodes.count[node]):
+                place = WIDTH * node + lane
+                child = nodes.child[place]
+                for k in range(2 * nodes.dim * place, 2 * nodes.dim * place + nodes.dim):
+                    _hold(nodes.box[k] <= nodes.box[k + nodes.dim], "min <= max", node)
+                if nodes.level[node] == 0:
+                    n_items += 1
+                    _hold(nodes.holds(child), "the items of a node are in the tree", node)
+                    _hold(nodes.place_of[child] == place, "an item knows its place", node)
+                    if nodes.is_changed[child]:
+                        _hold(self._knows(place), "changes are noted all the way up", node)
+                else:
+                    _hold(nodes.place[child] == place, "a node knows its place", node)
+                    _hold(nodes.level[child] == nodes.level[node] - 1, "one level down", node)
+                    top += 1
+                    stack[top] = child
+            _hold(not nodes.refresh(node), "bounds follow from the children", node)
+        _hold(n_items == nodes.n_items, "all items hang in the tree", -1)
+        _hold(n_nodes == nodes.n_nodes, "all nodes in use hang in the tree", -1)
+        node = nodes.first_free
+        while node >= 0:
+            n_free += 1
+            _hold(nodes.level[node] == -1, "a free node is not in use", node)
+            node = nodes.place[node]
+        _hold(
+            n_nodes + n_free == max(nodes.node_room - 1, 0), "every node is in the tree or free", -1
+        )
+        for k in range(nodes.item_room):
+            n_items -= nodes.place_of[k] >= 0
+        _hold(n_items == 0, "no other item has a place", -1)
 
-    See `Tree.ray`.
-    """
-    child: cython.p_int = nodes.child
-    stack: cython.p_int = nodes.stack
-    k: cython.Py_ssize_t
-    item: cython.Py_ssize_t
-    nearest: cython.Py_ssize_t = -1
-    node: cython.int
-    top: cython.int = 0
-    time: cython.double
-    least: cython.double = 1.0
-    ahead: cython.double
-
-    if nodes.n_items == 0:
-        return -1
-    stack[0] = nodes.root
-    while top >= 0:
-        node = stack[top]
-        top -= 1
-        if _time_of_entry_into_node(nodes, node, origin, direction) > least:
-            continue
-        if child[2 * node] >= 0:
-            # The child that begins further back along the ray goes on top.
-            ahead = 0.0
-            for k in range(nodes.dim):
-                ahead += direction[k] * _distance(nodes, child[2 * node], child[2 * node + 1], k)
-            if ahead > 0.0:
-                stack[top + 1] = child[2 * node + 1]
-                stack[top + 2] = child[2 * node]
-            else:
-                stack[top + 1] = child[2 * node]
-                stack[top + 2] = child[2 * node + 1]
-            top += 2
-            continue
-        item = child[2 * node + 1]
-        time = _time_of_entry(tight_min, tight_max, item, origin, direction)
-        if time < least or (time == least and (nearest < 0 or ids[item] < ids[nearest])):
-            least = time
-            nearest = item
-    if nearest >= 0:
-        _describe_hit(tight_min, tight_max, nearest, least, origin, direction, hit)
-    return nearest
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _distance(
-    nodes: Nodes, one: cython.Py_ssize_t, other: cython.Py_ssize_t, axis: cython.Py_ssize_t
-) -> cython.double:
-    """Return twice the way from the middle of one node to that of the other, on one axis."""
-    dim: cython.Py_ssize_t = nodes.dim
-    p: cython.Py_ssize_t = 2 * dim * one + axis
-    q: cython.Py_ssize_t = 2 * dim * other + axis
-
-    return (nodes.box[q] - nodes.box[p]) + (nodes.box[q + dim] - nodes.box[p + dim])
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _time_of_entry_into_node(
-    nodes: Nodes,
-    node: cython.Py_ssize_t,
-    origin: cython.double[::1],
-    direction: cython.double[::1],
-) -> cython.double:
-    """Return when a ray is first within bounds, at 0 or later; inf for never.
-
-    As `_time_of_entry`, and never later than for a box within the bounds:
-    rounding keeps order in each operation.
-    """
-    at: cython.Py_ssize_t = 2 * nodes.dim * node
-    k: cython.Py_ssize_t
-    first: cython.double
-    last: cython.double
-    enter: cython.double = 0.0
-    leave: cython.double = INF
-
-    for k in range(nodes.dim):
-        first = nodes.box[at + k] - origin[k]
-        last = nodes.box[at + nodes.dim + k] - origin[k]
-        if direction[k] > 0.0:
-            enter = max(enter, first / direction[k])
-            leave = min(leave, last / direction[k])
-        elif direction[k] < 0.0:
-            enter = max(enter, last / direction[k])
-            leave = min(leave, first / direction[k])
-        elif first > 0.0 or last < 0.0:
-            return INF
-    return enter if enter <= leave else INF
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _knows(self, place: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a change at a place is noted there and above."""
+        while place >= WIDTH:
+            if not self.nodes.changed[place >> 3] >> (place & 7) & 1:
+                return False
+            place = self.nodes.place[place >> 3]
+        return True
 
 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
 def _time_of_entry(
-    tight_min: cython.double[:, ::1],
-    tight_max: cython.double[:, ::1],
-    item: cython.Py_ssize_t,
-    origin: cython.double[::1],
-    direction: cython.double[::1],
+    mins: cython.p_double,
+    maxs: cython.p_double,
+    p: cython.Py_ssize_t,
+    q: cython.Py_ssize_t,
+    dim: cython.Py_ssize_t,
+    origin: cython.p_double,
+    direction: cython.p_double,
 ) -> cython.double:
-    """Return when a ray is first in an item's own box, at 0 or later; inf for never."""
+    """Return when a ray is first in the box from mins[p] to maxs[q], at 0 or later; inf for never.
+
+    Never later than for a box within that: rounding keeps order in each operation.
+    """
     k: cython.Py_ssize_t
     first: cython.double
     last: cython.double
     enter: cython.double = 0.0
     leave: cython.double = INF
 
-    for k in range(origin.shape[0]):
-        first = tight_min[item, k] - origin[k]
-        last = tight_max[item, k] - origin[k]
+    for k in range(dim):
+        first = mins[p + k] - origin[k]
+        last = maxs[q + k] - origin[k]
         if direction[k] > 0.0:
             enter = max(enter, first / direction[k])
             leave = min(leave, last / direction[k])
@@ -240,20 +256,20 @@ def _time_of_entry(
 @cython.cfunc
 @cython.exceptval(check=False)
 def _describe_hit(
-    tight_min: cython.double[:, ::1],
-    tight_max: cython.double[:, ::1],
-    item: cython.Py_ssize_t,
+    mins: cython.p_double,
+    maxs: cython.p_double,
+    p: cython.Py_ssize_t,
+    dim: cython.Py_ssize_t,
     time: cython.double,
-    origin: cython.double[::1],
-    direction: cython.double[::1],
-    hit: cython.double[::1],
+    origin: cython.p_double,
+    direction: cython.p_double,
+    hit: cython.p_double,
 ) -> cython.void:
     """Write the time, the point and the normal of a hit.
 
     The point lies exactly in the face that is met.  Of several faces met at
     once, the one of the lowest axis.
     """
-    dim: cython.Py_ssize_t = origin.shape[0]
     k: cython.Py_ssize_t
     is_met: cython.bint = False
     face: cython.double
@@ -264,64 +280,11 @@ def _describe_hit(
         hit[1 + dim + k] = 0.0
         if direction[k] == 0.0 or is_met:
             continue
-        face = tight_min[item, k] if direction[k] > 0.0 else tight_max[item, k]
+        face = mins[p + k] if direction[k] > 0.0 else maxs[p + k]
         if (face - origin[k]) / direction[k] == time:
             is_met = True
             hit[1 + k] = face
             hit[1 + dim + k] = -1.0 if direction[k] > 0.0 else 1.0
-
-
-@cython.cfunc
-def verify(nodes: Nodes) -> object:
-    """Verify every invariant of the tree.  O(n)."""
-    child: cython.p_int = nodes.child
-    stack: cython.p_int = nodes.stack
-    at: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    n_nodes: cython.Py_ssize_t = 0
-    n_leaves: cython.Py_ssize_t = 0
-    node: cython.int
-    left: cython.int
-    right: cython.int
-    top: cython.int = -1
-
-    if nodes.n_items > 0:
-        top = 0
-        stack[0] = nodes.root
-        _hold(nodes.parent[nodes.root] == -1, "the root has no parent", nodes.root)
-    while top >= 0:
-        node = stack[top]
-        top -= 1
-        n_nodes += 1
-        at = 2 * nodes.dim * node
-        for k in range(nodes.dim):
-            _hold(nodes.box[at + k] <= nodes.box[at + nodes.dim + k], "min <= max", node)
-        left = child[2 * node]
-        right = child[2 * node + 1]
-        if left < 0:
-            n_leaves += 1
-            _hold(nodes.height[node] == 0, "a leaf has height 0", node)
-            _hold(nodes.holds(right), "the item of a leaf is in the tree", node)
-            _hold(nodes.leaf_of[right] == node, "an item knows its leaf", node)
-            continue
-        _hold(nodes.parent[left] == node, "the left child knows its parent", node)
-        _hold(nodes.parent[right] == node, "the right child knows its parent", node)
-        _hold(left != right, "a branch has two children", node)
-        _hold(-1 <= nodes.height[left] - nodes.height[right] <= 1, "balance", node)
-        _hold(not nodes.refit(node), "height and bounds follow from the children", node)
-        stack[top + 1] = right
-        stack[top + 2] = left
-        top += 2
-    _hold(n_leaves == nodes.n_items, "all items hang in the tree", -1)
-    node = nodes.first_free
-    while node >= 0:
-        n_nodes += 1
-        _hold(nodes.height[node] == -1, "a free node is not in use", node)
-        node = nodes.parent[node]
-    _hold(n_nodes == nodes.node_room, "every node is in the tree or free", -1)
-    for k in range(nodes.item_room):
-        n_leaves -= nodes.leaf_of[k] >= 0
-    _hold(n_leaves == 0, "no other item has a leaf", -1)
 
 
 @cython.cfunc

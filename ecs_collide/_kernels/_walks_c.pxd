@@ -1,15 +1,25 @@
 from ecs_collide._kernels._nodes_c cimport Nodes
 
-cdef object find_pairs(
-    Nodes nodes, double[:, ::1] tight_min, double[:, ::1] tight_max, long long[::1] found
-)
-cdef Py_ssize_t find_on_ray(
-    Nodes nodes,
-    double[::1] origin,
-    double[::1] direction,
-    double[:, ::1] tight_min,
-    double[:, ::1] tight_max,
-    long long[::1] ids,
-    double[::1] hit,
-) noexcept
-cdef object verify(Nodes nodes)
+cdef class Walker:
+    cdef Nodes nodes
+    cdef int[::1] stack
+    cdef double[::1] entry  # of each node on the stack: when the ray enters it
+
+    cdef Py_ssize_t find_touching(
+        self,
+        double* mins,
+        double* maxs,
+        Py_ssize_t row,
+        long long[::1] found,
+    ) noexcept
+    cdef Py_ssize_t find_on_ray(
+        self,
+        double* origin,
+        double* direction,
+        double* tight_min,
+        double* tight_max,
+        long long[::1] ids,
+        double* hit,
+    ) noexcept
+    cdef object verify(self)
+    cdef bint _knows(self, Py_ssize_t place) noexcept

@@ -57,7 +57,7 @@ def test_a_gas(world, fatness, n_steps):
 
 
 @pytest.mark.usefixtures("life")
-def test_more_margin_means_fewer_reinsertions_and_more_pairs(world):
+def test_more_margin_means_fewer_reinsertions_of_the_same_pairs(world):
     counted = []
     for margin in (0.0, 3.0):
         esper.switch_world(f"{world} fat")
@@ -76,4 +76,4 @@ def test_more_margin_means_fewer_reinsertions_and_more_pairs(world):
 
     (thin_reinsertions, thin_pairs), (fat_reinsertions, fat_pairs) = counted
     assert fat_reinsertions < thin_reinsertions
-    assert fat_pairs > thin_pairs
+    assert fat_pairs == thin_pairs

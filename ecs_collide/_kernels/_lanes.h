@@ -1,0 +1,154 @@
+/* Eight boxes side by side: which of them touch one, by vector instructions.
+
+   A node keeps the bounds of its eight children twice.  The *boxes* are exact: for each
+   child dim minima, then dim maxima, in double precision.  The *lanes* are the same in single
+   precision, relative to the *origin* of the node, side by side: for each axis eight minima,
+   then eight maxima.
+
+   Rounding keeps order: from x <= y follows round(x - origin) <= round(y - origin).  So of two
+   boxes that touch the rounded ones do too, wherever they are and however large.  What is found
+   in vain is for the caller to sort out, by the exact boxes. */
+
+#ifndef ECS_COLLIDE_LANES_H
+#define ECS_COLLIDE_LANES_H
+
+#include <math.h>
+#include <stddef.h>
+
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+#define ECS_COLLIDE_SSE2 1
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define ECS_COLLIDE_INLINE static inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ECS_COLLIDE_INLINE static __forceinline
+#else
+#define ECS_COLLIDE_INLINE static inline
+#endif
+
+/* The number of the lowest bit that is set; there must be one. */
+ECS_COLLIDE_INLINE int lowest(unsigned int mask)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctz(mask);
+#else
+    int lane = 0;
+    for (; !(mask & 1); mask >>= 1)
+        lane++;
+    return lane;
+#endif
+}
+
+ECS_COLLIDE_INLINE int lowest_of_64(unsigned long long mask)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctzll(mask);
+#else
+    const unsigned int low = (unsigned int)mask;
+    return low ? lowest(low) : 32 + lowest((unsigned int)(mask >> 32));
+#endif
+}
+
+/* One bit for each of eight lanes whose minimum is <= high and whose maximum is >= low. */
+ECS_COLLIDE_INLINE unsigned int ecs_collide_within(const float *lanes, float low, float high)
+{
+#ifdef ECS_COLLIDE_SSE2
+    const __m128 lows = _mm_set1_ps(low), highs = _mm_set1_ps(high);
+    const __m128 first = _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes), highs),
+                                    _mm_cmpge_ps(_mm_loadu_ps(lanes + 8), lows));
+    const __m128 second = _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + 4), highs),
+                                     _mm_cmpge_ps(_mm_loadu_ps(lanes + 12), lows));
+    return (unsigned int)(_mm_movemask_ps(first) | _mm_movemask_ps(second) << 4);
+#else
+    unsigned int found = 0;
+    for (int lane = 0; lane < 8; lane++)
+        found |= (unsigned int)(lanes[lane] <= high && lanes[8 + lane] >= low) << lane;
+    return found;
+#endif
+}
+
+/* One bit for each child of a node whose box touches the box at place `at` of `others`. */
+ECS_COLLIDE_INLINE unsigned int touching(const float *lanes, const double *origins,
+                                         const double *boxes, int node, const double *others,
+                                         ptrdiff_t at, ptrdiff_t dim)
+{
+    const double *origin = origins + dim * node;
+    const double *other = others + at;
+    unsigned int found;
+    (void)boxes;
+
+    lanes += 16 * dim * node;
+    found = ecs_collide_within(lanes, (float)(other[0] - origin[0]),
+                               (float)(other[dim] - origin[0]));
+    found &= ecs_collide_within(lanes + 16, (float)(other[1] - origin[1]),
+                                (float)(other[dim + 1] - origin[1]));
+    if (dim == 3)
+        found &= ecs_collide_within(lanes + 32, (float)(other[2] - origin[2]),
+                                    (float)(other[5] - origin[2]));
+    return found;
+}
+
+/* The children of two nodes that touch: bit 8 * i + j for child i of the first, one of `mask`,
+   and child j of the second.  No branch depends on what is found. */
+ECS_COLLIDE_INLINE unsigned long long touching_pairs(
+    const double *boxes, int node, unsigned int mask, const float *lanes2,
+    const double *origins2, const double *boxes2, int node2, ptrdiff_t dim)
+{
+    unsigned long long found = 0;
+
+    boxes += 16 * dim * node;
+    for (; mask; mask &= mask - 1) {
+        const int lane = lowest(mask);
+        found |= (unsigned long long)touching(lanes2, origins2, boxes2, node2, boxes,
+                                              2 * dim * lane, dim) << 8 * lane;
+    }
+    return found;
+}
+
+/* Whether the exact boxes at two places share a point. */
+ECS_COLLIDE_INLINE int touch(const double *boxes, ptrdiff_t p, const double *boxes2, ptrdiff_t q,
+                             ptrdiff_t dim)
+{
+    const double *one = boxes + p, *other = boxes2 + q;
+
+    if (one[0] > other[dim] || one[dim] < other[0] || one[1] > other[dim + 1] ||
+        one[dim + 1] < other[1])
+        return 0;
+    return dim == 2 || !(one[2] > other[5] || one[5] < other[2]);
+}
+
+/* Write the lanes of a node with `count` children, and its own bounds to place `at` of `boxes`.
+   Tell whether these have changed. */
+ECS_COLLIDE_INLINE int fill(float *lanes, double *origins, double *boxes, int node,
+                             int count, ptrdiff_t at, ptrdiff_t dim)
+{
+    const double *own = boxes + 16 * dim * node;
+    double *bounds = boxes + at;
+    int changed = 0;
+
+    lanes += 16 * dim * node;
+    for (int k = 0; k < dim; k++) {
+        double low = own[k], high = own[dim + k];
+        for (int lane = 1; lane < count; lane++) {
+            const double *box = own + 2 * dim * lane;
+            low = box[k] < low ? box[k] : low;
+            high = box[dim + k] > high ? box[dim + k] : high;
+        }
+        changed |= bounds[k] != low || bounds[dim + k] != high;
+        bounds[k] = low;
+        bounds[dim + k] = high;
+        origins[dim * node + k] = low;
+        for (int lane = 0; lane < count; lane++) {
+            const double *box = own + 2 * dim * lane;
+            lanes[16 * k + lane] = (float)(box[k] - low);
+            lanes[16 * k + 8 + lane] = (float)(box[dim + k] - low);
+        }
+        for (int lane = count; lane < 8; lane++) /* touches nothing */
+            lanes[16 * k + lane] = lanes[16 * k + 8 + lane] = NAN;
+    }
+    return changed;
+}
+
+#endif

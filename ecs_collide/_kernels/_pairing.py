@@ -1,0 +1,220 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Find all pairs of boxes that touch, in one tree or between two, by walking both at once.
+
+A walk goes down from a pair of nodes to the pairs of their children that
+touch.  Where it began with one node twice, to the children of that.  So each
+pair of nodes is met once, and no box is sent down from the root.
+
+Who asks again and again may keep the pairs it has been told and ask only for
+those with a box that has *changed*: each item and, above it, each place in the
+nodes has a mark, and what has none on either side is passed over.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._lanes_c import (
+        lowest,
+        lowest_of_64,
+        touch,
+        touching,
+        touching_pairs,
+    )
+    from cython.cimports.ecs_collide._kernels._nodes_c import ALL_LANES, WIDTH, Nodes
+else:
+    from ecs_collide._kernels._lanes import (
+        lowest,
+        lowest_of_64,
+        touch,
+        touching,
+        touching_pairs,
+    )
+    from ecs_collide._kernels._nodes import ALL_LANES, WIDTH, Nodes
+
+from ecs_collide._kernels._memory import INT, LONG, grown, zeros
+
+cython.declare(EACH_LANE=cython.ulonglong, ABOVE=cython.ulonglong)
+EACH_LANE = 0x0101010101010101  # times a mask: that mask for each child of a node
+ABOVE = 0x0080C0E0F0F8FCFE  # of a node with itself: each child with those after it
+
+
+@cython.final
+@cython.cclass
+class Pairing:
+    """A search for pairs, and what it found.
+
+    Attributes
+    ----------
+    n : int
+        The number of pairs found.
+    found : memoryview
+        int64: the items of pair i at 2 * i and 2 * i + 1, in the order of the
+        walk.  Between two trees the first is of the first tree.
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.found = zeros(LONG, 256)
+        self.stack = zeros(INT, 4096)
+
+    @cython.ccall
+    def within(self, nodes: Nodes, only_changed: cython.bint) -> object:
+        """Find all pairs of items of a tree whose boxes touch (closed), each once.
+
+        With `only_changed`, those of which at least one item is marked.
+        """
+        box: cython.p_double = nodes.box
+        dim: cython.Py_ssize_t = nodes.dim
+        stack: cython.int[::1] = self.stack
+        one: cython.int
+        other: cython.int
+        mask: cython.uint
+        changed: cython.uint
+        changed2: cython.uint
+        found: cython.ulonglong
+        bit: cython.int
+        child: cython.int
+        child2: cython.int
+        place: cython.int
+        place2: cython.int
+        top: cython.Py_ssize_t = 0
+
+        self.n = 0
+        if nodes.n_items == 0:
+            return
+        stack[0] = stack[1] = nodes.root()
+        while top >= 0:
+            one = stack[top]
+            other = stack[top + 1]
+            top -= 2
+            changed = changed2 = ALL_LANES
+            if only_changed:
+                changed = nodes.changed[one]
+                changed2 = nodes.changed[other]
+                if not changed | changed2:
+                    continue
+            # The children of `one` to compare; the bounds of a node stand where it hangs.
+            mask = ALL_LANES >> (WIDTH - nodes.count[one])
+            if one != other:
+                mask = touching(
+                    nodes.lanes, nodes.origin, box, one, box, 2 * dim * nodes.place[other], dim
+                )
+            found = touching_pairs(
+                box, one, mask & changed, nodes.lanes, nodes.origin, box, other, dim
+            )
+            mask &= ~changed
+            if mask:
+                found |= changed2 * EACH_LANE & touching_pairs(
+                    box, one, mask, nodes.lanes, nodes.origin, box, other, dim
+                )
+            if one == other:
+                found &= ABOVE
+            if nodes.level[one] == 0:
+                self._make_room()
+                while found:
+                    bit = lowest_of_64(found)
+                    found &= found - 1
+                    place = WIDTH * one + (bit >> 3)
+                    place2 = WIDTH * other + (bit & 7)
+                    child = nodes.child[place]
+                    child2 = nodes.child[place2]
+                    if touch(box, 2 * dim * place, box, 2 * dim * place2, dim) and (
+                        not only_changed or nodes.is_changed[child] or nodes.is_changed[child2]
+                    ):
+                        self._add(child, child2)
+                continue
+            if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
+                self.stack = grown(self.stack, 2 * self.stack.shape[0])
+                stack = self.stack
+            if one == other:
+                for place in range(WIDTH * one, WIDTH * one + nodes.count[one]):
+                    top += 2
+                    stack[top] = stack[top + 1] = nodes.child[place]
+            while found:
+                bit = lowest_of_64(found)
+                found &= found - 1
+                top += 2
+                stack[top] = nodes.child[WIDTH * one + (bit >> 3)]
+                stack[top + 1] = nodes.child[WIDTH * other + (bit & 7)]
+
+    @cython.ccall
+    def between(self, nodes: Nodes, nodes2: Nodes) -> object:
+        """Find all pairs of an item of one tree and an item of another whose boxes touch."""
+        box: cython.p_double = nodes.box
+        box2: cython.p_double = nodes2.box
+        dim: cython.Py_ssize_t = nodes.dim
+        stack: cython.int[::1] = self.stack
+        one: cython.int
+        other: cython.int
+        mask: cython.uint
+        found: cython.ulonglong
+        bit: cython.int
+        place: cython.int
+        place2: cython.int
+        top: cython.Py_ssize_t = 0
+
+        self.n = 0
+        if nodes.n_items == 0 or nodes2.n_items == 0:
+            return
+        stack[0] = nodes.root()
+        stack[1] = nodes2.root()
+        while top >= 0:
+            one = stack[top]
+            other = stack[top + 1]
+            top -= 2
+            if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
+                self.stack = grown(self.stack, 2 * self.stack.shape[0])
+                stack = self.stack
+            # The higher of the two is opened, or both.
+            if nodes.level[one] < nodes2.level[other]:
+                mask = touching(
+                    nodes2.lanes, nodes2.origin, box2, other, box, 2 * dim * nodes.place[one], dim
+                )
+                while mask:
+                    top += 2
+                    stack[top] = one
+                    stack[top + 1] = nodes2.child[WIDTH * other + lowest(mask)]
+                    mask &= mask - 1
+                continue
+            mask = touching(
+                nodes.lanes, nodes.origin, box, one, box2, 2 * dim * nodes2.place[other], dim
+            )
+            if nodes.level[one] > nodes2.level[other]:
+                while mask:
+                    top += 2
+                    stack[top] = nodes.child[WIDTH * one + lowest(mask)]
+                    stack[top + 1] = other
+                    mask &= mask - 1
+                continue
+            self._make_room()
+            found = touching_pairs(box, one, mask, nodes2.lanes, nodes2.origin, box2, other, dim)
+            while found:
+                bit = lowest_of_64(found)
+                found &= found - 1
+                place = WIDTH * one + (bit >> 3)
+                place2 = WIDTH * other + (bit & 7)
+                if nodes.level[one] > 0:
+                    top += 2
+                    stack[top] = nodes.child[place]
+                    stack[top + 1] = nodes2.child[place2]
+                elif touch(box, 2 * dim * place, box2, 2 * dim * place2, dim):
+                    self._add(nodes.child[place], nodes2.child[place2])
+
+    @cython.cfunc
+    @cython.inline
+    def _make_room(self) -> cython.void:
+        """Make room for as many pairs as two nodes can have."""
+        if 2 * (self.n + WIDTH * WIDTH) > self.found.shape[0]:
+            self.found = grown(self.found, 2 * self.found.shape[0])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _add(self, one: cython.int, other: cython.int) -> cython.void:
+        self.found[2 * self.n] = one
+        self.found[2 * self.n + 1] = other
+        self.n += 1

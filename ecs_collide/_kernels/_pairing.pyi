@@ -1,0 +1,4 @@
+class Pairing:
+    n: int
+    found: memoryview
+    def __init__(self) -> None: ...
