@@ -157,7 +157,6 @@ class AABBTree:
         self._last_ids = self._last_rows = np.zeros(0, np.int64)
         no_rows: Any = zeros(DOUBLE, 0, self._dim)
         self._mins = self._maxs = self._motions = no_rows
-        self._swept_mins = self._swept_maxs = no_rows
         self._make_room()
 
     # One box
@@ -512,7 +511,6 @@ class AABBTree:
         n = self._rows.room
         self._mins, self._maxs = grown(self._mins, n), grown(self._maxs, n)
         self._motions = grown(self._motions, n)
-        self._swept_mins, self._swept_maxs = grown(self._swept_mins, n), grown(self._swept_maxs, n)
 
     def _forget(self) -> None:
         """Know no more what was known of ids that were there."""
@@ -522,11 +520,8 @@ class AABBTree:
     def _place(self, row: int, lower: _Vector, upper: _Vector, motion: _Vector | None) -> bool:
         """Let a row have this box; tell whether its fat bounds were renewed."""
         for k in range(self._dim):
-            way = 0.0 if motion is None else motion[k]
-            self._motions[row, k] = way
             self._mins[row, k], self._maxs[row, k] = lower[k], upper[k]
-            self._swept_mins[row, k] = lower[k] + min(way, 0.0)
-            self._swept_maxs[row, k] = upper[k] + max(way, 0.0)
+            self._motions[row, k] = 0.0 if motion is None else motion[k]
         self._pairs = None
         return bool(self._tree.renew_one(row, *self._columns()))
 
@@ -536,22 +531,20 @@ class AABBTree:
         """Let rows have these boxes; return for how many the fat bounds were renewed."""
         if len(rows) == 0:
             return 0
-        self._boxes.file_boxes(rows.data, lowers.data, uppers.data, self._mins, self._maxs)
-        ways = np.zeros_like(lowers) if motions is None else motions
-        self._boxes.file_motions(
-            rows.data, ways.data, self._mins, self._maxs,
-            self._motions, self._swept_mins, self._swept_maxs,
+        changed = np.empty(len(rows), np.int64)
+        n_changed = self._boxes.file_boxes(
+            rows.data, lowers.data, uppers.data, (lowers[:0] if motions is None else motions).data,
+            self._mins, self._maxs, self._motions, changed.data,
         )  # fmt: skip
+        if n_changed == 0:
+            return 0
         self._pairs = None
-        n_renewed: int = self._tree.renew(rows.data, *self._columns())
+        n_renewed: int = self._tree.renew(changed[:n_changed].data, *self._columns())
         return n_renewed
 
     def _columns(self) -> tuple[Any, ...]:
         """Return what the tree is to look at for all rows."""
-        return (
-            self._mins, self._maxs, self._swept_mins, self._swept_maxs, self._motions,
-            self._margin, self._lookahead,
-        )  # fmt: skip
+        return self._mins, self._maxs, self._motions, False, self._margin, self._lookahead
 
     def _find_keys(self) -> tuple[Any, Any]:
         """Return a small number for each row, in the order of the ids, and the row of each."""

@@ -80,7 +80,7 @@ def put_all(tree, items, mins, maxs) -> int:
     """Give items of a kernel's tree their boxes, with no motion and no margin."""
     boxes = memoryview(mins), memoryview(maxs)
     still = memoryview(np.zeros_like(mins))
-    return tree.renew(memoryview(np.array(items)), *boxes, *boxes, still, 0.0, 0.0)
+    return tree.renew(memoryview(np.array(items)), *boxes, still, True, 0.0, 0.0)
 
 
 # What the guide to AABB trees asks for
@@ -734,9 +734,9 @@ def test_the_kernel_refuses_items_that_are_no_rows(kernels):
     with pytest.raises(IndexError, match="must be a row number"):
         put_all(tree, [0, -1], np.zeros((1, 2)), np.zeros((1, 2)))
     with pytest.raises(IndexError, match="must be a row number"):
-        tree.renew_one(-1, box, box, box, box, box, 0.0, 0.0)
+        tree.renew_one(-1, box, box, box, True, 0.0, 0.0)
     with pytest.raises(IndexError, match=r"must be less than 2\*\*27"):
-        tree.renew_one(2**27, box, box, box, box, box, 0.0, 0.0)
+        tree.renew_one(2**27, box, box, box, True, 0.0, 0.0)
     for item in (-1, 2**27):
         assert not tree.drop(item)
         assert not tree.holds(item)

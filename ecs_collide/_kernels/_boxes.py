@@ -33,38 +33,38 @@ def file_boxes(
     rows: cython.longlong[::1],
     lowers: cython.double[:, ::1],
     uppers: cython.double[:, ::1],
-    mins: cython.double[:, ::1],
-    maxs: cython.double[:, ::1],
-) -> None:
-    """Copy box i into row rows[i] of two other arrays; -0.0 becomes 0.0."""
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-
-    for i in range(rows.shape[0]):
-        for k in range(lowers.shape[1]):
-            mins[rows[i], k] = lowers[i, k] + 0.0
-            maxs[rows[i], k] = uppers[i, k] + 0.0
-
-
-def file_motions(
-    rows: cython.longlong[::1],
     motions: cython.double[:, ::1],
     mins: cython.double[:, ::1],
     maxs: cython.double[:, ::1],
     motion: cython.double[:, ::1],
-    swept_min: cython.double[:, ::1],
-    swept_max: cython.double[:, ::1],
-) -> None:
-    """Write motion i, and the box of row rows[i] swept by it, into that row of three arrays."""
+    changed: cython.longlong[::1],
+) -> int:
+    """Copy box and motion i into row rows[i] of the columns; -0.0 becomes 0.0.
+
+    Without any row in `motions` nothing moves.  Writes into `changed` the rows
+    in which that makes a difference, and returns their number.
+    """
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
+    n: cython.Py_ssize_t = 0
     row: cython.Py_ssize_t
-    way: cython.double
+    way: cython.double = 0.0
+    same: cython.bint
 
     for i in range(rows.shape[0]):
         row = rows[i]
-        for k in range(motions.shape[1]):
-            way = motions[i, k]
+        same = True
+        for k in range(lowers.shape[1]):
+            if motions.shape[0] > 0:
+                way = motions[i, k]
+            same &= (
+                (mins[row, k] == lowers[i, k])
+                & (maxs[row, k] == uppers[i, k])
+                & (motion[row, k] == way)
+            )
+            mins[row, k] = lowers[i, k] + 0.0
+            maxs[row, k] = uppers[i, k] + 0.0
             motion[row, k] = way
-            swept_min[row, k] = mins[row, k] + min(way, 0.0)
-            swept_max[row, k] = maxs[row, k] + max(way, 0.0)
+        changed[n] = row
+        n += not same
+    return n

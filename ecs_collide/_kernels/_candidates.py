@@ -60,9 +60,7 @@ class Candidates:
         for n in range(rows.shape[0]):
             self.moving.drop(rows[n])
             b.find_swept_bounds(rows[n])
-        self.still.renew(
-            rows, b.swept_min, b.swept_max, b.swept_min, b.swept_max, b.motion, 0.0, 0.0
-        )
+        self.still.renew(rows, b.swept_min, b.swept_max, b.motion, True, 0.0, 0.0)
 
     def place_moving(self, rows: cython.longlong[::1]):
         """Reinsert the moving bodies whose path of this step escapes their fat bounds."""
@@ -72,9 +70,8 @@ class Candidates:
         for n in range(rows.shape[0]):
             self.still.drop(rows[n])
         self.n_reinsertions += self.moving.renew(
-            rows, b.swept_min, b.swept_max, b.swept_min, b.swept_max, b.motion,
-            self.margin, self.lookahead,
-        )  # fmt: skip
+            rows, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
+        )
 
     def remove(self, i: cython.Py_ssize_t):
         """Take a body out of the trees."""
@@ -122,13 +119,10 @@ class Candidates:
             if self.moving.covers(i, b.swept_min, b.swept_max):
                 return
             self.n_reinsertions += self.moving.renew_one(
-                i, b.swept_min, b.swept_max, b.swept_min, b.swept_max, b.motion,
-                self.margin, self.lookahead,
-            )  # fmt: skip
-        else:
-            self.still.renew_one(
-                i, b.swept_min, b.swept_max, b.swept_min, b.swept_max, b.motion, 0.0, 0.0
+                i, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
             )
+        else:
+            self.still.renew_one(i, b.swept_min, b.swept_max, b.motion, True, 0.0, 0.0)
         self.pairs.mark_partners(i)
         self._take_found(self.moving, i)
         self._take_found(self.still, i)

@@ -15,6 +15,12 @@
 #include <math.h>
 #include <stddef.h>
 
+enum {
+    WIDTH = 8,       /* children of a node */
+    WAITING = 1,     /* the place of what is about to be hung into a node */
+    ALL_LANES = 0xFF /* a bit for each child */
+};
+
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #define ECS_COLLIDE_SSE2 1

@@ -7,6 +7,9 @@ in vain.  Here they look at the boxes themselves.
 
 from __future__ import annotations
 
+WIDTH = 8  # children of a node
+WAITING = 1  # the place of what is about to be hung into a node
+ALL_LANES = 0xFF  # a bit for each child
 NAN = float("nan")
 
 

@@ -1,4 +1,7 @@
 cdef extern from "_lanes.h" nogil:
+    const int WIDTH
+    const int WAITING
+    const int ALL_LANES
     unsigned int touching(
         const float* lanes,
         const double* origins,

@@ -1,10 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Lay out a whole tree of boxes anew, along a Morton curve.
+"""Lay out a whole tree of boxes anew, along a Hilbert curve.
 
-The middles of all boxes are sorted along a curve that fills space, cell by
-cell; eight that follow each other share a node, eight such nodes the next, and
-so on up.  Nodes stand in memory in the order of the curve, so that what is
-near in space is near in memory.
+The middles of all boxes are sorted along a curve that fills space and never
+jumps, cell by cell; eight that follow each other share a node, eight such
+nodes the next, and so on up.  Nodes stand in memory in the order of the curve,
+so that what is near in space is near in memory.  (Along a Morton curve, which
+is simpler and jumps, a search for pairs looks into half as many nodes again.)
 
 The cells of one grid are too coarse where most boxes crowd in one corner of
 the world.  So boxes that fall into one cell, if they are many, are sorted
@@ -12,8 +13,9 @@ again by a grid of their own, and so on: no scene is too uneven.
 
 Notes
 -----
-Morton, "A computer oriented geodetic data base and a new technique in file
-sequencing" (1966).
+Kamel and Faloutsos, "Hilbert R-tree: an improved R-tree using fractals"
+(1994).  The curve is that of Hamilton and Rau-Chaplin, "Compact Hilbert
+indices" (2008): one rule for any number of axes.
 """
 
 from __future__ import annotations
@@ -23,26 +25,32 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._nodes_c import WIDTH, Nodes
+    from cython.cimports.ecs_collide._kernels._lanes_c import WIDTH
+    from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
 else:
-    from ecs_collide._kernels._nodes import WIDTH, Nodes
+    from ecs_collide._kernels._lanes import WIDTH
+    from ecs_collide._kernels._nodes import Nodes
 
-from ecs_collide._kernels._memory import LONG, zeros
+from ecs_collide._kernels._memory import INT, LONG, zeros
 
 cython.declare(
     DIGIT=cython.int,
     N_DIGITS=cython.int,
     PLACE_BITS=cython.int,
     PLACE=cython.longlong,
+    STATE_BITS=cython.int,
+    STATE=cython.int,
     CROWD=cython.Py_ssize_t,
     FEW=cython.Py_ssize_t,
     LEAST_LENGTH=cython.double,
 )
-DIGIT = 11  # bits of a key that are sorted at once
-N_DIGITS = 2048
-PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where that is
+DIGIT = 12  # bits of a key that are sorted at once
+N_DIGITS = 4096
+PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
 PLACE = 0xFFFFFFFF
-CROWD = 2 * WIDTH  # more than so many boxes in a cell are sorted again
+STATE_BITS = 8  # of an entry of the table of turns: how the curve goes on
+STATE = 0xFF
+CROWD = 16  # more than so many boxes in a cell are sorted again
 FEW = 96  # so many are quicker sorted by insertion
 LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
 
@@ -58,9 +66,13 @@ class Layout:
         self.spare = zeros(LONG, 0)
         self.old_child = zeros(LONG, 0)
         self.runs = zeros(LONG, 64)
-        self.counts = zeros(LONG, 2 * N_DIGITS)
+        self.counts = zeros(INT, 2 * N_DIGITS)
+        self.step = 2 if nodes.dim == 3 or not cython.compiled else 4
+        self.turns = zeros(INT, (nodes.dim << nodes.dim) << (self.step * nodes.dim))
+        self._find_turns()
         if not cython.compiled:
             self.least = [0.0] * 3
+            self.most = [0.0] * 3
             self.cell = [0] * 3
 
     @cython.cfunc
@@ -153,49 +165,58 @@ class Layout:
     def _find_keys(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Write the keys of a part of the line; False if all its middles are in one place.
 
-        The cells are cubes, 2048 of them along the longest axis in 2D and 128
+        The cells are cubes, 4096 of them along the longest axis in 2D and 256
         in 3D.
         """
         nodes: Nodes = self.nodes
         box: cython.p_double = nodes.box
         keys: cython.longlong[::1] = self.keys
+        turns: cython.int[::1] = self.turns
         dim: cython.Py_ssize_t = nodes.dim
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         at: cython.Py_ssize_t
         place: cython.longlong
+        key: cython.longlong
         middle: cython.double
-        low: cython.double
-        high: cython.double
         length: cython.double = 0.0
         scale: cython.double
-        n_cells: cython.int = 2048 if dim == 2 else 128
+        bits: cython.int = 2 * DIGIT // dim
+        last: cython.int = (1 << bits) - 1
+        shift: cython.int
+        turn: cython.int
 
         for k in range(dim):
             at = 2 * dim * (keys[start] & PLACE) + k
-            low = high = box[at] + box[at + dim]
-            for i in range(start + 1, end):
-                at = 2 * dim * (keys[i] & PLACE) + k
-                middle = box[at] + box[at + dim]
-                low = middle if middle < low else low
-                high = middle if middle > high else high
-            self.least[k] = low
-            length = max(length, high - low)
+            self.least[k] = self.most[k] = box[at] + box[at + dim]
+        for i in range(start + 1, end):
+            at = 2 * dim * (keys[i] & PLACE)
+            for k in range(at, at + dim):
+                middle = box[k] + box[k + dim]
+                self.least[k - at] = min(self.least[k - at], middle)
+                self.most[k - at] = max(self.most[k - at], middle)
+        for k in range(dim):
+            length = max(length, self.most[k] - self.least[k])
         if not length > LEAST_LENGTH:
             return False
-        scale = n_cells / length
+        scale = (last + 1) / length
         for i in range(start, end):
             place = keys[i] & PLACE
             at = 2 * dim * place
             for k in range(dim):
                 middle = box[at + k] + box[at + dim + k]
-                self.cell[k] = min(_whole((middle - self.least[k]) * scale), n_cells - 1)
-            if dim == 2:
-                keys[i] = _interleave_2(self.cell[0], self.cell[1]) << PLACE_BITS | place
-            else:
-                keys[i] = (
-                    _interleave_3(self.cell[0], self.cell[1], self.cell[2]) << PLACE_BITS | place
-                )
+                self.cell[k] = min(_whole((middle - self.least[k]) * scale), last)
+            key = 0
+            turn = 0
+            shift = bits
+            while shift > 0:
+                shift -= self.step
+                turn &= STATE
+                for k in range(dim):
+                    turn = turn << self.step | (self.cell[k] >> shift & ((1 << self.step) - 1))
+                turn = turns[turn]
+                key = key << (self.step * dim) | turn >> STATE_BITS
+            keys[i] = key << PLACE_BITS | place
         return True
 
     @cython.cfunc
@@ -221,12 +242,12 @@ class Layout:
         """Sort a long part of the line by cell: two passes of a radix sort, which keep order."""
         keys: cython.longlong[::1] = self.keys
         spare: cython.longlong[::1] = self.spare
-        counts: cython.longlong[::1] = self.counts
+        counts: cython.int[::1] = self.counts
         i: cython.Py_ssize_t
         digit: cython.Py_ssize_t
-        low: cython.longlong = start
-        high: cython.longlong = start
-        n: cython.longlong
+        low: cython.int = start
+        high: cython.int = start
+        n: cython.int
 
         for i in range(2 * N_DIGITS):
             counts[i] = 0
@@ -248,6 +269,67 @@ class Layout:
             digit = N_DIGITS + (spare[i] >> (PLACE_BITS + DIGIT))
             keys[counts[digit]] = spare[i]
             counts[digit] += 1
+
+    # The curve
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_turns(self) -> cython.void:
+        """Fill the table of turns: where on the curve a cell is, and how it goes on in there.
+
+        An entry stands for a state of the curve, in which it goes through a
+        cube, and for some bits of the cell's number on each axis.
+        """
+        dim: cython.int = self.nodes.dim
+        entry: cython.int
+        state: cython.int
+        key: cython.int
+        level: cython.int
+        k: cython.int
+        corner: cython.int
+
+        for entry in range(self.turns.shape[0]):
+            state = entry >> (self.step * dim)
+            key = 0
+            for level in range(self.step - 1, -1, -1):
+                corner = 0
+                for k in range(dim):
+                    corner |= (entry >> (self.step * (dim - 1 - k) + level) & 1) << k
+                corner = self._rank(state, corner)
+                key = key << dim | corner
+                state = self._next_state(state, corner)
+            self.turns[entry] = key << STATE_BITS | state
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rank(self, state: cython.int, corner: cython.int) -> cython.int:
+        """Return as which of the corners of a cube the curve visits one, a bit for each axis.
+
+        A state is the corner at which the curve enters, times the number of
+        axes, and the axis along which it goes on.
+        """
+        dim: cython.int = self.nodes.dim
+        gray: cython.int = _turned(corner ^ state // dim, dim - (state % dim + 1), dim)
+        rank: cython.int = 0
+
+        while _gray(rank) != gray:
+            rank += 1
+        return rank
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _next_state(self, state: cython.int, rank: cython.int) -> cython.int:
+        """Return how the curve goes through the corner that it visits as the rank-th."""
+        dim: cython.int = self.nodes.dim
+        axis: cython.int = state % dim
+        entry: cython.int = _gray((rank - 1) // 2 * 2) if rank > 0 else 0
+        ones: cython.int = 0
+
+        # The axis on which it leaves: by how many ones the rank ends, or the one before it does.
+        while rank > 0 and (rank - 1 + rank % 2) >> ones & 1:
+            ones += 1
+        entry = state // dim ^ _turned(entry, axis + 1, dim)
+        return dim * entry + (axis + ones + 1) % dim
 
     # Nodes
 
@@ -303,6 +385,8 @@ class Layout:
             if level > 0:
                 for i in range(first, first + n):
                     nodes.refresh(i)
+                    if level == 1:
+                        nodes.settle_home(i)
             first = node - n_nodes
             n = n_nodes
             level += 1
@@ -311,6 +395,8 @@ class Layout:
         nodes.child[0] = first
         nodes.place[first] = 0
         nodes.refresh(first)
+        if level == 1:
+            nodes.settle_home(first)
         nodes.n_nodes = node - 1
         nodes.first_free = -1
         for i in range(nodes.node_room - 1, node - 1, -1):
@@ -347,38 +433,18 @@ def _whole(x: cython.double) -> cython.int:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _interleave_2(x: cython.longlong, y: cython.longlong) -> cython.longlong:
-    """Return 22 bits: those of two numbers of 11 in turn, the second's first."""
-    return _spread_2(x) | _spread_2(y) << 1
+def _gray(number: cython.int) -> cython.int:
+    """Return the Gray code of a number: that of the next differs by one bit."""
+    return number ^ number >> 1
 
 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _spread_2(x: cython.longlong) -> cython.longlong:
-    """Return a number of 11 bits with a zero between any two of them."""
-    x = (x | x << 8) & 0x00FF00FF
-    x = (x | x << 4) & 0x0F0F0F0F
-    x = (x | x << 2) & 0x33333333
-    return (x | x << 1) & 0x55555555
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _interleave_3(x: cython.longlong, y: cython.longlong, z: cython.longlong) -> cython.longlong:
-    """Return 21 bits: those of three numbers of 7 in turn, the third's first."""
-    return _spread_3(x) | _spread_3(y) << 1 | _spread_3(z) << 2
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _spread_3(x: cython.longlong) -> cython.longlong:
-    """Return a number of 7 bits with two zeros between any two of them."""
-    x = (x | x << 8) & 0x0000F00F
-    x = (x | x << 4) & 0x000C30C3
-    return (x | x << 2) & 0x00049249
+def _turned(bits: cython.int, by: cython.int, dim: cython.int) -> cython.int:
+    """Return `dim` bits, turned to the left."""
+    by %= dim
+    return (bits << by | bits >> (dim - by)) & ((1 << dim) - 1)
 
 
 @cython.cfunc

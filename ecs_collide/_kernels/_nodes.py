@@ -17,6 +17,11 @@ Eight boxes that stand side by side are compared with one in a few
 instructions that need no prediction (see `_lanes.h`), and the tree over n
 items has but n / 7 nodes.  `docs/design.md` tells what was measured.
 
+A node on level 0 has a *home*, the bounds it had when it was made.  An item
+that moves stays in its node while its middle is in the home of that; so nodes
+drift apart by half a box at most, and few of the items that move about have to
+be hung elsewhere.
+
 An item goes down to the node whose bounds grow least.  A full node is cut in
 two on the axis on which its children's middles lie furthest apart; the new
 half goes to its parent, which may be cut in turn, up to the root.  So all
@@ -37,15 +42,10 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._lanes_c import fill
+    from cython.cimports.ecs_collide._kernels._lanes_c import ALL_LANES, WAITING, WIDTH, fill
     from cython.cimports.libc.stdlib import free, realloc
 else:
-    from ecs_collide._kernels._lanes import fill
-
-cython.declare(WIDTH=cython.int, WAITING=cython.int, ALL_LANES=cython.int)
-WIDTH = 8  # children of a node
-WAITING = 1  # the place of what is about to be hung into a node
-ALL_LANES = 0xFF
+    from ecs_collide._kernels._lanes import ALL_LANES, WAITING, WIDTH, fill
 
 
 @cython.final
@@ -57,6 +57,7 @@ class Nodes:
         if not cython.compiled:
             self.box = []
             self.spare_box = []
+            self.home = []
             self.lanes = self.origin = None
             self.child = []
             self.count = []
@@ -81,6 +82,7 @@ class Nodes:
         if cython.compiled:
             free(self.box)
             free(self.spare_box)
+            free(self.home)
             free(self.lanes)
             free(self.origin)
             free(self.child)
@@ -152,6 +154,7 @@ class Nodes:
         if cython.compiled:
             self.box = _grown_doubles(self.box, 16 * dim * room)
             self.spare_box = _grown_doubles(self.spare_box, 16 * dim * room)
+            self.home = _grown_doubles(self.home, 2 * dim * room)
             self.lanes = _grown_floats(self.lanes, 16 * dim * room)
             self.origin = _grown_doubles(self.origin, dim * room)
             self.child = _grown_ints(self.child, WIDTH * room)
@@ -164,6 +167,7 @@ class Nodes:
             more = room - old
             self.box += [0.0] * (16 * dim * more)
             self.spare_box += [0.0] * (16 * dim * more)
+            self.home += [0.0] * (2 * dim * more)
             self.child += [0] * (WIDTH * more)
             self.count += [0] * more
             self.level += [0] * more
@@ -267,6 +271,32 @@ class Nodes:
             self.changed[place >> 3] |= 1 << (place & 7)
             place = self.place[place >> 3]
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def settle_home(self, node: cython.int) -> cython.void:
+        """Let the home of a node be the bounds it has now."""
+        k: cython.Py_ssize_t
+        width: cython.Py_ssize_t = 2 * self.dim
+
+        for k in range(width):
+            self.home[width * node + k] = self.box[width * self.place[node] + k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_at_home(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the middle of an item's box is in the home of its node."""
+        dim: cython.Py_ssize_t = self.dim
+        at: cython.Py_ssize_t = 2 * dim * self.place_of[item]
+        home: cython.Py_ssize_t = 2 * dim * (self.place_of[item] >> 3)
+        k: cython.Py_ssize_t
+        middle: cython.double
+        inside: cython.bint = True
+
+        for k in range(dim):
+            middle = 0.5 * (self.box[at + k] + self.box[at + dim + k])
+            inside &= (middle >= self.home[home + k]) & (middle <= self.home[home + dim + k])
+        return inside
+
     # Growing and shrinking
 
     @cython.cfunc
@@ -279,6 +309,8 @@ class Nodes:
         if node == 0:
             node = self.take(0)
             self._make_root(node)
+            self._copy_box(WAITING, 0)
+            self.settle_home(node)
         while self.level[node] > 0:
             node = self.child[WIDTH * node + self._best_lane(node)]
         self._hang(node, item)
@@ -390,6 +422,9 @@ class Nodes:
             self.refresh(node)
             self.place[other] = WAITING
             self.refresh(other)
+            if self.level[other] == 0:
+                self.settle_home(node)
+                self.settle_home(other)
             child = other
             node = self.place[node] >> 3
         self._copy_box(WAITING, WIDTH * node + self.count[node])

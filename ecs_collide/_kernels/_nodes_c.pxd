@@ -1,7 +1,3 @@
-cdef int WIDTH
-cdef int WAITING
-cdef int ALL_LANES
-
 cdef class Nodes:
     cdef Py_ssize_t dim
     cdef Py_ssize_t n_items
@@ -11,6 +7,7 @@ cdef class Nodes:
     cdef int first_free  # -1: none
     cdef double* box  # at each place: dim minima, then dim maxima
     cdef double* spare_box  # where the next layout writes the boxes
+    cdef double* home  # of each node on level 0: the bounds it had when it was made
     cdef float* lanes  # of each node: the boxes of its children side by side, see _lanes.h
     cdef double* origin  # of each node: what its lanes are relative to
     cdef int* child  # at each place: the item or the node that stands there
@@ -38,6 +35,8 @@ cdef class Nodes:
     cdef void climb(self, int node) noexcept
     cdef void refresh_stale(self) noexcept
     cdef void note_change(self, Py_ssize_t item) noexcept
+    cdef void settle_home(self, int node) noexcept
+    cdef bint is_at_home(self, Py_ssize_t item) noexcept
     cdef void _suspect(self, int node) noexcept
     cdef void attach(self, Py_ssize_t item) noexcept
     cdef void detach(self, Py_ssize_t item) noexcept

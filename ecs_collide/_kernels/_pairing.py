@@ -18,22 +18,26 @@ except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._lanes_c import (
+        ALL_LANES,
+        WIDTH,
         lowest,
         lowest_of_64,
         touch,
         touching,
         touching_pairs,
     )
-    from cython.cimports.ecs_collide._kernels._nodes_c import ALL_LANES, WIDTH, Nodes
+    from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
 else:
     from ecs_collide._kernels._lanes import (
+        ALL_LANES,
+        WIDTH,
         lowest,
         lowest_of_64,
         touch,
         touching,
         touching_pairs,
     )
-    from ecs_collide._kernels._nodes import ALL_LANES, WIDTH, Nodes
+    from ecs_collide._kernels._nodes import Nodes
 
 from ecs_collide._kernels._memory import INT, LONG, grown, zeros
 

@@ -7,15 +7,15 @@ is what its owner asks of it.
 
 Each item has *fat bounds* around its box.  While the box moves inside them the
 item stays where it hangs and the nodes above follow its box; when it escapes,
-it is reinserted where it fits best and gets fresh ones.  So fat bounds tell
-how far the tree may drift from a good one, and nothing else: no search looks
-at them.
+it gets fresh ones and is reinserted where it fits best, unless it is still at
+home in its node.  So fat bounds tell how far the tree may drift from a good
+one, and nothing else: no search looks at them.
 
-Where many items escape at once the whole tree is laid out anew, which costs as
-much as reinserting one item in sixteen; so it is too after half as many
-reinsertions as there are items, since insertions leave a tree worse than a
-layout does.  That is counted and not timed: trees that were given the same
-calls in the same order are the same.
+Where many items are to be reinserted at once the whole tree is laid out anew,
+which costs as much as reinserting one item in sixteen; so it is too after half
+as many reinsertions as there are items, since insertions leave a tree worse
+than a layout does.  That is counted and not timed: trees that were given the
+same calls in the same order are the same.
 
 Callers answer for finite boxes with min <= max and for arrays with enough
 rows.
@@ -28,13 +28,15 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._lanes_c import WAITING, WIDTH
     from cython.cimports.ecs_collide._kernels._layout_c import Layout
-    from cython.cimports.ecs_collide._kernels._nodes_c import WAITING, WIDTH, Nodes
+    from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
     from cython.cimports.ecs_collide._kernels._pairing_c import Pairing
     from cython.cimports.ecs_collide._kernels._walks_c import Walker
 else:
+    from ecs_collide._kernels._lanes import WAITING, WIDTH
     from ecs_collide._kernels._layout import Layout
-    from ecs_collide._kernels._nodes import WAITING, WIDTH, Nodes
+    from ecs_collide._kernels._nodes import Nodes
     from ecs_collide._kernels._pairing import Pairing
     from ecs_collide._kernels._walks import Walker
 
@@ -43,31 +45,23 @@ from ecs_collide._kernels._memory import DOUBLE, INT, LONG, grown, zeros
 cython.declare(
     MOST_ITEMS=cython.Py_ssize_t,
     TOO_BIG=cython.double,
-    ESCAPES_TO_LAY_OUT=cython.Py_ssize_t,
+    PUTS_TO_LAY_OUT_AT_ONCE=cython.Py_ssize_t,
     PUTS_TO_LAY_OUT=cython.Py_ssize_t,
     CHANGES_TO_SWEEP=cython.Py_ssize_t,
     HASH=cython.longlong,
     TURN=cython.longlong,
     LOW_31_BITS=cython.longlong,
     LOW_32_BITS=cython.longlong,
-    SAME=cython.int,
-    MOVED=cython.int,
-    ESCAPED=cython.int,
 )
 MOST_ITEMS = 2**27  # places are numbered by 32 bits
 TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
-ESCAPES_TO_LAY_OUT = 16  # lay out at once where one in so many items escapes; that costs the same
+PUTS_TO_LAY_OUT_AT_ONCE = 16  # lay out where one in so many items is away; that costs the same
 PUTS_TO_LAY_OUT = 2  # lay out anew after one reinsertion for so many items
 CHANGES_TO_SWEEP = 16  # where one in so many boxes has moved, refresh nodes level by level
 HASH = 2654435769  # 2**32 / golden ratio: spreads neighbouring items evenly
 TURN = 1000003  # far from items that are neighbours
 LOW_31_BITS = 0x7FFFFFFF
 LOW_32_BITS = 0xFFFFFFFF
-
-# What has become of an item's box.
-SAME = 0
-MOVED = 1
-ESCAPED = 2
 
 
 @cython.final
@@ -102,7 +96,7 @@ class Tree:
         self.pairing = Pairing()
         self.found = zeros(LONG, 0)
         self.moved = zeros(LONG, 0)
-        self.escaped = zeros(LONG, 0)
+        self.away = zeros(LONG, 0)
         self.fat = zeros(DOUBLE, 0, 2 * dim)
         self.turn_of = zeros(INT, 0)
         if not cython.compiled:
@@ -182,25 +176,24 @@ class Tree:
         items: cython.longlong[::1],
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
-        swept_min: cython.double[:, ::1],
-        swept_max: cython.double[:, ::1],
         motion: cython.double[:, ::1],
+        swept: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
     ) -> int:
         """Give items their boxes, and fresh fat bounds to those that are new or need them.
 
-        They do where the swept box of the step escapes the old ones, or they
-        have become far too big.  Returns how many got fresh ones.
+        They do where the box on its way by `motion` escapes the old ones, or
+        they have become far too big.  Returns how many got fresh ones.
 
         Parameters
         ----------
         items : int64 (n,)
         mins, maxs : float64 (rows, dim)
             The boxes, by which the tree is searched.
-        swept_min, swept_max : float64 (rows, dim)
-            What the fat bounds have to hold: the box on its way by `motion`.
         motion : float64 (rows, dim)
+        swept : bool
+            Whether the boxes hold their ways already.
         margin, lookahead : float
             How far fresh bounds reach beyond it; see `_fatten`.
         """
@@ -210,29 +203,30 @@ class Tree:
         greatest: cython.Py_ssize_t = -1
         n_moved: cython.Py_ssize_t = 0
         n_escaped: cython.Py_ssize_t = 0
+        n_away: cython.Py_ssize_t = 0
         n_new: cython.Py_ssize_t = 0
-        fate: cython.int
 
         for i in range(items.shape[0]):
             greatest = max(greatest, items[i])
             if items[i] < 0:
                 raise IndexError(f"item {items[i]} must be a row number, 0 or more")
-        self._make_room(greatest)
-        self._aim(mins, maxs, swept_min, swept_max, motion, margin, lookahead)
+        self._make_room(max(greatest, items.shape[0] - 1))
+        self._aim(mins, maxs, motion, swept, margin, lookahead)
         for i in range(items.shape[0]):
             item = items[i]
-            fate = self._judge(item)
-            if fate == ESCAPED:
-                self.escaped[n_escaped] = item
+            if self._escapes(item):
                 n_escaped += 1
-                n_new += nodes.place_of[item] < 0
-            elif fate == MOVED:
-                self.moved[n_moved] = item
-                n_moved += 1
-        if ESCAPES_TO_LAY_OUT * n_escaped > nodes.n_items:
+                if nodes.place_of[item] < 0 or not nodes.is_at_home(item):
+                    self.away[n_away] = item
+                    n_away += 1
+                    n_new += nodes.place_of[item] < 0
+                    continue
+            self.moved[n_moved] = item
+            n_moved += 1
+        if PUTS_TO_LAY_OUT_AT_ONCE * n_away > nodes.n_items:
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
-            for i in range(n_escaped):
-                self._hang_loose(self.escaped[i])
+            for i in range(n_away):
+                self._hang_loose(self.away[i])
             self._lay_out()
             return n_escaped
         if CHANGES_TO_SWEEP * n_moved > nodes.n_items:
@@ -242,8 +236,8 @@ class Tree:
         else:
             for i in range(n_moved):
                 nodes.climb(nodes.place_of[self.moved[i]] >> 3)
-        for i in range(n_escaped):
-            self._reinsert(self.escaped[i])
+        for i in range(n_away):
+            self._reinsert(self.away[i])
         if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
             self._lay_out()
         return n_escaped
@@ -255,9 +249,8 @@ class Tree:
         item: cython.Py_ssize_t,
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
-        swept_min: cython.double[:, ::1],
-        swept_max: cython.double[:, ::1],
         motion: cython.double[:, ::1],
+        swept: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.bint:
@@ -265,21 +258,18 @@ class Tree:
 
         O(1) where it stays inside the old ones, else O(log n) on average.
         """
-        nodes: Nodes = self.nodes
-        fate: cython.int
-
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
         self._make_room(item)
-        self._aim(mins, maxs, swept_min, swept_max, motion, margin, lookahead)
-        fate = self._judge(item)
-        if fate == MOVED:
-            nodes.climb(nodes.place_of[item] >> 3)
-        elif fate == ESCAPED:
-            self._reinsert(item)
-            if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
-                self._lay_out()
-        return fate == ESCAPED
+        self._aim(mins, maxs, motion, swept, margin, lookahead)
+        escapes: cython.bint = self._escapes(item)
+        if self.nodes.place_of[item] >= 0 and (not escapes or self.nodes.is_at_home(item)):
+            self.nodes.climb(self.nodes.place_of[item] >> 3)
+            return escapes
+        self._reinsert(item)
+        if PUTS_TO_LAY_OUT * self.n_puts > self.nodes.n_items:
+            self._lay_out()
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -287,46 +277,34 @@ class Tree:
         self,
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
-        swept_min: cython.double[:, ::1],
-        swept_max: cython.double[:, ::1],
         motion: cython.double[:, ::1],
+        swept: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.void:
         """Look at these arrays until the next time."""
         self.mins = flat(mins)
         self.maxs = flat(maxs)
-        self.swept_min = flat(swept_min)
-        self.swept_max = flat(swept_max)
         self.motion = flat(motion)
         self.fat_row = flat(self.fat)
+        self.swept = swept
         self.margin = margin
         self.lookahead = lookahead
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
-    def _judge(self, item: cython.Py_ssize_t) -> cython.int:
-        """Write an item's box to its place, or fresh fat bounds where it needs some; tell which."""
-        nodes: Nodes = self.nodes
-        box: cython.p_double = nodes.box
-        dim: cython.Py_ssize_t = self.dim
-        at: cython.Py_ssize_t = 2 * dim * nodes.place_of[item]
-        row: cython.Py_ssize_t = dim * item
-        k: cython.Py_ssize_t
-        fate: cython.int = SAME
+    def _escapes(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Write the box of an item to its place; give it fresh fat bounds if it needs some."""
+        fits: cython.bint = False
 
-        if at < 0 or not self._fits(item):
-            self.turn_of[item] += 1
+        if self.nodes.place_of[item] >= 0:
+            self._write_box(item, self.nodes.place_of[item])
+            self.nodes.note_change(item)
+            fits = self._fits(item)
+        if not fits:
             self._fatten(item)
-            fate = ESCAPED
-        else:
-            for k in range(dim):
-                if box[at + k] != self.mins[row + k] or box[at + dim + k] != self.maxs[row + k]:
-                    fate = MOVED
-        if fate != SAME and at >= 0:
-            self._write_box(item, nodes.place_of[item])
-            nodes.note_change(item)
-        return fate
+        return not fits
 
     @cython.cfunc
     @cython.inline
@@ -344,65 +322,45 @@ class Tree:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _own_margin(
-        self, item: cython.Py_ssize_t, x: cython.double, y: cython.double, z: cython.double
-    ) -> cython.double:
-        """Return the margin of an item whose swept box has these sides.
-
-        A tenth of the longest side of its box if there is no margin for all.
-        """
-        row: cython.Py_ssize_t = self.dim * item
-        side: cython.double
-
-        if self.margin >= 0.0:
-            return self.margin
-        side = max(x - abs(self.motion[row]), y - abs(self.motion[row + 1]), 0.0)
-        if self.dim == 3:
-            side = max(side, z - abs(self.motion[row + 2]))
-        return 0.1 * side
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
     def _fits(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the fat bounds of an item hold its swept box, and not far more than that."""
-        low: cython.p_double = self.swept_min
-        high: cython.p_double = self.swept_max
+        """Tell whether the fat bounds of an item hold its way, and not far more than that."""
         fat: cython.p_double = self.fat_row
         dim: cython.Py_ssize_t = self.dim
         p: cython.Py_ssize_t = dim * item
         q: cython.Py_ssize_t = 2 * dim * item
-        x: cython.double = high[p] - low[p]
-        y: cython.double = high[p + 1] - low[p + 1]
-        z: cython.double
+        k: cython.Py_ssize_t
+        way: cython.double
+        low: cython.double
+        high: cython.double
+        longest: cython.double = 0.0
+        fits: cython.bint = True
         around: cython.double
+        x: cython.double = 0.0
+        y: cython.double = 0.0
+        z: cython.double = 0.0
 
-        # No short circuits: what decides is different each time, and branches are foretold badly.
+        # No short circuits: what decides is another thing each time, and branches are guessed badly.
+        for k in range(dim):
+            way = self.motion[p + k]
+            low = self.mins[p + k]
+            high = self.maxs[p + k]
+            if not self.swept:
+                low += min(way, 0.0)
+                high += max(way, 0.0)
+            fits &= (low >= fat[q + k]) & (high <= fat[q + dim + k])
+            x = y
+            y = z
+            z = high - low
+            longest = max(longest, z - abs(way))
+        around = 2.0 * (self.margin if self.margin >= 0.0 else 0.1 * longest)
         if dim == 2:
-            around = 2.0 * self._own_margin(item, x, y, 0.0)
-            return (
-                (low[p] >= fat[q])
-                & (low[p + 1] >= fat[q + 1])
-                & (high[p] <= fat[q + 2])
-                & (high[p + 1] <= fat[q + 3])
-                & (
-                    (fat[q + 2] - fat[q]) + (fat[q + 3] - fat[q + 1])
-                    <= TOO_BIG * ((x + around) + (y + around))
-                )
+            return fits & (
+                (fat[q + 2] - fat[q]) + (fat[q + 3] - fat[q + 1])
+                <= TOO_BIG * ((y + around) + (z + around))
             )
-        z = high[p + 2] - low[p + 2]
-        around = 2.0 * self._own_margin(item, x, y, z)
-        return (
-            (low[p] >= fat[q])
-            & (low[p + 1] >= fat[q + 1])
-            & (low[p + 2] >= fat[q + 2])
-            & (high[p] <= fat[q + 3])
-            & (high[p + 1] <= fat[q + 4])
-            & (high[p + 2] <= fat[q + 5])
-            & (
-                _surface(fat[q + 3] - fat[q], fat[q + 4] - fat[q + 1], fat[q + 5] - fat[q + 2])
-                <= TOO_BIG * _surface(x + around, y + around, z + around)
-            )
+        return fits & (
+            _surface(fat[q + 3] - fat[q], fat[q + 4] - fat[q + 1], fat[q + 5] - fat[q + 2])
+            <= TOO_BIG * _surface(x + around, y + around, z + around)
         )
 
     @cython.cfunc
@@ -410,8 +368,8 @@ class Tree:
     def _fatten(self, item: cython.Py_ssize_t) -> cython.void:
         """Give an item fresh fat bounds.
 
-        They are the swept box of the step, the margin more on all sides (a
-        tenth of the body's longest side where it is negative), and in the
+        They are its box on its way in the step, the margin more on all sides
+        (a tenth of the body's longest side where it is negative), and in the
         direction of the motion what the body will cross in the next
         `lookahead` steps, but at most half its side on each axis.
 
@@ -419,8 +377,6 @@ class Tree:
         what the item is and how often it got some: else bodies of one speed
         would all escape in the same step.
         """
-        low: cython.p_double = self.swept_min
-        high: cython.p_double = self.swept_max
         fat: cython.p_double = self.fat_row
         dim: cython.Py_ssize_t = self.dim
         p: cython.Py_ssize_t = dim * item
@@ -429,21 +385,39 @@ class Tree:
         way: cython.double
         side: cython.double
         growth: cython.double
-        margin: cython.double = self._own_margin(
-            item,
-            high[p] - low[p],
-            high[p + 1] - low[p + 1],
-            high[p + 2] - low[p + 2] if dim == 3 else 0.0,
-        )
-        phase: cython.longlong = (item + TURN * self.turn_of[item]) & LOW_31_BITS
-        share: cython.double = ((phase * HASH) & LOW_32_BITS) / 4294967296.0
+        margin: cython.double = self.margin
+        phase: cython.longlong
+        share: cython.double
 
+        self.turn_of[item] += 1
+        phase = (item + TURN * self.turn_of[item]) & LOW_31_BITS
+        share = ((phase * HASH) & LOW_32_BITS) / 4294967296.0
+        if margin < 0.0:
+            margin = 0.0
+            for k in range(p, p + dim):
+                margin = max(margin, 0.1 * self._side(k))
         for k in range(dim):
             way = self.motion[p + k]
-            side = high[p + k] - low[p + k] - abs(way)
-            growth = share * min(2.0 * self.lookahead * abs(way), 0.5 * max(side, 0.0))
-            fat[q + k] = low[p + k] - margin - (growth if way < 0.0 else 0.0)
-            fat[q + dim + k] = high[p + k] + margin + (growth if way > 0.0 else 0.0)
+            side = max(self._side(p + k), 0.0)
+            growth = share * min(2.0 * self.lookahead * abs(way), 0.5 * side)
+            fat[q + k] = self.mins[p + k] - margin
+            fat[q + dim + k] = self.maxs[p + k] + margin
+            if not self.swept:
+                fat[q + k] += min(way, 0.0)
+                fat[q + dim + k] += max(way, 0.0)
+            if way < 0.0:
+                fat[q + k] -= growth
+            else:
+                fat[q + dim + k] += growth
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _side(self, at: cython.Py_ssize_t) -> cython.double:
+        """Return how long a body is, at a place of the columns: its box without its way."""
+        side: cython.double = self.maxs[at] - self.mins[at]
+
+        return side - abs(self.motion[at]) if self.swept else side
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -645,7 +619,7 @@ class Tree:
         room = self.nodes.item_room
         self.found = grown(self.found, room)
         self.moved = grown(self.moved, room)
-        self.escaped = grown(self.escaped, room)
+        self.away = grown(self.away, room)
         self.fat = grown(self.fat, room)
         self.turn_of = grown(self.turn_of, room)
         return 0

@@ -15,9 +15,8 @@ class Tree:
         items: memoryview,
         mins: memoryview,
         maxs: memoryview,
-        swept_min: memoryview,
-        swept_max: memoryview,
         motion: memoryview,
+        swept: bool,
         margin: float,
         lookahead: float,
     ) -> int: ...
@@ -26,9 +25,8 @@ class Tree:
         item: int,
         mins: memoryview,
         maxs: memoryview,
-        swept_min: memoryview,
-        swept_max: memoryview,
         motion: memoryview,
+        swept: bool,
         margin: float,
         lookahead: float,
     ) -> bool: ...

@@ -13,16 +13,15 @@ cdef class Tree:
     cdef Py_ssize_t n_puts  # since the last layout
     cdef int loose  # the node that new items are given before a layout; 0: none
     cdef long long[::1] moved
-    cdef long long[::1] escaped
+    cdef long long[::1] away
     cdef double[:, ::1] fat  # of each item: dim minima, then dim maxima
     cdef int[::1] turn_of  # of each item: how often it got fresh fat bounds
     # What `renew` was given last; no call but it and its parts may look at them.
     cdef double* mins
     cdef double* maxs
-    cdef double* swept_min
-    cdef double* swept_max
     cdef double* motion
     cdef double* fat_row
+    cdef bint swept
     cdef double margin
     cdef double lookahead
     cdef double[3] ray_origin
@@ -38,9 +37,8 @@ cdef class Tree:
         Py_ssize_t item,
         double[:, ::1] mins,
         double[:, ::1] maxs,
-        double[:, ::1] swept_min,
-        double[:, ::1] swept_max,
         double[:, ::1] motion,
+        bint swept,
         double margin,
         double lookahead,
     ) except -1
@@ -48,17 +46,16 @@ cdef class Tree:
         self,
         double[:, ::1] mins,
         double[:, ::1] maxs,
-        double[:, ::1] swept_min,
-        double[:, ::1] swept_max,
         double[:, ::1] motion,
+        bint swept,
         double margin,
         double lookahead,
     ) noexcept
-    cdef int _judge(self, Py_ssize_t item) noexcept
+    cdef bint _escapes(self, Py_ssize_t item) noexcept
     cdef void _write_box(self, Py_ssize_t item, Py_ssize_t place) noexcept
-    cdef double _own_margin(self, Py_ssize_t item, double x, double y, double z) noexcept
     cdef bint _fits(self, Py_ssize_t item) noexcept
     cdef void _fatten(self, Py_ssize_t item) noexcept
+    cdef double _side(self, Py_ssize_t at) noexcept
     cdef int _reinsert(self, Py_ssize_t item) except -1
     cdef void _hang_loose(self, Py_ssize_t item) noexcept
     cpdef Py_ssize_t touching(self, double[:, ::1] mins, double[:, ::1] maxs, Py_ssize_t row) noexcept

@@ -15,11 +15,17 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._lanes_c import lowest, touch, touching
-    from cython.cimports.ecs_collide._kernels._nodes_c import WAITING, WIDTH, Nodes
+    from cython.cimports.ecs_collide._kernels._lanes_c import (
+        WAITING,
+        WIDTH,
+        lowest,
+        touch,
+        touching,
+    )
+    from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
 else:
-    from ecs_collide._kernels._lanes import lowest, touch, touching
-    from ecs_collide._kernels._nodes import WAITING, WIDTH, Nodes
+    from ecs_collide._kernels._lanes import WAITING, WIDTH, lowest, touch, touching
+    from ecs_collide._kernels._nodes import Nodes
 
 from ecs_collide._kernels._memory import DOUBLE, INT, zeros
 
