@@ -27,3 +27,14 @@ def grown(view: Any, n_rows: int) -> memoryview:
     new = np.zeros((n_rows, *old.shape[1:]), old.dtype)
     new[: len(old)] = old
     return new.data
+
+
+def interleaved(view: Any) -> list[memoryview]:
+    """Return the columns of an array (n, m) apart: what is used together lies together."""
+    array = np.asarray(view)
+    return [array[:, column].data for column in range(array.shape[1])]
+
+
+def reread(view: Any, dtype: np.dtype[Any]) -> memoryview:
+    """Return the same memory as values of another type."""
+    return np.asarray(view).view(dtype).data

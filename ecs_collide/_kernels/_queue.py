@@ -12,35 +12,38 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, interleaved, zeros
 
 
+@cython.final
 @cython.cclass
 class Queue:
     """A binary heap of pairs that knows where each pair is in it.
 
     Pairs are small ints; each is in the heap once or not at all.  `low` and
-    `high` hold the entity ids of a pair and are filled by the owner.
+    `high` hold the entity ids of a pair and are filled by the owner.  `due`
+    holds the times in the order of the heap: most times differ, so most
+    comparisons look at nothing else.
     """
 
     def __init__(self):
         self.size = 0
         self.time = zeros(DOUBLE, 16)
         self.corner = zeros(BYTE, 16)
-        self.low = zeros(LONG, 16)
-        self.high = zeros(LONG, 16)
-        self.place = zeros(LONG, 16)
+        self.keys = zeros(LONG, 16, 3)
         self.heap = zeros(LONG, 16)
+        self.due = zeros(DOUBLE, 16)
+        self.low, self.high, self.place = interleaved(self.keys)
 
     @cython.cfunc
     def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
         self.time = grown(self.time, n_pairs)
         self.corner = grown(self.corner, n_pairs)
-        self.low = grown(self.low, n_pairs)
-        self.high = grown(self.high, n_pairs)
-        self.place = grown(self.place, n_pairs)
+        self.keys = grown(self.keys, n_pairs)
         self.heap = grown(self.heap, n_pairs)
+        self.due = grown(self.due, n_pairs)
+        self.low, self.high, self.place = interleaved(self.keys)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -73,36 +76,34 @@ class Queue:
         self.drop(pair)
         self.time[pair] = time
         self.corner[pair] = corner
-        self.heap[self.size] = pair
         self.size += 1
-        self.place[pair] = self.size
-        self._rise(self.size - 1)
+        self._rise(self.size - 1, pair)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
         """Take a pair out if it is queued.  O(log n)."""
         hole: cython.Py_ssize_t = self.place[pair] - 1  # places count from 1; 0 is outside
-        last: cython.Py_ssize_t
 
         if hole < 0:
             return
         self.place[pair] = 0
         self.size -= 1
-        if hole == self.size:
-            return
-        last = self.heap[self.size]
-        self.heap[hole] = last
-        self.place[last] = hole + 1
-        self._rise(hole)
-        self._sink(self.place[last] - 1)
+        if hole != self.size:
+            self._rise(self._sink(hole), self.heap[self.size])
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _before(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        if self.time[one] != self.time[other]:
-            return self.time[one] < self.time[other]
+    def _put_at(self, place: cython.Py_ssize_t, pair: cython.Py_ssize_t) -> cython.void:
+        self.heap[place] = pair
+        self.due[place] = self.time[pair]
+        self.place[pair] = place + 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Tell which of two pairs of one time comes first."""
         if self.corner[one] != self.corner[other]:
             return self.corner[one] < self.corner[other]
         if self.low[one] != self.low[other]:
@@ -111,36 +112,40 @@ class Queue:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _rise(self, place: cython.Py_ssize_t) -> cython.void:
-        pair: cython.Py_ssize_t = self.heap[place]
+    def _rise(self, place: cython.Py_ssize_t, pair: cython.Py_ssize_t) -> cython.void:
+        """Put a pair where there is a hole, or further up."""
+        time: cython.double = self.time[pair]
         above: cython.Py_ssize_t
 
         while place > 0:
             above = (place - 1) >> 1
-            if not self._before(pair, self.heap[above]):
+            if time > self.due[above]:
                 break
-            self.heap[place] = self.heap[above]
-            self.place[self.heap[place]] = place + 1
+            if time == self.due[above] and not self._breaks_tie(pair, self.heap[above]):
+                break
+            self._put_at(place, self.heap[above])
             place = above
-        self.heap[place] = pair
-        self.place[pair] = place + 1
+        self._put_at(place, pair)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _sink(self, place: cython.Py_ssize_t) -> cython.void:
-        pair: cython.Py_ssize_t = self.heap[place]
-        below: cython.Py_ssize_t
+    def _sink(self, hole: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Move a hole down to the lowest row of the heap; return where it ends.
 
-        while True:
-            below = 2 * place + 1
-            if below >= self.size:
-                break
-            if below + 1 < self.size and self._before(self.heap[below + 1], self.heap[below]):
+        The pair that is to fill it comes from there, so it seldom has far to rise.
+        """
+        below: cython.Py_ssize_t = 2 * hole + 1
+
+        while below < self.size:
+            if below + 1 < self.size and (
+                self.due[below + 1] < self.due[below]
+                or (
+                    self.due[below + 1] == self.due[below]
+                    and self._breaks_tie(self.heap[below + 1], self.heap[below])
+                )
+            ):
                 below += 1
-            if not self._before(self.heap[below], pair):
-                break
-            self.heap[place] = self.heap[below]
-            self.place[self.heap[place]] = place + 1
-            place = below
-        self.heap[place] = pair
-        self.place[pair] = place + 1
+            self._put_at(hole, self.heap[below])
+            hole = below
+            below = 2 * hole + 1
+        return hole

@@ -1,17 +1,23 @@
+cimport cython
+
+@cython.final
 cdef class Queue:
     cdef public Py_ssize_t size
     cdef double[::1] time
     cdef signed char[::1] corner
-    cdef long long[::1] low
-    cdef long long[::1] high
-    cdef long long[::1] place
+    cdef long long[:, ::1] keys
+    cdef long long[:] low
+    cdef long long[:] high
+    cdef long long[:] place
     cdef long long[::1] heap
+    cdef double[::1] due
     cdef void grow(self, Py_ssize_t n_pairs)
     cdef void clear(self) noexcept
     cdef Py_ssize_t top(self) noexcept
     cdef bint holds(self, Py_ssize_t pair) noexcept
     cdef void put(self, Py_ssize_t pair, double time, int corner) noexcept
     cdef void drop(self, Py_ssize_t pair) noexcept
-    cdef bint _before(self, Py_ssize_t one, Py_ssize_t other) noexcept
-    cdef void _rise(self, Py_ssize_t place) noexcept
-    cdef void _sink(self, Py_ssize_t place) noexcept
+    cdef void _put_at(self, Py_ssize_t place, Py_ssize_t pair) noexcept
+    cdef bint _breaks_tie(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef void _rise(self, Py_ssize_t place, Py_ssize_t pair) noexcept
+    cdef Py_ssize_t _sink(self, Py_ssize_t hole) noexcept
