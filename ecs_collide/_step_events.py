@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -29,16 +30,13 @@ class StepEvents:
     def __init__(self, dim: int, log: Any = None) -> None:
         self.collision_array = _collisions(dim, log)
         self.contact_array = _contacts(dim, log)
-        self.collision_array.flags.writeable = False
-        self.contact_array.flags.writeable = False
         self.collisions = EventSequence(self.collision_array, Collision.from_row)
-        events = self.contact_array["event"]
-        self.contacts_began = EventSequence(
-            self.contact_array[events == BEGAN], ContactBegan.from_row
-        )
-        self.contacts_ended = EventSequence(
-            self.contact_array[events == ENDED], ContactEnded.from_row
-        )
+        began = ended = self.contact_array
+        if len(self.contact_array):
+            events = self.contact_array["event"]
+            began, ended = began[events == BEGAN], ended[events == ENDED]
+        self.contacts_began = EventSequence(began, ContactBegan.from_row)
+        self.contacts_ended = EventSequence(ended, ContactEnded.from_row)
 
     def contact_runs(self) -> list[tuple[str, EventSequence[Any]]]:
         """Return begins and ends under their names, in the order in which they came."""
@@ -60,35 +58,52 @@ def axis_normal(dim: int, axis: int, sign: int) -> Vector:
     return tuple(float(sign) if k == axis else 0.0 for k in range(dim))
 
 
-def _normals(dim: int, axis: NDArray[np.int8], sign: NDArray[np.int8]) -> NDArray[np.float64]:
-    normals = np.zeros((len(axis), dim))
-    normals[np.arange(len(axis)), axis] = sign
-    return normals
+@cache
+def _empty(dim: int) -> tuple[NDArray[np.void], NDArray[np.void]]:
+    """Return arrays of no collisions and of no contact events: most steps have no others."""
+    arrays = np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim))
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
+
+
+@cache
+def _in_pieces(dim: int) -> np.dtype[np.void]:
+    """Return `collision_dtype` with the fields that the log keeps side by side as one."""
+    whole = collision_dtype(dim)
+    fields = whole.fields
+    assert fields is not None
+    return np.dtype(
+        {
+            "names": ["before", "after"],  # the byte of `kind`, which stands between them
+            "formats": [f"V{fields['kind'][1]}", f"V{8 * (1 + 4 * dim)}"],
+            "offsets": [0, fields["closing_speed"][1]],
+            "itemsize": whole.itemsize,
+        }
+    )
 
 
 def _collisions(dim: int, log: Any) -> NDArray[np.void]:
     n = log.n_collisions if log is not None else 0
-    array = np.zeros(n, collision_dtype(dim))
+    empty = _empty(dim)[0]
     if n == 0:
-        return array
-    bodies, codes = np.asarray(log.bodies)[:n], np.asarray(log.codes)[:n]
-    vectors = np.asarray(log.vectors)[:n].reshape(n, 4, dim)
-    array["time"] = np.asarray(log.time)[:n]
-    array["exit"] = np.asarray(log.exit)[:n]
-    array["first"], array["second"] = bodies[:, 0], bodies[:, 1]
-    array["normal"] = _normals(dim, codes[:, 2], codes[:, 3])
+        return empty
+    array = np.empty(n, empty.dtype)
+    pieces = array.view(_in_pieces(dim))
+    numbers, codes = np.asarray(log.numbers)[:n], np.asarray(log.codes)[:n]
+    for name, part in (("before", numbers[:, : 4 + dim]), ("after", numbers[:, 4 + dim :])):
+        pieces[name] = part.view(pieces.dtype[name])[:, 0]
     array["kind"], array["answer"] = codes[:, 0], codes[:, 1]
-    array["closing_speed"] = np.asarray(log.speed)[:n]
-    array["position_first"], array["position_second"] = vectors[:, 0], vectors[:, 1]
-    array["velocity_first"], array["velocity_second"] = vectors[:, 2], vectors[:, 3]
+    array.flags.writeable = False
     return array
 
 
 def _contacts(dim: int, log: Any) -> NDArray[np.void]:
     n = log.n_contacts if log is not None else 0
-    array = np.zeros(n, contact_dtype(dim))
+    empty = _empty(dim)[1]
     if n == 0:
-        return array
+        return empty
+    array = np.empty(n, empty.dtype)
     bodies, codes = np.asarray(log.contact_bodies)[:n], np.asarray(log.contact_codes)[:n]
     time = np.asarray(log.contact_time)[:n]
     # In time order; found at the start, within, at the end of the step; by ids.
@@ -96,7 +111,9 @@ def _contacts(dim: int, log: Any) -> NDArray[np.void]:
     bodies, codes = bodies[order], codes[order]
     array["event"] = codes[:, 0]
     array["first"], array["second"] = bodies[:, 0], bodies[:, 1]
-    array["normal"] = _normals(dim, codes[:, 2], codes[:, 3])
+    array["normal"] = 0.0
+    array["normal"][np.arange(n), codes[:, 2]] = codes[:, 3]
     array["time"] = time[order]
     array["kind"], array["reason"] = codes[:, 4], codes[:, 5]
+    array.flags.writeable = False
     return array

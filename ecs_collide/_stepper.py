@@ -163,6 +163,7 @@ class Stepper:
         )
         timeline.begin()
         timeline.bodies.begin_step(roster.moving.data, dt)
+        timeline.bodies.place_still(roster.touched_still.data)
         timeline.candidates.place_still(roster.touched_still.data)
         timeline.candidates.place_moving(roster.moving.data)
         timeline.find_pairs(roster.active.data)
@@ -296,7 +297,7 @@ class Stepper:
     def _take_impact(self) -> Impact:
         """Make the object for the impact that the timeline has handed over."""
         log, event = self._timeline.log, self._timeline.event
-        first, second = log.bodies[event, 0], log.bodies[event, 1]
+        first, second = log.first[event], log.second[event]
         for entity in (first, second):
             self._roster.write_one(self._roster.row_of[entity])
         self._impact = Impact(
@@ -307,7 +308,7 @@ class Stepper:
             second,
             axis_normal(self.dim, log.codes[event, 2], log.codes[event, 3]),
             SweepKind(log.codes[event, 0]),
-            log.speed[event],
+            log.numbers[event, 4 + self.dim],
         )
         return self._impact
 

@@ -5,12 +5,17 @@ A body's centre and half sizes hold at its *base* time, a fraction of the step
 at which it last changed its path; from there it travels in a straight line.
 Velocities are in units per second; motions and resizes are what they come to
 over the whole step and are never scaled by the time that remains.
+
+What a sweep wants of a body lies together, one axis after the other: bodies
+are met in no order, and each further column would be a further cache miss.
 """
 
 try:
     import cython
 except ImportError:
     from ecs_collide import _cython as cython
+
+from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
     PUSH=cython.int,
@@ -24,7 +29,19 @@ STOP = 4
 
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
 
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # What `Bodies.path` holds of an axis.
+    CENTRE = 0
+    HALF = 1
+    MOTION = 2
+    RESIZE = 3
+    # What `Bodies.turn` holds of an axis.
+    ANCHORED = 0
+    ANCHOR_VELOCITY = 1
+    EARLIER = 2
 
+
+@cython.final
 @cython.cclass
 class Bodies:
     """The columns of one space, bound to arrays that the space owns.
@@ -35,22 +52,49 @@ class Bodies:
         2 or 3.
     dt : float
         Length of the step in seconds.
+    farthest : float
+        No swept bounds have ever reached further from the origin on any axis.
+    path : float64 (n_rows * dim * 4,)
+        Of each body and axis: centre and half size at the base time, motion
+        and resize.  A body's begin at `start_of` it.  The columns `centre` and
+        `half` say where the step began, and after it where it ended.
+    base : float64 (n_rows,)
+    is_marked : int8 (n_rows,)
+        1 once the body has turned, was anchored or taken out in this step;
+        what follows is undefined before.
+    turn : float64 (n_rows, dim, 3)
+        When the body was last anchored, or -1; at which velocity; and what
+        velocity it had before the last instant at which it turned.
+    turned_at : float64 (n_rows,)
+        That instant, or -1.
     """
 
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.dt = 0.0
+        self.farthest = 0.0
+        self.n_marked = 0
+        self.path = zeros(DOUBLE, 4 * dim)
+        self.base = zeros(DOUBLE, 1)
+        self.turn = zeros(DOUBLE, 1, dim, 3)
+        self.turned_at = zeros(DOUBLE, 1)
+        self.marked = zeros(LONG, 1)
+        self.is_marked = zeros(BYTE, 1)
 
-    def bind(self, columns: object):
+    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
         """Look at the arrays of `columns` from now on; call it again when they are replaced."""
+        self.path = grown(self.path, 4 * self.dim * n_rows)
+        self.base = grown(self.base, n_rows)
+        self.turn = grown(self.turn, n_rows)
+        self.turned_at = grown(self.turned_at, n_rows)
+        self.marked = grown(self.marked, n_rows)
+        self.is_marked = grown(self.is_marked, n_rows)
         self.ids = columns.ids
         self.centre = columns.centre
         self.half = columns.half
         self.velocity = columns.velocity
         self.growth = columns.growth
         self.motion = columns.motion
-        self.resize = columns.resize
-        self.base = columns.base
         self.mass = columns.mass
         self.restitution = columns.restitution
         self.response = columns.response
@@ -60,10 +104,6 @@ class Bodies:
         self.yields = columns.yields
         self.sensor = columns.sensor
         self.gone = columns.gone
-        self.earlier = columns.earlier
-        self.turned_at = columns.turned_at
-        self.anchored = columns.anchored
-        self.anchor_velocity = columns.anchor_velocity
         self.swept_min = columns.swept_min
         self.swept_max = columns.swept_max
 
@@ -73,57 +113,178 @@ class Bodies:
         A half size never goes below 0: where it would, its growth for this
         step is what brings it there exactly.
         """
+        path: cython.double[::1] = self.path
+        base: cython.double[::1] = self.base
+        centre: cython.double[:, ::1] = self.centre
+        half: cython.double[:, ::1] = self.half
+        velocity: cython.double[:, ::1] = self.velocity
+        growth: cython.double[:, ::1] = self.growth
+        motion: cython.double[:, ::1] = self.motion
+        dim: cython.int = self.dim
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
         k: cython.int
         change: cython.double
 
+        for n in range(self.n_marked):
+            self.is_marked[self.marked[n]] = self.gone[self.marked[n]] = 0
+        self.n_marked = 0
         self.dt = dt
         for n in range(rows.shape[0]):
             i = rows[n]
-            self.base[i] = 0.0
-            self.gone[i] = 0
-            self.turned_at[i] = -1.0
-            for k in range(self.dim):
-                self.anchored[i, k] = -1.0
-                self.motion[i, k] = self.velocity[i, k] * dt + 0.0
-                change = self.growth[i, k] * dt + 0.0
-                if self.half[i, k] + change < 0.0:
-                    change = -self.half[i, k]
-                    self.growth[i, k] = change / dt
-                self.resize[i, k] = change
+            at = 4 * dim * i
+            base[i] = 0.0
+            for k in range(dim):
+                change = growth[i, k] * dt + 0.0
+                if half[i, k] + change < 0.0:
+                    change = -half[i, k]
+                    growth[i, k] = change / dt
+                motion[i, k] = velocity[i, k] * dt + 0.0
+                path[at + CENTRE] = centre[i, k]
+                path[at + HALF] = half[i, k]
+                path[at + MOTION] = motion[i, k]
+                path[at + RESIZE] = change
+                at += 4
             self.find_swept_bounds(i)
+
+    def place_still(self, rows: cython.longlong[::1]):
+        """Take over where the bodies of `rows` are, which do not move."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            at = self.start_of(i)
+            self.base[i] = 0.0
+            for k in range(self.dim):
+                self.path[at + CENTRE] = self.centre[i, k]
+                self.path[at + HALF] = self.half[i, k]
+                self.path[at + MOTION] = self.path[at + RESIZE] = 0.0
+                at += 4
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def start_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return where in `path` the part of a body begins; each axis takes 4."""
+        return 4 * self.dim * i
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def resizes(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Tell whether the body grows or shrinks on an axis in this step."""
-        return self.resize[i, k] != 0.0
+    def mark(self, i: cython.Py_ssize_t) -> cython.void:
+        """Set a body up to turn, to be anchored or taken out, unless it is: most bodies never are."""
+        k: cython.int
+
+        if self.is_marked[i]:
+            return
+        self.is_marked[i] = 1
+        self.marked[self.n_marked] = i
+        self.n_marked += 1
+        self.turned_at[i] = -1.0
+        for k in range(self.dim):
+            self.turn[i, k, ANCHORED] = -1.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def take_out(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body take no more part in the step."""
+        self.mark(i)
+        self.gone[i] = 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def centre_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the centre on an axis at the base time."""
+        return self.path[self.start_of(i) + 4 * k + CENTRE]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def half_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the half size on an axis at the base time."""
+        return self.path[self.start_of(i) + 4 * k + HALF]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def motion_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how far a body's centre travels on an axis in a whole step."""
+        return self.path[self.start_of(i) + 4 * k + MOTION]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def resize_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how much a body's half size changes on an axis in a whole step."""
+        return self.path[self.start_of(i) + 4 * k + RESIZE]
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def centre_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the centre on an axis at time `t`; exactly the stored one at the base time."""
-        return self.centre[i, k] + self.motion[i, k] * (t - self.base[i])
+        at: cython.Py_ssize_t = self.start_of(i) + 4 * k
+
+        return self.path[at + CENTRE] + self.path[at + MOTION] * (t - self.base[i])
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def half_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the half size on an axis at time `t`."""
-        return max(0.0, self.half[i, k] + self.resize[i, k] * (t - self.base[i]))
+        at: cython.Py_ssize_t = self.start_of(i) + 4 * k
+
+        return max(0.0, self.path[at + HALF] + self.path[at + RESIZE] * (t - self.base[i]))
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def advance(self, i: cython.Py_ssize_t, t: cython.double) -> cython.void:
         """Move a body along its path to time `t`, its new base."""
-        k: cython.int
+        at: cython.Py_ssize_t = self.start_of(i)
+        _k: cython.int
+        way: cython.double = t - self.base[i]
 
-        if self.base[i] == t:
+        if way == 0.0:
             return
-        for k in range(self.dim):
-            self.centre[i, k] = self.centre_at(i, k, t) + 0.0
-            self.half[i, k] = self.half_at(i, k, t)
+        for _k in range(self.dim):
+            self.path[at + CENTRE] = self.path[at + CENTRE] + self.path[at + MOTION] * way + 0.0
+            self.path[at + HALF] = max(0.0, self.path[at + HALF] + self.path[at + RESIZE] * way)
+            at += 4
         self.base[i] = t
+
+    @cython.cfunc
+    def finish_step(self, rows: cython.longlong[::1]) -> cython.void:
+        """Move the bodies of `rows` to the end of the step."""
+        path: cython.double[::1] = self.path
+        base: cython.double[::1] = self.base
+        centre: cython.double[:, ::1] = self.centre
+        half: cython.double[:, ::1] = self.half
+        dim: cython.int = self.dim
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        k: cython.int
+        way: cython.double
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            at = 4 * dim * i
+            way = 1.0 - base[i]
+            base[i] = 1.0
+            for k in range(dim):
+                centre[i, k] = path[at + CENTRE] = path[at + CENTRE] + path[at + MOTION] * way + 0.0
+                half[i, k] = path[at + HALF] = max(0.0, path[at + HALF] + path[at + RESIZE] * way)
+                at += 4
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
+        """Put a body at a centre on an axis, at its base time."""
+        self.path[self.start_of(i) + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def turned_now(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
+        """Tell whether a body has turned at the instant `t`."""
+        return self.is_marked[i] and self.turned_at[i] == t
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -136,12 +297,13 @@ class Bodies:
         """
         axis: cython.int
 
+        self.mark(i)
         if self.turned_at[i] != self.base[i]:
             self.turned_at[i] = self.base[i]
             for axis in range(self.dim):
-                self.earlier[i, axis] = self.velocity[i, axis]
+                self.turn[i, axis, EARLIER] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
-        self.motion[i, k] = value * self.dt + 0.0
+        self.motion[i, k] = self.path[self.start_of(i) + 4 * k + MOTION] = value * self.dt + 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -151,10 +313,13 @@ class Bodies:
         So are immovable ones, what was snapped to an anchored one at this time
         `t`, and what has kept that one's velocity since.
         """
-        return (
-            not self.yields[i]
-            or self.anchored[i, k] == t
-            or (self.anchored[i, k] >= 0.0 and self.velocity[i, k] == self.anchor_velocity[i, k])
+        if not self.yields[i]:
+            return True
+        if not self.is_marked[i]:
+            return False
+        return self.turn[i, k, ANCHORED] == t or (
+            self.turn[i, k, ANCHORED] >= 0.0
+            and self.velocity[i, k] == self.turn[i, k, ANCHOR_VELOCITY]
         )
 
     @cython.cfunc
@@ -163,28 +328,34 @@ class Bodies:
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, t: cython.double
     ) -> cython.void:
         """Note that a body lies against an anchored one on an axis."""
-        self.anchored[i, k] = t
-        self.anchor_velocity[i, k] = self.velocity[j, k]
+        self.mark(i)
+        self.turn[i, k, ANCHORED] = t
+        self.turn[i, k, ANCHOR_VELOCITY] = self.velocity[j, k]
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def find_swept_bounds(self, i: cython.Py_ssize_t) -> cython.void:
         """Find bounds of the body's path from its base time to the end of the step."""
+        at: cython.Py_ssize_t = self.start_of(i)
         k: cython.int
         low: cython.double
         high: cython.double
         low_end: cython.double
         high_end: cython.double
-        reach: cython.double
+        largest: cython.double
+        farthest: cython.double = self.farthest
         rest: cython.double = 1.0 - self.base[i]
 
         for k in range(self.dim):
-            low = self.centre[i, k] - self.half[i, k]
-            high = self.centre[i, k] + self.half[i, k]
-            low_end = low + (self.motion[i, k] - self.resize[i, k]) * rest
-            high_end = high + (self.motion[i, k] + self.resize[i, k]) * rest
+            low = self.path[at + CENTRE] - self.path[at + HALF]
+            high = self.path[at + CENTRE] + self.path[at + HALF]
+            low_end = low + (self.path[at + MOTION] - self.path[at + RESIZE]) * rest
+            high_end = high + (self.path[at + MOTION] + self.path[at + RESIZE]) * rest
             low = min(low, low_end)
             high = max(high, high_end)
-            reach = REACH * max(abs(low), abs(high))
-            self.swept_min[i, k] = low - reach
-            self.swept_max[i, k] = high + reach
+            largest = max(abs(low), abs(high))
+            farthest = max(farthest, largest)
+            self.swept_min[i, k] = low - REACH * largest
+            self.swept_max[i, k] = high + REACH * largest
+            at += 4
+        self.farthest = farthest

@@ -1,9 +1,17 @@
 PUSH: int
 STOP: int
+CENTRE: int
+HALF: int
+MOTION: int
+RESIZE: int
+ANCHORED: int
+ANCHOR_VELOCITY: int
+EARLIER: int
 
 class Bodies:
     dim: int
     dt: float
     def __init__(self, dim: int) -> None: ...
-    def bind(self, columns: object) -> None: ...
+    def bind(self, columns: object, n_rows: int) -> None: ...
     def begin_step(self, rows: memoryview, dt: float) -> None: ...
+    def place_still(self, rows: memoryview) -> None: ...

@@ -1,17 +1,37 @@
+cimport cython
+
+cdef enum:
+    CENTRE = 0
+    HALF = 1
+    MOTION = 2
+    RESIZE = 3
+
+cdef enum:
+    ANCHORED = 0
+    ANCHOR_VELOCITY = 1
+    EARLIER = 2
+
 cdef int PUSH
 cdef int STOP
 
+@cython.final
 cdef class Bodies:
     cdef public int dim
     cdef public double dt
+    cdef double farthest
+    cdef double[::1] path
+    cdef double[::1] base
+    cdef double[:, :, ::1] turn
+    cdef double[::1] turned_at
+    cdef long long[::1] marked
+    cdef signed char[::1] is_marked
+    cdef Py_ssize_t n_marked
     cdef long long[::1] ids
     cdef double[:, ::1] centre
     cdef double[:, ::1] half
     cdef double[:, ::1] velocity
     cdef double[:, ::1] growth
     cdef double[:, ::1] motion
-    cdef double[:, ::1] resize
-    cdef double[::1] base
     cdef double[::1] mass
     cdef double[::1] restitution
     cdef signed char[::1] response
@@ -21,17 +41,22 @@ cdef class Bodies:
     cdef signed char[::1] yields
     cdef signed char[::1] sensor
     cdef signed char[::1] gone
-    cdef double[:, ::1] anchored
-    cdef double[:, ::1] anchor_velocity
-    cdef double[:, ::1] earlier
-    cdef double[::1] turned_at
     cdef double[:, ::1] swept_min
     cdef double[:, ::1] swept_max
+    cdef Py_ssize_t start_of(self, Py_ssize_t i) noexcept
+    cdef void mark(self, Py_ssize_t i) noexcept
+    cdef void take_out(self, Py_ssize_t i) noexcept
+    cdef bint turned_now(self, Py_ssize_t i, double t) noexcept
+    cdef void put(self, Py_ssize_t i, int k, double centre) noexcept
     cdef double centre_at(self, Py_ssize_t i, int k, double t) noexcept
     cdef double half_at(self, Py_ssize_t i, int k, double t) noexcept
     cdef void advance(self, Py_ssize_t i, double t) noexcept
+    cdef void finish_step(self, long long[::1] rows)
     cdef void set_velocity(self, Py_ssize_t i, int k, double value) noexcept
     cdef bint is_anchored(self, Py_ssize_t i, int k, double t) noexcept
     cdef void anchor(self, Py_ssize_t i, Py_ssize_t j, int k, double t) noexcept
     cdef void find_swept_bounds(self, Py_ssize_t i) noexcept
-    cdef bint resizes(self, Py_ssize_t i, int k) noexcept
+    cdef double centre_of(self, Py_ssize_t i, int k) noexcept
+    cdef double half_of(self, Py_ssize_t i, int k) noexcept
+    cdef double motion_of(self, Py_ssize_t i, int k) noexcept
+    cdef double resize_of(self, Py_ssize_t i, int k) noexcept

@@ -27,6 +27,7 @@ CROSSING = 1
 SEPARATED = 0
 
 
+@cython.final
 @cython.cclass
 class Contacts:
     """The contacts of a space.
@@ -57,6 +58,7 @@ class Contacts:
         for n in range(self.n):
             p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
             if p >= 0:
+                self.pairs.known[p] = 1
                 self.pairs.memory[p] = n
                 self._anchor(p, self.rows[n, 3])
 
@@ -75,21 +77,27 @@ class Contacts:
             b.anchor(j, i, k, 0.0)
 
     @cython.cfunc
+    @cython.exceptval(check=False)
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a pair is in contact at the end of the step; set the settler's side."""
-        relation: cython.int = self.settler.relate(p)
-        k: cython.int = self.settler.axis
+        relation: cython.int
+        k: cython.int
         closing: cython.double
 
         if not self.pairs.crossing[p]:
+            if self.pairs.clear[p]:
+                return False
+            relation = self.settler.relate(p)
             return relation != APART and (relation != SUNK or self.settler.n_near == 1)
         if not self.pairs.inside[p]:
             return False
+        relation = self.settler.relate(p)
+        k = self.settler.axis
         if relation == DEEP or self.settler.gap < 0.0:
             return True
         # Entered in the last instant, or about to leave?
-        closing = self.bodies.motion[self.pairs.second[p], k]
-        closing = (closing - self.bodies.motion[self.pairs.first[p], k]) * self.settler.sign
+        closing = self.bodies.motion_of(self.pairs.second[p], k)
+        closing = (closing - self.bodies.motion_of(self.pairs.first[p], k)) * self.settler.sign
         return closing > 0.0
 
     @cython.cfunc
@@ -103,10 +111,13 @@ class Contacts:
         n_before: cython.Py_ssize_t = self.n
         axis: cython.int
         sign: cython.int
+        began: cython.double
 
         self.n = 0
         for p in range(self.pairs.n):
-            n = self.pairs.memory[p]
+            if self.pairs.clear[p] and not self.pairs.known[p]:
+                continue
+            n = self.pairs.contact_of(p)
             i = self.pairs.first[p]
             j = self.pairs.second[p]
             if n >= 0:
@@ -121,9 +132,10 @@ class Contacts:
                 continue
             if self._is_contact(p):
                 if n < 0 and not self.pairs.crossing[p]:
+                    began = self.pairs.began[p] if self.pairs.met[p] else -1.0
                     self.log.add_contact(
-                        BEGAN, AT_END, self.pairs.began[p] if self.pairs.began[p] >= 0.0 else 1.0,
-                        b.ids[i], b.ids[j], self.settler.axis, self.settler.sign, SOLID, -1,
+                        BEGAN, AT_END, began if began >= 0.0 else 1.0, b.ids[i], b.ids[j],
+                        self.settler.axis, self.settler.sign, SOLID, -1,
                     )  # fmt: skip
                 if not self.pairs.crossing[p]:
                     axis = self.settler.axis

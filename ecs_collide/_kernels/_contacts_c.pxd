@@ -1,3 +1,5 @@
+cimport cython
+
 from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._log_c cimport Log
 from ecs_collide._kernels._pairs_c cimport Pairs
@@ -7,6 +9,7 @@ cdef int SOLID
 cdef int CROSSING
 cdef int SEPARATED
 
+@cython.final
 cdef class Contacts:
     cdef Bodies bodies
     cdef Pairs pairs
@@ -18,5 +21,5 @@ cdef class Contacts:
     cdef void recall(self)
     cdef void compare(self)
     cdef void _anchor(self, Py_ssize_t p, int k)
-    cdef bint _is_contact(self, Py_ssize_t p)
+    cdef bint _is_contact(self, Py_ssize_t p) noexcept
     cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign)

@@ -6,7 +6,7 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 
 # When in a step a contact event was found; events of one time keep this order.
 cython.declare(
@@ -20,16 +20,19 @@ BEGAN = 0
 ENDED = 1
 
 
+@cython.final
 @cython.cclass
 class Log:
     """Growing columns, emptied at the start of each step.
 
     Attributes
     ----------
-    time, exit, speed : float64 (n,)
-    bodies : int64 (n, 2), entity ids
+    numbers : float64 (n, 5 + 5 * dim)
+        Time, exit, two entity ids (as int64), normal, closing speed, both
+        positions, both velocities: the very words of a row of
+        `events.collision_dtype`, so that rows are copied and not converted.
+    time, exit, first, second : columns of it
     codes : int8 (n, 4): kind, answer, axis, sign
-    vectors : float64 (n, 4 * dim): both positions, both velocities
     contact_time : float64 (n,)
     contact_bodies : int64 (n, 2), entity ids
     contact_codes : int8 (n, 6): event, phase, axis, sign, kind, reason
@@ -38,12 +41,9 @@ class Log:
     def __init__(self, dim: cython.int):
         self.n_collisions = 0
         self.n_contacts = 0
-        self.time = zeros(DOUBLE, 16)
-        self.exit = zeros(DOUBLE, 16)
-        self.speed = zeros(DOUBLE, 16)
-        self.bodies = zeros(LONG, 16, 2)
+        self.numbers = zeros(DOUBLE, 16, 5 + 5 * dim)
         self.codes = zeros(BYTE, 16, 4)
-        self.vectors = zeros(DOUBLE, 16, 4 * dim)
+        self._name_columns()
         self.contact_time = zeros(DOUBLE, 16)
         self.contact_bodies = zeros(LONG, 16, 2)
         self.contact_codes = zeros(BYTE, 16, 6)
@@ -53,20 +53,21 @@ class Log:
         self.n_collisions = 0
         self.n_contacts = 0
 
+    def _name_columns(self):
+        self.time, self.exit, *_ = interleaved(self.numbers)
+        _, _, self.first, self.second, *_ = interleaved(reread(self.numbers, LONG))
+
     @cython.cfunc
     def add_collision(self) -> cython.Py_ssize_t:
         """Make room for one more collision; return its row, to be filled by the caller."""
         n: cython.Py_ssize_t = self.n_collisions
         room: cython.Py_ssize_t
 
-        if n == self.time.shape[0]:
+        if n == self.codes.shape[0]:
             room = 2 * n
-            self.time = grown(self.time, room)
-            self.exit = grown(self.exit, room)
-            self.speed = grown(self.speed, room)
-            self.bodies = grown(self.bodies, room)
+            self.numbers = grown(self.numbers, room)
             self.codes = grown(self.codes, room)
-            self.vectors = grown(self.vectors, room)
+            self._name_columns()
         self.n_collisions = n + 1
         return n
 

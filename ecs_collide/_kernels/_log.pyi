@@ -7,12 +7,12 @@ ENDED: int
 class Log:
     n_collisions: int
     n_contacts: int
+    numbers: memoryview
     time: memoryview
     exit: memoryview
-    speed: memoryview
-    bodies: memoryview
+    first: memoryview
+    second: memoryview
     codes: memoryview
-    vectors: memoryview
     contact_time: memoryview
     contact_bodies: memoryview
     contact_codes: memoryview

@@ -1,18 +1,21 @@
+cimport cython
+
 cdef int AT_START
 cdef int WITHIN
 cdef int AT_END
 cdef int BEGAN
 cdef int ENDED
 
+@cython.final
 cdef class Log:
     cdef public Py_ssize_t n_collisions
     cdef public Py_ssize_t n_contacts
-    cdef public double[::1] time
-    cdef public double[::1] exit
-    cdef public double[::1] speed
-    cdef public long long[:, ::1] bodies
+    cdef public double[:, ::1] numbers
+    cdef public double[:] time
+    cdef public double[:] exit
+    cdef public long long[:] first
+    cdef public long long[:] second
     cdef public signed char[:, ::1] codes
-    cdef public double[:, ::1] vectors
     cdef public double[::1] contact_time
     cdef public long long[:, ::1] contact_bodies
     cdef public signed char[:, ::1] contact_codes

@@ -11,20 +11,25 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, Sweeper
+    from cython.cimports.libc.math import copysign
 else:
-    from ecs_collide._kernels._bodies import Bodies
+    from math import copysign
+
+    from ecs_collide._kernels._bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._sweep import IMPACT, OVERLAP, Sweeper
 
-cython.declare(INF=cython.double)
+cython.declare(INF=cython.double, CLEAR=cython.double)
 INF = float("inf")
+CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
 
 
+@cython.final
 @cython.cclass
 class Meetings:
     """The sweeps of a step, and what they queue.
@@ -34,7 +39,7 @@ class Meetings:
     now : float
         The time that the step has reached, a fraction of it.
     n_sweeps : int
-        In this step.
+        In this step; pairs that pass each other far off are told without one.
     """
 
     def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue):
@@ -53,12 +58,63 @@ class Meetings:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def _misses(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Tell of most pairs, at little cost, that they have no impact; note which end clear.
+
+        One of the two sides of each axis is looked at, without a branch: if it
+        is open now and would be after a whole step of its rate, by more than
+        all rounding, no sweep can find an impact.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.Py_ssize_t = b.start_of(i)
+        two: cython.Py_ssize_t = b.start_of(j)
+        _k: cython.int
+        way1: cython.double = self.now - b.base[i]
+        way2: cython.double = self.now - b.base[j]
+        rest: cython.double = 1.0 - self.now
+        margin: cython.double = CLEAR * b.farthest
+        apart: cython.double
+        sizes: cython.double
+        side: cython.double
+        gap: cython.double
+        rate: cython.double
+        least: cython.double = -INF
+        end: cython.double = -INF
+
+        for _k in range(b.dim):
+            apart = (b.path[two + CENTRE] + b.path[two + MOTION] * way2) - (
+                b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            )
+            sizes = (b.path[two + HALF] + b.path[two + RESIZE] * way2) + (
+                b.path[one + HALF] + b.path[one + RESIZE] * way1
+            )
+            side = copysign(1.0, apart)
+            gap = side * apart - sizes
+            rate = side * (b.path[two + MOTION] - b.path[one + MOTION]) - (
+                b.path[two + RESIZE] + b.path[one + RESIZE]
+            )
+            least = max(least, min(gap, gap + rate))
+            end = max(end, gap + rate * rest)
+            one += 4
+            two += 4
+        self.pairs.clear[p] = end > margin
+        return least > margin
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def aim(self, p: cython.Py_ssize_t) -> cython.void:
         """Aim the sweeper at a pair, from now to the end of the step."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.Py_ssize_t = b.start_of(i)
+        two: cython.Py_ssize_t = b.start_of(j)
         k: cython.int
+        way1: cython.double = self.now - b.base[i]
+        way2: cython.double = self.now - b.base[j]
+        rest: cython.double = 1.0 - self.now
         centre1: cython.double
         centre2: cython.double
         half1: cython.double
@@ -66,14 +122,17 @@ class Meetings:
 
         self.n_sweeps += 1
         for k in range(b.dim):
-            centre1 = b.centre_at(i, k, self.now)
-            centre2 = b.centre_at(j, k, self.now)
-            half1 = b.half_at(i, k, self.now)
-            half2 = b.half_at(j, k, self.now)
+            centre1 = b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            centre2 = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            half1 = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
+            half2 = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
             self.sweeper.aim(
                 k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
-                b.motion[i, k], b.resize[i, k], b.motion[j, k], b.resize[j, k], 1.0 - self.now,
+                b.path[one + MOTION], b.path[one + RESIZE],
+                b.path[two + MOTION], b.path[two + RESIZE], rest,
             )  # fmt: skip
+            one += 4
+            two += 4
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -95,6 +154,7 @@ class Meetings:
     @cython.exceptval(check=False)
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Keep the contact side that the sweeper found."""
+        self.pairs.meet(p)
         self.pairs.kind[p] = kind
         self.pairs.axis[p] = self.sweeper.axis
         self.pairs.sign[p] = self.sweeper.sign
@@ -102,19 +162,37 @@ class Meetings:
         self.pairs.speed[p] = self._closing_speed(p)
 
     @cython.cfunc
+    def sweep_solid(self) -> cython.void:
+        """Sweep all pairs that do not cross freely over the whole step, when none is queued yet."""
+        p: cython.Py_ssize_t
+
+        for p in range(self.pairs.n):
+            if not self.pairs.crossing[p] and not self._misses(p):
+                self._sweep(p)
+
+    @cython.cfunc
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
-        kind: cython.int
-
         self.queue.drop(p)
         self.pairs.stale[p] = 0
+        self.pairs.clear[p] = 0
         if self.pairs.left_alone[p] or self.pairs.gone[p]:
             return
+        if self.pairs.crossing[p]:
+            self.aim(p)
+            self.sweep_crossing(p, self.sweeper.solve())
+        elif not self._misses(p):
+            self._sweep(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _sweep(self, p: cython.Py_ssize_t) -> cython.void:
+        """Queue the next impact of a pair that may have one."""
+        kind: cython.int
+
         self.aim(p)
         kind = self.sweeper.solve()
-        if self.pairs.crossing[p]:
-            self.sweep_crossing(p, kind)
-        elif self._is_meeting():
+        if self._is_meeting():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
         elif kind == IMPACT:

@@ -1,8 +1,11 @@
+cimport cython
+
 from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._queue_c cimport Queue
 from ecs_collide._kernels._sweep_c cimport Sweeper
 
+@cython.final
 cdef class Meetings:
     cdef Bodies bodies
     cdef Pairs pairs
@@ -10,10 +13,13 @@ cdef class Meetings:
     cdef public Sweeper sweeper
     cdef public double now
     cdef public long long n_sweeps
+    cdef bint _misses(self, Py_ssize_t p) noexcept
     cdef void aim(self, Py_ssize_t p) noexcept
     cdef double _closing_speed(self, Py_ssize_t p) noexcept
     cdef void note_side(self, Py_ssize_t p, int kind) noexcept
+    cdef void sweep_solid(self)
     cdef void sweep_again(self, Py_ssize_t p)
+    cdef void _sweep(self, Py_ssize_t p) noexcept
     cdef void _queue_impact(self, Py_ssize_t p) noexcept
     cdef void sweep_crossing(self, Py_ssize_t p, int kind)
     cdef bint _is_meeting(self) noexcept

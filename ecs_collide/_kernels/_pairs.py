@@ -6,9 +6,10 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 
 
+@cython.final
 @cython.cclass
 class Pairs:
     """Columns of pairs; `first` has the lower entity id.
@@ -17,10 +18,13 @@ class Pairs:
     ----------
     crossing : 1 where neither body yields to the other, or one is a sensor.
     inside : 1 while the insides of a crossing pair overlap.
-    memory : the contact that the pair had at the step's start, or -1.
+    known : 1 where the pair was in contact at the step's start.
+    memory : that contact; undefined where it is not known.
     left_alone : 1 once crushed: no more impacts in this step.
     gone : 1 once a response has deleted one of the bodies.
     stale : 1 where a velocity changed at the instant for which it is queued.
+    clear : 1 where the paths end so far apart that no rounding brings the bodies together.
+    met : 1 once the pair has had an impact queued; what follows is undefined before.
     kind, axis, sign, exit, speed : of the queued impact.
     answers, repeats, answered_at : how often, and when last, it was answered.
     began : time of the first impact of the step, or -1.
@@ -30,33 +34,15 @@ class Pairs:
         self.n = 0
         self.capacity = 16
         self.stamp = 0
-        self.first = zeros(LONG, 16)
-        self.second = zeros(LONG, 16)
-        self.next_of_first = zeros(LONG, 16)
-        self.next_of_second = zeros(LONG, 16)
-        self.memory = zeros(LONG, 16)
-        self.answers = zeros(LONG, 16)
-        self.repeats = zeros(LONG, 16)
-        self.crossing = zeros(BYTE, 16)
-        self.inside = zeros(BYTE, 16)
-        self.left_alone = zeros(BYTE, 16)
-        self.gone = zeros(BYTE, 16)
-        self.stale = zeros(BYTE, 16)
-        self.kind = zeros(BYTE, 16)
-        self.axis = zeros(BYTE, 16)
-        self.sign = zeros(BYTE, 16)
-        self.exit = zeros(DOUBLE, 16)
-        self.speed = zeros(DOUBLE, 16)
-        self.answered_at = zeros(DOUBLE, 16)
-        self.began = zeros(DOUBLE, 16)
+        self.links = zeros(LONG, 16, 5)
+        self.impacts = zeros(DOUBLE, 16, 8)
         self.head = zeros(LONG, 1)
-        self.degree = zeros(LONG, 1)
         self.seen = zeros(LONG, 1)
+        self._name_columns()
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         self.head = grown(self.head, n_rows)
-        self.degree = grown(self.degree, n_rows)
         self.seen = grown(self.seen, n_rows)
 
     @cython.cfunc
@@ -70,39 +56,56 @@ class Pairs:
         """Double the room for pairs."""
         n: cython.Py_ssize_t = 2 * self.capacity
 
-        self.first = grown(self.first, n)
-        self.second = grown(self.second, n)
-        self.next_of_first = grown(self.next_of_first, n)
-        self.next_of_second = grown(self.next_of_second, n)
-        self.memory = grown(self.memory, n)
-        self.answers = grown(self.answers, n)
-        self.repeats = grown(self.repeats, n)
-        self.crossing = grown(self.crossing, n)
-        self.inside = grown(self.inside, n)
-        self.left_alone = grown(self.left_alone, n)
-        self.gone = grown(self.gone, n)
-        self.stale = grown(self.stale, n)
-        self.kind = grown(self.kind, n)
-        self.axis = grown(self.axis, n)
-        self.sign = grown(self.sign, n)
-        self.exit = grown(self.exit, n)
-        self.speed = grown(self.speed, n)
-        self.answered_at = grown(self.answered_at, n)
-        self.began = grown(self.began, n)
+        self.links = grown(self.links, n)
+        self.impacts = grown(self.impacts, n)
+        self._name_columns()
         self.capacity = n
+
+    def _name_columns(self):
+        """Look at the columns of the two arrays: what is used together lies together.
+
+        Pairs are met in no order; each further column would be a further cache miss.
+        """
+        self.first, self.second, self.next_of_first, self.next_of_second, self.flags = interleaved(
+            self.links
+        )
+        (
+            self.crossing, self.inside, self.left_alone, self.gone,
+            self.stale, self.clear, self.known, self.met,
+        ) = interleaved(reread(self.links, BYTE))[32:]  # fmt: skip
+        self.exit, self.speed, self.answered_at, self.began, *_ = interleaved(self.impacts)
+        self.memory, self.answers, self.repeats, _ = interleaved(reread(self.impacts, LONG))[4:]
+        self.kind, self.axis, self.sign, *_ = interleaved(reread(self.impacts, BYTE))[56:]
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def clear(self) -> cython.void:
-        """Forget all pairs."""
+    def forget(self) -> cython.void:
+        """Forget all pairs.
+
+        What is left to do for a pair is to set it up when it is met: most never are.
+        """
         p: cython.Py_ssize_t
 
         for p in range(self.n):
             self.head[self.first[p]] = 0
             self.head[self.second[p]] = 0
-            self.degree[self.first[p]] = 0
-            self.degree[self.second[p]] = 0
+            self.flags[p] = 0
         self.n = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def meet(self, p: cython.Py_ssize_t) -> cython.void:
+        """Set a pair up for its first impact of the step, unless it has had it."""
+        if not self.met[p]:
+            self.met[p] = 1
+            self.answers[p] = self.repeats[p] = 0
+            self.answered_at[p] = self.began[p] = -1.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the contact that the pair had at the step's start, or -1."""
+        return self.memory[p] if self.known[p] else -1
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -117,14 +120,6 @@ class Pairs:
         self.next_of_second[p] = self.head[second]
         self.head[first] = p + 1
         self.head[second] = p + 1
-        self.degree[first] += 1
-        self.degree[second] += 1
-        self.memory[p] = -1
-        self.answers[p] = self.repeats[p] = 0
-        self.crossing[p] = self.inside[p] = self.left_alone[p] = self.gone[p] = self.stale[p] = 0
-        self.kind[p] = self.axis[p] = self.sign[p] = 0
-        self.exit[p] = self.speed[p] = 0.0
-        self.answered_at[p] = self.began[p] = -1.0
         return p
 
     @cython.cfunc
@@ -151,17 +146,17 @@ class Pairs:
     @cython.exceptval(check=False)
     def find(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair of two bodies, or -1.  O(pairs of the body that has fewer)."""
-        p: cython.Py_ssize_t
-        swap: cython.Py_ssize_t
+        p: cython.Py_ssize_t = self.head_of(one)
+        q: cython.Py_ssize_t = self.head_of(other)
 
-        if self.degree[other] < self.degree[one]:
-            swap = one
-            one = other
-            other = swap
-        p = self.head_of(one)
-        while p >= 0 and self.partner(p, one) != other:
+        while p >= 0 and q >= 0:  # it is in both lists: the shorter one decides
+            if self.partner(p, one) == other:
+                return p
+            if self.partner(q, other) == one:
+                return q
             p = self.next_of(p, one)
-        return p
+            q = self.next_of(q, other)
+        return -1
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -1,30 +1,40 @@
+cimport cython
+
+@cython.final
 cdef class Pairs:
     cdef public Py_ssize_t n
     cdef Py_ssize_t capacity
-    cdef long long[::1] first
-    cdef long long[::1] second
-    cdef long long[::1] next_of_first
-    cdef long long[::1] next_of_second
-    cdef long long[::1] memory
-    cdef long long[::1] answers
-    cdef long long[::1] repeats
-    cdef signed char[::1] crossing
-    cdef signed char[::1] inside
-    cdef signed char[::1] left_alone
-    cdef signed char[::1] gone
-    cdef signed char[::1] stale
-    cdef signed char[::1] kind
-    cdef signed char[::1] axis
-    cdef signed char[::1] sign
-    cdef double[::1] exit
-    cdef double[::1] speed
-    cdef double[::1] answered_at
-    cdef double[::1] began
+    cdef long long[:, ::1] links
+    cdef double[:, ::1] impacts
+    cdef long long[:] flags
+    cdef long long[:] first
+    cdef long long[:] second
+    cdef long long[:] next_of_first
+    cdef long long[:] next_of_second
+    cdef long long[:] memory
+    cdef long long[:] answers
+    cdef long long[:] repeats
+    cdef signed char[:] crossing
+    cdef signed char[:] inside
+    cdef signed char[:] left_alone
+    cdef signed char[:] gone
+    cdef signed char[:] stale
+    cdef signed char[:] clear
+    cdef signed char[:] known
+    cdef signed char[:] met
+    cdef signed char[:] kind
+    cdef signed char[:] axis
+    cdef signed char[:] sign
+    cdef double[:] exit
+    cdef double[:] speed
+    cdef double[:] answered_at
+    cdef double[:] began
     cdef long long[::1] head
-    cdef long long[::1] degree
     cdef long long[::1] seen
     cdef long long stamp
-    cdef void clear(self) noexcept
+    cdef void forget(self) noexcept
+    cdef void meet(self, Py_ssize_t p) noexcept
+    cdef Py_ssize_t contact_of(self, Py_ssize_t p) noexcept
     cdef bint is_full(self) noexcept
     cdef void grow(self)
     cdef Py_ssize_t add(self, Py_ssize_t first, Py_ssize_t second) noexcept

@@ -12,7 +12,7 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._bodies_c import CENTRE, HALF, Bodies
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._sweep_c import SLOP
@@ -20,7 +20,7 @@ if cython.compiled:
 else:
     from math import nextafter
 
-    from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._bodies import CENTRE, HALF, Bodies
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._sweep import SLOP
@@ -59,7 +59,7 @@ def _snap(
     Two bodies without thickness are put one ulp apart: with no gap between
     them it would be forgotten on which side each is.
     """
-    half: cython.double = b.half[i, k]
+    half: cython.double = b.half_of(i, k)
     centre: cython.double = b.centre_at(j, k, b.base[i])
     half2: cython.double = b.half_at(j, k, b.base[i])
     face: cython.double = centre - half2 if below else centre + half2
@@ -77,7 +77,7 @@ def _snap(
             centre = nextafter(centre, INF)
         if thin and centre - half == centre + half:
             centre = max(nextafter(face, INF), face + APART_AT_LEAST)
-    b.centre[i, k] = centre + 0.0
+    b.put(i, k, centre)
 
 
 @cython.cfunc
@@ -112,6 +112,7 @@ def place(
             b.anchor(j, i, k, t)
 
 
+@cython.final
 @cython.cclass
 class Settler:
     """Puts right at the end of a step what rounding has moved inside something else.
@@ -141,7 +142,13 @@ class Settler:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.Py_ssize_t = b.start_of(i)
+        two: cython.Py_ssize_t = b.start_of(j)
         k: cython.int
+        centre1: cython.double
+        centre2: cython.double
+        half1: cython.double
+        half2: cython.double
         gap: cython.double
         plus: cython.double
         slop: cython.double
@@ -150,8 +157,14 @@ class Settler:
         self.gap = -INF
         self.n_near = 0
         for k in range(b.dim):
-            gap = (b.centre[j, k] - b.half[j, k]) - (b.centre[i, k] + b.half[i, k])
-            plus = (b.centre[i, k] - b.half[i, k]) - (b.centre[j, k] + b.half[j, k])
+            centre1 = b.path[one + CENTRE]
+            centre2 = b.path[two + CENTRE]
+            half1 = b.path[one + HALF]
+            half2 = b.path[two + HALF]
+            one += 4
+            two += 4
+            gap = (centre2 - half2) - (centre1 + half1)
+            plus = (centre1 - half1) - (centre2 + half2)
             slop = SLOP * max(
                 abs(b.swept_min[i, k]),
                 abs(b.swept_max[i, k]),
@@ -177,8 +190,14 @@ class Settler:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_solid(self, p: cython.Py_ssize_t) -> cython.bint:
-        return not (self.pairs.crossing[p] or self.pairs.left_alone[p] or self.pairs.gone[p])
+    def _can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a pair must be kept apart, and does not end clear of each other anyway."""
+        return not (
+            self.pairs.clear[p]
+            or self.pairs.crossing[p]
+            or self.pairs.left_alone[p]
+            or self.pairs.gone[p]
+        )
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -206,8 +225,8 @@ class Settler:
                 k = self.axis
                 if self.level[i, k] != self.level[j, k]:
                     first_moves = self.level[i, k] > self.level[j, k]
-                elif (b.half[i, k] == 0.0) != (b.half[j, k] == 0.0):
-                    first_moves = b.half[i, k] > 0.0  # a plane would forget its side
+                elif (b.half_of(i, k) == 0.0) != (b.half_of(j, k) == 0.0):
+                    first_moves = b.half_of(i, k) > 0.0  # a plane would forget its side
                 else:
                     first_moves = b.mass[i] < b.mass[j]
                 if first_moves:
@@ -230,17 +249,28 @@ class Settler:
         approach: cython.double
 
         for p in range(self.pairs.n):
+            if not self._can_sink(p):
+                continue
             i = self.pairs.first[p]
             j = self.pairs.second[p]
             for k in range(b.dim):
                 if (
-                    b.centre[i, k] == b.centre[j, k]
-                    and b.centre[i, k] - b.half[i, k] == b.centre[i, k] + b.half[i, k]
-                    and b.centre[j, k] - b.half[j, k] == b.centre[j, k] + b.half[j, k]
+                    b.centre_of(i, k) == b.centre_of(j, k)
+                    and self._is_plane(i, k)
+                    and self._is_plane(j, k)
                 ):
-                    approach = b.motion[i, k] - b.motion[j, k]
-                    if approach != 0.0 and self._is_solid(p) and self.relate(p) != APART:
+                    approach = b.motion_of(i, k) - b.motion_of(j, k)
+                    if approach != 0.0 and self.relate(p) != APART:
                         place(b, i, j, k, -1 if approach > 0.0 else 1, 1.0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Tell whether both faces of a body are the same on an axis."""
+        centre: cython.double = self.bodies.centre_of(i, k)
+        half: cython.double = self.bodies.half_of(i, k)
+
+        return centre - half == centre + half
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -260,12 +290,14 @@ class Settler:
         relation: cython.int
 
         for p in range(self.pairs.n):
-            if self._is_solid(p) and self.relate(p) == SUNK:
+            if self._can_sink(p) and self.relate(p) == SUNK:
                 any_sunk = True
                 break
         if not any_sunk:
             return False
         for p in range(self.pairs.n):
+            if not self._can_sink(p):
+                continue
             i = self.pairs.first[p]
             j = self.pairs.second[p]
             for k in range(b.dim):
@@ -274,7 +306,7 @@ class Settler:
         while changing:
             changing = False
             for p in range(self.pairs.n):
-                if not self._is_solid(p):
+                if not self._can_sink(p):
                     continue
                 relation = self.relate(p)
                 if relation != SUNK and relation != TOUCHING:
@@ -289,7 +321,7 @@ class Settler:
                     self.level[j, k] = self.level[i, k] + 1
                     changing = True
         for p in range(self.pairs.n):
-            if self._is_solid(p) and self.relate(p) == SUNK:
+            if self._can_sink(p) and self.relate(p) == SUNK:
                 k = self.axis
                 self.queue.put(
                     p,

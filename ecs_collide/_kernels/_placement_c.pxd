@@ -1,3 +1,5 @@
+cimport cython
+
 from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._queue_c cimport Queue
@@ -9,6 +11,7 @@ cdef int DEEP
 
 cdef void place(Bodies b, Py_ssize_t i, Py_ssize_t j, int k, int sign, double t) noexcept
 
+@cython.final
 cdef class Settler:
     cdef Bodies bodies
     cdef Pairs pairs
@@ -21,5 +24,6 @@ cdef class Settler:
     cdef int relate(self, Py_ssize_t p) noexcept
     cdef void settle(self) noexcept
     cdef void _part_planes(self) noexcept
+    cdef bint _is_plane(self, Py_ssize_t i, int k) noexcept
     cdef bint _find_levels(self) noexcept
-    cdef bint _is_solid(self, Py_ssize_t p) noexcept
+    cdef bint _can_sink(self, Py_ssize_t p) noexcept

@@ -78,6 +78,7 @@ def _bounce(v: cython.double, u: cython.double, restitution: cython.double) -> c
     return after
 
 
+@cython.final
 @cython.cclass
 class Responder:
     """Answers impacts and keeps the groups that move as one.
@@ -199,7 +200,7 @@ class Responder:
         for axis in range(self.bodies.dim):
             self.before_first[axis] = self.bodies.velocity[i, axis]
             self.before_second[axis] = self.bodies.velocity[j, axis]
-        if self.bodies.resizes(i, k) or self.bodies.resizes(j, k):
+        if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
             self._exchange_faces(i, j, k, sign, restitution)
         elif restitution > 0.0:
             self._exchange(i, j, k, sign, restitution)
@@ -292,8 +293,8 @@ class Responder:
         # Faces are rounded once more than velocities: move apart until they do not close.
         nudge = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
         for _n in range(8):
-            rate = (b.motion[i, k] - sign * b.resize[i, k]) - (
-                b.motion[j, k] + sign * b.resize[j, k]
+            rate = (b.motion_of(i, k) - sign * b.resize_of(i, k)) - (
+                b.motion_of(j, k) + sign * b.resize_of(j, k)
             )
             if rate * sign >= 0.0:
                 break

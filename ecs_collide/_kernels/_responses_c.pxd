@@ -1,5 +1,8 @@
+cimport cython
+
 from ecs_collide._kernels._bodies_c cimport Bodies
 
+@cython.final
 cdef class Responder:
     cdef Bodies bodies
     cdef public double now

@@ -67,6 +67,7 @@ def _time_of_zero(gap: cython.double, rate: cython.double) -> cython.double:
     return -gap / rate + 0.0  # + 0.0: never -0.0
 
 
+@cython.final
 @cython.cclass
 class Sweeper:
     """A pair of boxes under test: aimed axis by axis, then solved.

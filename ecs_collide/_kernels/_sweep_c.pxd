@@ -1,9 +1,12 @@
+cimport cython
+
 cdef int SEPARATE
 cdef int TOUCH
 cdef int IMPACT
 cdef int OVERLAP
 cdef double SLOP
 
+@cython.final
 cdef class Sweeper:
     cdef public int dim
     cdef double gap[6]

@@ -18,7 +18,7 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._bodies_c import EARLIER, Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._contacts_c import CROSSING, SEPARATED, Contacts
     from cython.cimports.ecs_collide._kernels._log_c import BEGAN, ENDED, WITHIN, Log
@@ -29,7 +29,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._responses_c import Responder
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE
 else:
-    from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._bodies import EARLIER, Bodies
     from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._contacts import CROSSING, SEPARATED, Contacts
     from ecs_collide._kernels._log import BEGAN, ENDED, WITHIN, Log
@@ -63,6 +63,7 @@ INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what c
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
 
 
+@cython.final
 @cython.cclass
 class Timeline:
     """The steps of one space.
@@ -98,14 +99,14 @@ class Timeline:
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
         """Use the arrays of `columns`, which have `n_rows` rows."""
-        self.bodies.bind(columns)
+        self.bodies.bind(columns, n_rows)
         self.pairs.set_rows(n_rows)
         self.responder.set_rows(n_rows)
         self.settler.set_rows(n_rows)
 
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
-        self.pairs.clear()
+        self.pairs.forget()
         self.meetings.begin_step()
         self.responder.begin_step()
         self.pending = self.event = -1
@@ -123,13 +124,13 @@ class Timeline:
         n: cython.Py_ssize_t
         kind: cython.int
 
+        self.meetings.sweep_solid()
         for p in range(self.pairs.n):
             if not self.pairs.crossing[p]:
-                self.meetings.sweep_again(p)
                 continue
             self.meetings.aim(p)
             kind = self.meetings.sweeper.solve()
-            n = self.pairs.memory[p]
+            n = self.pairs.contact_of(p)
             if n >= 0 and self.contacts.rows[n, 2] == CROSSING and kind != SEPARATE:
                 self.pairs.inside[p] = 1
                 self.pairs.axis[p] = self.contacts.rows[n, 3]
@@ -238,7 +239,7 @@ class Timeline:
         """Let a body that a response has deleted have no more impacts in this step."""
         p: cython.Py_ssize_t = self.pairs.head_of(i)
 
-        self.bodies.gone[i] = 1
+        self.bodies.take_out(i)
         while p >= 0:
             self.pairs.gone[p] = 1
             self.queue.drop(p)
@@ -252,7 +253,7 @@ class Timeline:
         """Put a body somewhere else at the instant of the pending impact."""
         if self.bodies.moves[i]:
             self.bodies.advance(i, self.meetings.now)
-        self.bodies.centre[i, k] = value
+        self.bodies.put(i, k, value)
         self.responder.note_change(i)
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
@@ -274,19 +275,19 @@ class Timeline:
                 return
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
-            if self.pairs.memory[p] >= 0:
+            if self.pairs.known[p]:
                 self.contacts.rows[self.pairs.memory[p], 5] = 1
+                self.pairs.known[p] = 0
             self.log.add_contact(
                 ENDED, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
             )  # fmt: skip
-            self.pairs.memory[p] = -1
             self.pairs.began[p] = -1.0
             return
         self._record(p, CROSSED)
         self.pairs.inside[p] = 1
         self.pairs.began[p] = self.meetings.now
-        if self.pairs.memory[p] < 0:
+        if not self.pairs.known[p]:
             self.log.add_contact(
                 BEGAN, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
@@ -303,27 +304,31 @@ class Timeline:
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
         k: cython.int
+        now: cython.double = self.meetings.now
         n: cython.Py_ssize_t = log.add_collision()
+        at: cython.int = 4 + b.dim
 
-        log.time[n] = self.meetings.now
+        log.time[n] = now
         log.exit[n] = self.pairs.exit[p]
-        log.speed[n] = self.pairs.speed[p]
-        log.bodies[n, 0] = b.ids[i]
-        log.bodies[n, 1] = b.ids[j]
+        log.first[n] = self.queue.low[p]
+        log.second[n] = self.queue.high[p]
         log.codes[n, 0] = self.pairs.kind[p]
         log.codes[n, 1] = answer
         log.codes[n, 2] = self.pairs.axis[p]
         log.codes[n, 3] = self.pairs.sign[p]
+        log.numbers[n, at] = self.pairs.speed[p]
         for k in range(b.dim):
-            log.vectors[n, k] = b.centre_at(i, k, self.meetings.now) + 0.0
-            log.vectors[n, b.dim + k] = b.centre_at(j, k, self.meetings.now) + 0.0
-            log.vectors[n, 2 * b.dim + k] = b.velocity[i, k]
-            log.vectors[n, 3 * b.dim + k] = b.velocity[j, k]
+            at += 1
+            log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
+            log.numbers[n, at] = b.centre_at(i, k, now) + 0.0
+            log.numbers[n, at + b.dim] = b.centre_at(j, k, now) + 0.0
+            log.numbers[n, at + 2 * b.dim] = b.velocity[i, k]
+            log.numbers[n, at + 3 * b.dim] = b.velocity[j, k]
             if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
-                if b.turned_at[i] == self.meetings.now:
-                    log.vectors[n, 2 * b.dim + k] = b.earlier[i, k]
-                if b.turned_at[j] == self.meetings.now:
-                    log.vectors[n, 3 * b.dim + k] = b.earlier[j, k]
+                if b.turned_now(i, now):
+                    log.numbers[n, at + 2 * b.dim] = b.turn[i, k, EARLIER]
+                if b.turned_now(j, now):
+                    log.numbers[n, at + 3 * b.dim] = b.turn[j, k, EARLIER]
         return n
 
     @cython.cfunc
@@ -342,7 +347,9 @@ class Timeline:
             self.pairs.repeats[p] += 1
         else:
             self.pairs.repeats[p] = 0
-        if self.pairs.repeats[p] >= REPEAT_LIMIT and (b.resizes(i, k) or b.resizes(j, k)):
+        if self.pairs.repeats[p] >= REPEAT_LIMIT and (
+            b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0
+        ):
             self._crush(p)
             return
         self.pairs.answered_at[p] = self.meetings.now
@@ -392,6 +399,7 @@ class Timeline:
             while p >= 0:
                 if self.queue.holds(p) and self.queue.time[p] == self.meetings.now:
                     self.pairs.stale[p] = 1
+                    self.pairs.clear[p] = 0
                 else:
                     self.meetings.sweep_again(p)
                 p = self.pairs.next_of(p, i)
@@ -403,10 +411,7 @@ class Timeline:
         With `settling`, pairs that rounding has left inside each other by less
         than the slop are snapped outward first.
         """
-        n: cython.Py_ssize_t
-
-        for n in range(rows.shape[0]):
-            self.bodies.advance(rows[n], 1.0)
+        self.bodies.finish_step(rows)
         self.queue.clear()
         if settling:
             self.settler.settle()

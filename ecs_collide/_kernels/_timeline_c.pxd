@@ -1,3 +1,5 @@
+cimport cython
+
 from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._candidates_c cimport Candidates
 from ecs_collide._kernels._contacts_c cimport Contacts
@@ -8,6 +10,7 @@ from ecs_collide._kernels._placement_c cimport Settler
 from ecs_collide._kernels._queue_c cimport Queue
 from ecs_collide._kernels._responses_c cimport Responder
 
+@cython.final
 cdef class Timeline:
     cdef public Bodies bodies
     cdef public Pairs pairs
