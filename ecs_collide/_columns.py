@@ -11,11 +11,10 @@ Doubles = NDArray[np.float64]
 Bytes = NDArray[np.int8]
 
 _VECTORS = (
-    "centre", "half", "velocity", "growth", "motion", "resize", "anchored", "swept_min",
-    "swept_max", "tight_min", "tight_max", "seen_centre", "seen_half", "seen_velocity",
-    "seen_growth", "earlier", "anchor_velocity",
+    "centre", "half", "velocity", "growth", "motion", "swept_min", "swept_max", "tight_min",
+    "tight_max", "seen_centre", "seen_half", "seen_velocity", "seen_growth",
 )  # fmt: skip
-_SCALARS = ("base", "mass", "restitution", "turned_at")
+_SCALARS = ("mass", "restitution")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "can_yield",
     "bad_centre", "bad_half", "bad_velocity", "bad_growth", "bad_material", "bad_motion",
@@ -36,8 +35,6 @@ class Columns:
     velocity: Doubles
     growth: Doubles
     motion: Doubles
-    resize: Doubles
-    anchored: Doubles
     swept_min: Doubles
     swept_max: Doubles
     tight_min: Doubles
@@ -46,10 +43,6 @@ class Columns:
     seen_half: Doubles
     seen_velocity: Doubles
     seen_growth: Doubles
-    earlier: Doubles
-    anchor_velocity: Doubles
-    base: Doubles
-    turned_at: Doubles
     mass: Doubles
     restitution: Doubles
     response: Bytes

@@ -295,8 +295,7 @@ class Roster:
         self.moving = rows[moves]
         self.touched_still = rows[~moves & ((c.touched[rows] != 0) | unplaced[rows])]
         self.active = np.concatenate((self.moving, touched[c.moves[touched] == 0]))
-        for array in (c.motion, c.resize, c.base):
-            array[self.touched_still] = 0.0
+        c.motion[self.touched_still] = 0.0
         return reports
 
     def _lookup(self, row: int) -> Callable[[type], Any]:
