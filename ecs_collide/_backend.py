@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from types import ModuleType
 
-_NAMES = ("_sweep", "_tree", "_listing", "_rows", "_boxes", "_timeline", "_gather")
+_NAMES = (
+    "_sweep", "_tree", "_listing", "_rows", "_boxes", "_timeline", "_gather", "_census",
+)  # fmt: skip
 
 
 class Kernels(NamedTuple):
@@ -33,6 +35,7 @@ class Kernels(NamedTuple):
     boxes: ModuleType
     timeline: ModuleType
     gather: ModuleType
+    census: ModuleType
 
 
 def load(compiled: bool) -> Kernels:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
 Bytes = NDArray[np.int8]
+Longs = NDArray[np.int64]
+
+Number = TypeVar("Number", bound=np.generic)
 
 _VECTORS = (
     "centre", "half", "velocity", "growth", "motion", "swept_min", "swept_max", "tight_min",
     "tight_max", "seen_centre", "seen_half", "seen_velocity", "seen_growth",
 )  # fmt: skip
+_SINGLES = ("seen_mass", "seen_restitution")  # vectors of one axis
 _SCALARS = ("mass", "restitution")
 _FLAGS = (
-    "response", "custom", "moves", "touched", "yields", "sensor", "gone", "can_yield",
-    "bad_centre", "bad_half", "bad_velocity", "bad_growth", "bad_material", "bad_motion",
-    "quarantined",
+    "response", "custom", "moves", "touched", "yields", "sensor", "gone", "has", "news", "bad",
+    "quarantined", "present",
 )  # fmt: skip
+_LONGS = ("ids", "n_filed")
 
 
 class Columns:
@@ -27,7 +31,8 @@ class Columns:
 
     Vectors are float64 (capacity, dim), scalars float64 (capacity,), flags
     int8 (capacity,).  `seen_...` is what the game's components were last known
-    to say, and the names without it are what the step works on.
+    to say, and the names without it are what the step works on.  `has` and
+    `news` hold the bits of `ecs_collide._bits`.
     """
 
     centre: Doubles
@@ -43,6 +48,8 @@ class Columns:
     seen_half: Doubles
     seen_velocity: Doubles
     seen_growth: Doubles
+    seen_mass: Doubles
+    seen_restitution: Doubles
     mass: Doubles
     restitution: Doubles
     response: Bytes
@@ -52,36 +59,40 @@ class Columns:
     yields: Bytes
     sensor: Bytes
     gone: Bytes
-    can_yield: Bytes
-    bad_centre: Bytes
-    bad_half: Bytes
-    bad_velocity: Bytes
-    bad_growth: Bytes
-    bad_material: Bytes
-    bad_motion: Bytes
+    has: Bytes
+    news: Bytes
+    bad: Bytes
     quarantined: Bytes
-    ids: NDArray[np.int64]
+    present: Bytes
+    ids: Longs
+    n_filed: Longs
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
         self.capacity = 0
         self._free: list[int] = []
+        self._vectors: Doubles = np.zeros((len(_VECTORS), 0, dim))
+        self._scalars: Doubles = np.zeros((len(_SCALARS) + 1, 0))
+        self._flags: Bytes = np.zeros((len(_FLAGS), 0), np.int8)
+        self._longs: Longs = np.zeros((len(_LONGS), 0), np.int64)
         self._allocate(64)
 
     def _allocate(self, capacity: int) -> None:
-        def lengthened(name: str, dtype: Any, *width: int) -> None:
-            array = np.zeros((capacity, *width), dtype)
-            if self.capacity:
-                array[: self.capacity] = getattr(self, name)
-            setattr(self, name, array)
-
-        for name in _VECTORS:
-            lengthened(name, np.float64, self.dim)
-        for name in _SCALARS:
-            lengthened(name, np.float64)
-        for name in _FLAGS:
-            lengthened(name, np.int8)
-        lengthened("ids", np.int64)
+        """Replace all arrays by longer ones: parts of four blocks, cleared a block at a time."""
+        self._vectors = _lengthened(self._vectors, capacity)
+        self._scalars = _lengthened(self._scalars, capacity)
+        self._flags = _lengthened(self._flags, capacity)
+        self._longs = _lengthened(self._longs, capacity)
+        for names, block in (
+            (_VECTORS, self._vectors),
+            (_SCALARS, self._scalars),
+            (_FLAGS, self._flags),
+            (_LONGS, self._longs),
+        ):
+            for name, array in zip(names, block, strict=False):
+                setattr(self, name, array)
+        self.seen_mass = self.mass.reshape(-1, 1)  # the same numbers: a mass is used as it is read
+        self.seen_restitution = self._scalars[-1].reshape(-1, 1)
         self._free.extend(range(capacity - 1, self.capacity - 1, -1))
         self.capacity = capacity
 
@@ -93,14 +104,14 @@ class Columns:
         self._allocate(max(wanted, 2 * self.capacity))
         return True
 
-    def take(self, entity: int) -> int:
-        """Return a free row, cleared, for a new body."""
-        row = self._free.pop()
-        for name in (*_VECTORS, *_SCALARS, *_FLAGS):
-            getattr(self, name)[row] = 0
-        self.ids[row] = entity
-        self.mass[row] = 1.0
-        return row
+    def take(self, entities: list[int]) -> list[int]:
+        """Return free rows, cleared, for new bodies."""
+        rows = [self._free.pop() for _ in entities]
+        for block in (self._vectors, self._scalars, self._flags, self._longs):
+            block[:, rows] = 0
+        self.ids[rows] = entities
+        self.mass[rows] = 1.0
+        return rows
 
     def give_back(self, row: int) -> None:
         """Free the row of a body that is gone."""
@@ -111,11 +122,18 @@ class Columns:
         return _Views(self)
 
 
+def _lengthened(block: NDArray[Number], capacity: int) -> NDArray[Number]:
+    """Return a copy of a block with its second axis lengthened to `capacity` by zeros."""
+    longer: NDArray[Any] = np.zeros((len(block), capacity, *block.shape[2:]), block.dtype)
+    longer[:, : block.shape[1]] = block
+    return longer
+
+
 class _Views:
     """The arrays of `Columns` as memoryviews: read as Python they give plain numbers."""
 
     def __init__(self, columns: Columns) -> None:
-        for name in (*_VECTORS, *_SCALARS, *_FLAGS, "ids"):
+        for name in (*_VECTORS, *_SINGLES, *_SCALARS, *_FLAGS, *_LONGS):
             setattr(self, name, memoryview(getattr(columns, name)))
 
     def __getattr__(self, name: str) -> memoryview:

@@ -6,7 +6,7 @@ the small adapter made here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import esper
@@ -14,6 +14,10 @@ import esper
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
 from ecs_collide.space import Space
+
+
+class _Nobody:
+    """A component that no entity ever has."""
 
 
 class _EsperWorld:
@@ -31,8 +35,22 @@ class _EsperWorld:
     def __str__(self) -> str:
         return f"the esper world {self.name!r}"
 
-    def components(self, kind: type) -> list[tuple[int, Any]]:
-        return esper.get_component(kind)
+    def mark(self) -> object:
+        # esper keeps the answer to a query until anything is added or removed, an empty one too.
+        return esper.get_component(_Nobody)
+
+    def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
+        # esper's own dict, for which it has no public name: queries cost more than a whole step.
+        database: Any = getattr(esper, "_entities", None)
+        if type(database) is dict:
+            return database
+        found: dict[int, dict[type, Any]] = {}
+        entity: int
+        component: Any
+        for kind in kinds:
+            for entity, component in esper.get_component(kind):
+                found.setdefault(entity, {})[kind] = component
+        return found
 
     def component(self, entity: int, kind: type) -> Any | None:
         return esper.try_component(entity, kind)

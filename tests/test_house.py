@@ -15,6 +15,7 @@ HOUSE = Path(ecs_collide.__file__).parent
 ORDER = [
     # floor 0: what a game and the library say to each other
     "_cython",
+    "_bits",
     "components",
     "events",
     "_numbers",
@@ -32,6 +33,7 @@ ORDER = [
     "_kernels._boxes",
     "_kernels._listing",
     "_kernels._gather",
+    "_kernels._census",
     "_kernels._bodies",
     "_kernels._queue",
     "_kernels._log",

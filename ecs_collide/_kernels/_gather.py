@@ -1,9 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Carry numbers between component objects and columns.
 
-`holders` are lists with one component, or None, for each row.  `seen` is what
-the components were last known to say; a value that differs from it was set by
-the game.
+A game may set any attribute at any time, so every body is looked at in every
+step.  What was seen last is kept twice: as a number in a `seen` column, and as
+the very object that held it.  Floats never change: where a component still
+holds the same object there is nothing to read, and bodies at rest cost next
+to nothing.
 """
 
 try:
@@ -11,43 +13,196 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-cython.declare(LARGEST=cython.double)
+import numpy as np
+
+from ecs_collide._bits import (
+    BAD,
+    CUSTOM,
+    DEFLECT,
+    DISTANT,
+    GROWTH,
+    MASS,
+    NEW,
+    SENSOR,
+    UNCHECKED,
+    UNPLACED,
+    VELOCITY,
+)
+
+if not cython.compiled:
+    # In Python all components go the way by name; the quick one stands in _gather_c.pxd.
+    def slots_new(type, names):
+        """Return None: no slots are found."""
+
+    def slots_free(slots):
+        """Free nothing."""
+
+    def slots_bind(slots, seen, now):
+        """Look at no columns."""
+
+    def slots_use(slots, items, known):
+        """Use no lists."""
+
+    def slots_hold(slots, i):
+        """Return False: not known without a look."""
+        return False
+
+    def slots_read(slots, i, numbers):
+        """Return False: nothing was read."""
+        return False
+
+    def slots_write(slots, i):
+        """Return False: nothing was written."""
+        return False
+
+
+cython.declare(
+    LARGEST=cython.double,
+    INFINITE=cython.double,
+    FAR=cython.double,
+    NOTHING=object,
+)
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
+INFINITE = float("inf")
+FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
+NOTHING = object()  # known of a field whose value may change without the object changing
 
 
-def hold(pairs: list, row_of: dict, holders: list, rows: cython.longlong[::1]) -> int:
-    """File the components of a world's list by the rows of their bodies.
+@cython.final
+@cython.cclass
+class Kind:
+    """One type of component: who has it, and what its numbers were last known to be.
 
-    Parameters
+    Attributes
     ----------
-    pairs : list of (entity, component)
-    row_of : dict
-        Row by entity; entities without one are passed over.
-    holders : list
-        Written: the component in row i.
-    rows : int64, as long as `pairs`
-        Written: the rows that were filed, in the order of `pairs`.
-
-    Returns
-    -------
-    int
-        How many were filed.
+    type : type
+    names : tuple of str
+        The attributes that are numbers, three at most.
+    mark : int
+        The bit that says that a body has it; 0 for those that all bodies have.
+    response : int
+        Its code among the responses, or 0.
+    items : list
+        The component in each row, or None; empty until there is one.
     """
-    n: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    entity: object
-    component: object
-    row: object
 
-    for entity, component in pairs:
-        row = row_of.get(entity)
-        if row is None:
-            continue
-        i = row
-        holders[i] = component
-        rows[n] = i
-        n += 1
-    return n
+    def __init__(self, type: object, names: tuple, mark: cython.int, response: cython.int):
+        self.type = type
+        self.names = names
+        self.mark = mark
+        self.response = response
+        self.items = []
+        self.known = []
+        self.width = len(names)
+        self.n_rows = 0
+        self.slots = slots_new(type, names)
+        if not cython.compiled:
+            self.numbers = [0.0] * 3
+
+    def __dealloc__(self):
+        slots_free(self.slots)
+
+    def bind(
+        self, n_rows: cython.Py_ssize_t, seen: cython.double[:, ::1], now: cython.double[:, ::1]
+    ):
+        """Use columns of so many rows: what was seen, and what is to be written."""
+        self.n_rows = n_rows
+        self.seen = seen
+        self.now = now
+        if cython.compiled:
+            slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
+        if self.items:
+            self._make_room()
+
+    def _make_room(self):
+        self.items.extend([None] * (self.n_rows - len(self.items)))
+        self.known.extend([NOTHING] * (self.n_rows * self.width - len(self.known)))
+        slots_use(self.slots, self.items, self.known)
+
+    @cython.cfunc
+    def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
+        """File a component, or None, in row i; tell whether it is one."""
+        k: cython.Py_ssize_t
+
+        if not self.items:
+            if component is None:
+                return False
+            self._make_room()
+        self.items[i] = component
+        for k in range(self.width):
+            self.known[i * self.width + k] = NOTHING
+        return component is not None
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether there is certainly nothing new to read; the component must be there."""
+        return slots_hold(self.slots, i)
+
+    @cython.cfunc
+    def read(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Take over the numbers of a component; tell whether one was not seen before.
+
+        What cannot be read raises, and nothing is taken over then.
+        """
+        k: cython.Py_ssize_t
+        differs: cython.bint = False
+
+        if cython.compiled and self.is_as_seen(i):
+            return False
+        if not cython.compiled or not slots_read(self.slots, i, self.numbers):
+            self.read_by_name(i)
+        for k in range(self.width):
+            differs |= self.numbers[k] != self.seen[i, k]
+        if differs:
+            for k in range(self.width):
+                self.seen[i, k] = self.numbers[k]
+        return differs
+
+    @cython.cfunc
+    def read_by_name(self, i: cython.Py_ssize_t) -> cython.int:
+        """Read the numbers of a component as Python does."""
+        item: object = self.items[i]
+        k: cython.Py_ssize_t
+
+        for k in range(self.width):
+            value = getattr(item, self.names[k])
+            if not cython.compiled and type(value) is not float:  # compiled, the next line does it
+                value = _number(value)
+            self.numbers[k] = value
+            if cython.compiled:
+                self.known[i * self.width + k] = NOTHING
+        return 0
+
+    @cython.cfunc
+    def write(self, i: cython.Py_ssize_t) -> cython.int:
+        """Write what differs from what was seen into a component; then both are the same."""
+        k: cython.Py_ssize_t
+        number: cython.double
+        differs: cython.bint = False
+
+        for k in range(self.width):
+            number = self.now[i, k]
+            if number != self.seen[i, k]:
+                differs = True
+            elif number == 0.0:
+                self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
+        if differs and not slots_write(self.slots, i):
+            for k in range(self.width):
+                if self.now[i, k] != self.seen[i, k]:
+                    self.put(i, k, self.now[i, k])
+        return 0
+
+    def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
+        """Write a number into a component by name."""
+        setattr(self.items[i], self.names[k], number)
+        self.known[i * self.width + k] = NOTHING
+        self.seen[i, k] = number
+
+    def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
+        """Take over a number that was found in a component within the step."""
+        self.known[i * self.width + k] = NOTHING
+        self.seen[i, k] = number
 
 
 def _number(value):
@@ -57,89 +212,369 @@ def _number(value):
     return float(value)
 
 
-def gather(
-    holders: list,
-    rows: cython.longlong[::1],
-    seen: cython.double[:, ::1],
-    changed: cython.schar[::1],
-    bad: cython.schar[::1],
-    lowest: cython.double,
-) -> int:
-    """Read x, y (and z) of the components of `rows`; return how many rows are bad.
+@cython.final
+@cython.cclass
+class Gatherer:
+    """The components of all bodies, and the columns that they are read into.
 
-    Parameters
+    Attributes
     ----------
-    seen : float64 (n, dim)
-        Written.
-    changed : int8 (n,)
-        Set to 1 where a value differs from the one seen before.
-    bad : int8 (n,)
-        Written: 1 where a value is nan, too large, or below `lowest`.
+    kinds : list of Kind
+        The first six are Position, Extents, Velocity, Growth, Mass, Deflect.
+    fallen : list of int
+        After `read`: rows that can no longer be computed with.
+    touched_rows : list of int
+        After `read`: rows that the game has moved or resized.
+    to_place : list of int
+        After `read`: rows of bodies that do not move and have a new place.
     """
-    dim: cython.Py_ssize_t = seen.shape[1]
-    n: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    n_bad: cython.Py_ssize_t = 0
-    x: cython.double
-    y: cython.double
-    z: cython.double = 0.0
-    item: object
 
-    for n in range(rows.shape[0]):
-        i = rows[n]
-        item = holders[i]
-        x = item.x
-        y = item.y
-        if dim == 3:
-            z = item.z
-        if not cython.compiled:  # as the compiled life does by itself
-            x, y, z = _number(x), _number(y), _number(z)
-        if x != seen[i, 0] or y != seen[i, 1] or (dim == 3 and z != seen[i, 2]):
-            changed[i] = 1
-            seen[i, 0] = x
-            seen[i, 1] = y
-            if dim == 3:
-                seen[i, 2] = z
-            bad[i] = not (
-                lowest <= x <= LARGEST and lowest <= y <= LARGEST and lowest <= z <= LARGEST
-            )
-        n_bad += bad[i]
-    return n_bad
+    def __init__(self, dim: cython.int, kinds: list):
+        self.dim = dim
+        self.is_settled = False
+        self.kinds = kinds
+        self.fallen = []
+        self.touched_rows = []
+        self.to_place = []
+        self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
+        self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
+
+    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+        """Look at the arrays of `columns` from now on; call it again when they are replaced."""
+        self.n_rows = n_rows
+        self.centre = columns.centre
+        self.half = columns.half
+        self.velocity_now = columns.velocity
+        self.growth_now = columns.growth
+        self.seen_centre = columns.seen_centre
+        self.seen_half = columns.seen_half
+        self.seen_velocity = columns.seen_velocity
+        self.seen_growth = columns.seen_growth
+        self.motion = columns.motion
+        self.tight_min = columns.tight_min
+        self.tight_max = columns.tight_max
+        self.mass = columns.mass
+        self.restitution = columns.restitution
+        self.seen_restitution = columns.seen_restitution
+        self.n_filed = columns.n_filed
+        self.has = columns.has
+        self.news = columns.news
+        self.bad = columns.bad
+        self.moves = columns.moves
+        self.touched = columns.touched
+        self.response = columns.response
+        self.custom = columns.custom
+        self.sensor = columns.sensor
+        self.yields = columns.yields
+        self.quarantined = columns.quarantined
+        for kind in self.kinds:
+            kind.bind(n_rows, columns.seen_mass, columns.seen_mass)
+        self.position.bind(n_rows, columns.seen_centre, columns.centre)
+        self.extents.bind(n_rows, columns.seen_half, columns.half)
+        self.velocity.bind(n_rows, columns.seen_velocity, columns.velocity)
+        self.growth.bind(n_rows, columns.seen_growth, columns.growth)
+        self.deflect.bind(n_rows, columns.seen_restitution, columns.seen_restitution)
+
+    def add_kind(self, kind: Kind):
+        """File components of one more type from now on."""
+        kind.bind(self.n_rows, self.seen_restitution, self.seen_restitution)
+        self.kinds.append(kind)
+
+    # -- structure --
+
+    def file(self, i: cython.Py_ssize_t, components: dict):
+        """File the components of the body in row i, and note what follows from having them."""
+        kind: Kind
+        k: cython.int
+        n_filed: cython.int = 0
+        has: cython.int = 0
+        response: cython.int = 0
+        moves: cython.bint
+
+        for kind in self.kinds:
+            if kind.file(i, components.get(kind.type)):
+                n_filed += 1
+                has |= kind.mark
+                response = max(response, kind.response)
+        self.n_filed[i] = n_filed
+        self.has[i] = has
+        self.response[i] = response
+        self.sensor[i] = (has & SENSOR) != 0
+        self.custom[i] = (has & CUSTOM) != 0
+        for k in range(self.dim):
+            if not has & VELOCITY:
+                self.seen_velocity[i, k] = 0.0
+            if not has & GROWTH:
+                self.seen_growth[i, k] = 0.0
+        if not has & MASS:
+            self.mass[i] = 1.0
+        if not has & DEFLECT:
+            self.seen_restitution[i, 0] = 0.0
+        moves = (has & (VELOCITY | GROWTH)) != 0
+        if self.moves[i] != moves:
+            self.moves[i] = moves
+            self.news[i] |= UNPLACED
+        self.news[i] |= UNCHECKED
+
+    def clear(self, i: cython.Py_ssize_t):
+        """Let go of the components of a body that is gone."""
+        kind: Kind
+
+        for kind in self.kinds:
+            kind.file(i, None)
+
+    # -- reading --
+
+    def read(
+        self, movers: cython.longlong[::1], stills: cython.longlong[::1], dt: cython.double
+    ) -> int:
+        """Take over what the components of all bodies say at the start of a step.
+
+        Parameters
+        ----------
+        movers, stills : int64 (n,)
+            The rows of those that move, and of the others.
+        dt : float
+            Length of the step in seconds.
+
+        Returns
+        -------
+        int
+            How many bodies cannot be computed with.
+
+        Notes
+        -----
+        Whatever a component raises is raised.  What was found until then is
+        kept, and `read` can be called again.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        n_out: cython.Py_ssize_t = 0
+
+        settled: cython.bint = self.is_settled
+
+        self.is_settled = False
+        self.fallen = []
+        self.touched_rows = []
+        self.to_place = []
+        for n in range(movers.shape[0]):
+            i = movers[n]
+            if cython.compiled and settled and dt <= FAR and self._is_as_seen(i):
+                continue
+            if not self._look(i, dt, not settled):
+                n_out += 1
+        for n in range(stills.shape[0]):
+            i = stills[n]
+            if cython.compiled and self._is_as_seen(i):
+                continue
+            if not self._look(i, dt, True):
+                n_out += 1
+            elif self.touched[i] or self.news[i]:
+                self.to_place.append(i)
+                for k in range(self.dim):
+                    self.motion[i, k] = 0.0
+        return n_out
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether there is certainly nothing new about a body."""
+        has: cython.int = self.has[i]
+
+        return (
+            not (self.news[i] | self.touched[i] | self.bad[i] | self.quarantined[i])
+            and self.position.is_as_seen(i)
+            and self.extents.is_as_seen(i)
+            and (not has & VELOCITY or self.velocity.is_as_seen(i))
+            and (not has & GROWTH or self.growth.is_as_seen(i))
+            and (not has & MASS or self.mass_kind.is_as_seen(i))
+            and (not has & DEFLECT or self.deflect.is_as_seen(i))
+        )
+
+    @cython.cfunc
+    def _look(self, i: cython.Py_ssize_t, dt: cython.double, anew: cython.bint) -> cython.bint:
+        """Read the components of a body; tell whether it can be computed with.
+
+        With `anew`, what the step works on is set also where nothing changed.
+        """
+        self._read_body(i, anew)
+        if (self.bad[i] or dt > FAR) and (self.bad[i] & BAD or not self._stays_within(i, dt)):
+            if not self.quarantined[i]:
+                self.fallen.append(i)
+            return False
+        if self.quarantined[i]:
+            self.quarantined[i] = 0
+            self.news[i] |= NEW
+        if self.news[i] & NEW:
+            self.touched[i] = 0  # not moved: it was nowhere before
+        if self.touched[i]:
+            self.touched_rows.append(i)
+        return True
+
+    @cython.cfunc
+    def _read_body(self, i: cython.Py_ssize_t, anew: cython.bint) -> cython.int:
+        """Read the components of a body into the columns that the step works on."""
+        has: cython.int = self.has[i]
+        k: cython.int
+
+        if self.position.read(i):
+            self.touched[i] = 1
+            self.news[i] |= UNCHECKED
+        if self.extents.read(i):
+            self.touched[i] = 1
+            self.news[i] |= UNCHECKED
+        if has & VELOCITY and self.velocity.read(i):
+            self.news[i] |= UNCHECKED
+        if has & GROWTH and self.growth.read(i):
+            self.news[i] |= UNCHECKED
+        if has & MASS and self.mass_kind.read(i):
+            self.news[i] |= UNCHECKED
+        if has & DEFLECT and self.deflect.read(i):
+            self.news[i] |= UNCHECKED
+        if self.news[i] & UNCHECKED:
+            self._check(i)
+        elif not anew:
+            return 0
+        for k in range(self.dim):
+            self.centre[i, k] = self.seen_centre[i, k]
+            self.half[i, k] = self.seen_half[i, k]
+            self.velocity_now[i, k] = self.seen_velocity[i, k]
+            self.growth_now[i, k] = self.seen_growth[i, k]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _check(self, i: cython.Py_ssize_t) -> cython.int:
+        """Note whether the numbers of a body can be computed with, and whether it yields."""
+        k: cython.int
+        restitution: cython.double = self.seen_restitution[i, 0]
+        mass: cython.double = self.mass[i]
+        fine: cython.bint = 0.0 <= restitution <= 1.0
+        near: cython.bint = True
+
+        fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INFINITE
+        for k in range(self.dim):  # none of these holds for nan
+            fine &= abs(self.seen_centre[i, k]) <= LARGEST
+            fine &= 0.0 <= self.seen_half[i, k] <= LARGEST
+            fine &= abs(self.seen_velocity[i, k]) <= LARGEST
+            fine &= abs(self.seen_growth[i, k]) <= LARGEST
+            near &= abs(self.seen_centre[i, k]) <= FAR and self.seen_half[i, k] <= FAR
+            near &= abs(self.seen_velocity[i, k]) <= FAR and abs(self.seen_growth[i, k]) <= FAR
+        self.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
+        self.restitution[i] = restitution if self.response[i] == 1 else 0.0
+        self.yields[i] = (
+            (self.response[i] != 0 or self.custom[i] != 0)
+            and (self.has[i] & VELOCITY) != 0
+            and -INFINITE < mass < INFINITE
+        )
+        self.news[i] &= ~UNCHECKED
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:
+        """Tell whether a body's path of this step stays where products are finite."""
+        k: cython.int
+        way: cython.double
+        fine: cython.bint = True
+
+        for k in range(self.dim):
+            way = abs(self.seen_centre[i, k]) + abs(self.seen_velocity[i, k] * dt)
+            way += self.seen_half[i, k] + abs(self.seen_growth[i, k] * dt)
+            fine &= way <= LARGEST
+        return fine
+
+    # -- writing --
+
+    def write(self, rows: cython.longlong[::1]):
+        """Write where a step has taken the bodies of `rows` into their components."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        has: cython.int
+
+        if not cython.compiled:
+            _write_at_once(self, rows)
+            self.is_settled = True
+            return
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            has = self.has[i]
+            self.position.write(i)
+            if has & VELOCITY:
+                self.velocity.write(i)
+            if has & GROWTH:
+                for k in range(self.dim):
+                    self.growth_now[i, k] = self.seen_growth[i, k]
+                    if self.seen_growth[i, k] < 0.0 and self.half[i, k] == 0.0:
+                        self.growth_now[i, k] = 0.0
+                self.extents.write(i)
+                self.growth.write(i)
+            self._find_faces(i)
+        self.is_settled = True
+
+    def find_faces(self, rows: cython.longlong[::1]):
+        """Find the boxes of the bodies of `rows` as queries see them."""
+        n: cython.Py_ssize_t
+
+        if not cython.compiled:
+            _find_faces_at_once(self, rows)
+            return
+        for n in range(rows.shape[0]):
+            self._find_faces(rows[n])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_faces(self, i: cython.Py_ssize_t) -> cython.int:
+        """Find the box of a body, and whether its next steps need a check of how far they lead."""
+        k: cython.int
+        near: cython.bint = True
+
+        for k in range(self.dim):
+            if self.half[i, k] == 0.0:
+                self.half[i, k] = self.seen_half[i, k]
+            self.tight_min[i, k] = self.centre[i, k] - self.half[i, k]
+            self.tight_max[i, k] = self.centre[i, k] + self.half[i, k]
+            near &= self.tight_min[i, k] >= -FAR and self.tight_max[i, k] <= FAR
+            near &= abs(self.velocity_now[i, k]) <= FAR
+        if not near:
+            self.bad[i] |= DISTANT
+        return 0
 
 
-def gather_scalar(
-    holders: list, rows: cython.longlong[::1], name: str, column: cython.double[::1]
-) -> None:
-    """Read attribute `name` of the components of `rows` into a column."""
-    n: cython.Py_ssize_t
-    i: cython.Py_ssize_t
+def _write_at_once(gatherer, rows):
+    """Do as `Gatherer.write` over whole arrays, where a loop would be one in Python."""
+    rows = np.asarray(rows)
+    has = np.asarray(gatherer.has)[rows]
+    growing = rows[has & GROWTH != 0]
+    rate = np.asarray(gatherer.seen_growth)[growing]
+    ended = (rate < 0.0) & (np.asarray(gatherer.half)[growing] == 0.0)
+    np.asarray(gatherer.growth_now)[growing] = np.where(ended, 0.0, rate)
+    for kind, having in (
+        (gatherer.position, rows),
+        (gatherer.velocity, rows[has & VELOCITY != 0]),
+        (gatherer.extents, growing),
+        (gatherer.growth, growing),
+    ):
+        now, seen = np.asarray(kind.now), np.asarray(kind.seen)
+        places = np.argwhere(now[having] != seen[having])
+        for i, k in zip(having[places[:, 0]].tolist(), places[:, 1].tolist(), strict=True):
+            setattr(kind.items[i], kind.names[k], kind.now[i, k])
+            kind.seen[i, k] = kind.now[i, k]
+        now[having] = seen[having]
+    gatherer.find_faces(rows)
 
-    for n in range(rows.shape[0]):
-        i = rows[n]
-        column[i] = getattr(holders[i], name)
 
-
-def scatter(
-    holders: list,
-    rows: cython.longlong[::1],
-    column: cython.double[:, ::1],
-    seen: cython.double[:, ::1],
-) -> None:
-    """Write what differs from `seen` in the columns of `rows` into their components."""
-    dim: cython.Py_ssize_t = seen.shape[1]
-    n: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    item: object
-
-    for n in range(rows.shape[0]):
-        i = rows[n]
-        item = holders[i]
-        if column[i, 0] != seen[i, 0]:
-            item.x = column[i, 0]
-            seen[i, 0] = column[i, 0]
-        if column[i, 1] != seen[i, 1]:
-            item.y = column[i, 1]
-            seen[i, 1] = column[i, 1]
-        if dim == 3 and column[i, 2] != seen[i, 2]:
-            item.z = column[i, 2]
-            seen[i, 2] = column[i, 2]
+def _find_faces_at_once(gatherer, rows):
+    """Do as `Gatherer.find_faces` over whole arrays, where a loop would be one in Python."""
+    rows = np.asarray(rows)
+    centre, half = np.asarray(gatherer.centre)[rows], np.asarray(gatherer.half)[rows]
+    half = np.where(half == 0.0, np.asarray(gatherer.seen_half)[rows], half)
+    np.asarray(gatherer.half)[rows] = half
+    with np.errstate(invalid="ignore"):  # of bodies that are left out
+        low, high = centre - half, centre + half
+    np.asarray(gatherer.tight_min)[rows] = low
+    np.asarray(gatherer.tight_max)[rows] = high
+    near = (low >= -FAR) & (high <= FAR) & (abs(np.asarray(gatherer.velocity_now)[rows]) <= FAR)
+    np.asarray(gatherer.bad)[rows[~near.all(axis=1)]] |= DISTANT
