@@ -17,7 +17,7 @@ same order everywhere::
 
 from ecs_collide import _backend
 from ecs_collide._reports import Report
-from ecs_collide._stepper import Stats
+from ecs_collide._stepper import StageTimes, Stats
 from ecs_collide.components import (
     Deflect,
     Extents,
@@ -104,6 +104,7 @@ __all__ = [
     "Sensor",
     "Slide",
     "Space",
+    "StageTimes",
     "Stats",
     "Stop",
     "Sweep",

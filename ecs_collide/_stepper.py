@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
 
 from ecs_collide import _backend, _numbers
 from ecs_collide._reports import Report
@@ -30,8 +31,50 @@ _QUEUED = 2
 _ANSWERING = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class StageTimes(NamedTuple):
+    """How long the stages of a step took, in seconds.
+
+    Attributes
+    ----------
+    read : comparing the world with the bodies, and reading the components
+    bounds : keeping the trees
+    pairs : finding the candidate pairs
+    sweep : sweeping them
+    answer : answering the impacts, the game's own responses included
+    finish : moving the bodies to the end of the step; contacts
+    write : writing the components
+    deliver : making the events, and calling the handlers
+    """
+
+    read: float = 0.0
+    bounds: float = 0.0
+    pairs: float = 0.0
+    sweep: float = 0.0
+    answer: float = 0.0
+    finish: float = 0.0
+    write: float = 0.0
+    deliver: float = 0.0
+
+
+class _Stopwatch:
+    """Seconds by stage of the step under way."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = perf_counter()
+
+    def start(self) -> None:
+        """Leave out the time until now."""
+        self._since = perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Count the time since the last call to a stage."""
+        now = perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
+        self._since = now
+
+
+class Stats(NamedTuple):
     """What the last step did, in numbers.
 
     Attributes
@@ -48,6 +91,8 @@ class Stats:
     pair_limit_hits : pairs that came to the pair limit
     answer_limit_hits : 1 if the step came to the answer limit
     depth : of the tree of moving bodies
+    tree_cost : half the sum of the perimeters (in 3D: surfaces) of its inner bounds, in world units
+    times : a `StageTimes` where `Space.timing` is on, else None
     """
 
     step: int = 0
@@ -65,6 +110,8 @@ class Stats:
     pair_limit_hits: int = 0
     answer_limit_hits: int = 0
     depth: int = 0
+    tree_cost: float = 0.0
+    times: StageTimes | None = None
 
 
 class Stepper:
@@ -73,7 +120,9 @@ class Stepper:
     def __init__(self, dim: int, margin: float | None, lookahead: float) -> None:
         self.dim = dim
         self.reports: list[Report] = []
-        self.stats = Stats()
+        self._stats: Stats | None = Stats()
+        self._counts: list[Any] = []
+        self._stopwatch: _Stopwatch | None = None
         self._timeline = _backend.kernels.timeline.Timeline(dim)
         self._timeline.candidates.margin = -1.0 if margin is None else margin
         self._timeline.candidates.lookahead = lookahead
@@ -147,11 +196,17 @@ class Stepper:
         world.require_current()
         dt = _checked_dt(dt)
         roster, timeline = self._roster, self._timeline
+        watch = self._stopwatch
+        if watch is not None:
+            watch.seconds.clear()
+            watch.start()
         if self._phase != _IDLE:  # the step before was never finished: it did not happen
             timeline.log.clear()
             self._phase = _IDLE
         roster.compare(world)
         self._new_reports += roster.read(self._step, dt)
+        if watch is not None:
+            watch.lap("read")
         self._dt = dt
         self._impact = None
         self._settling = False
@@ -166,13 +221,19 @@ class Stepper:
         timeline.bodies.place_still(roster.touched_still.data)
         timeline.candidates.place_still(roster.touched_still.data)
         timeline.candidates.place_moving(roster.moving.data)
+        if watch is not None:
+            watch.lap("bounds")
         timeline.find_pairs(roster.active.data)
+        if watch is not None:
+            watch.lap("pairs")
         self._phase = _BOUNDED
 
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", _BOUNDED, _BOUNDED, dt)
+        self._start_lap()
         self._timeline.queue_impacts()
+        self._end_lap("sweep")
         self._phase = _QUEUED
 
     def answer_impacts(self, dt: float | None = None, respond: Respond | None = None) -> None:
@@ -183,6 +244,7 @@ class Stepper:
         self._conclude(default=False)
         self._timeline.hand_over = respond is not None
         self._busy = True
+        self._start_lap()
         try:
             while self._timeline.run(True) >= 0:
                 impact = self._take_impact()
@@ -192,6 +254,7 @@ class Stepper:
                 self._conclude(default and self._ask(impact))
         finally:
             self._busy = False
+            self._end_lap("answer")
 
     def next_impact(self) -> Impact | None:
         """Return the next impact of the step that wants an answer, or None.
@@ -224,10 +287,13 @@ class Stepper:
         """
         self._require_phase("MotionSystem", "BroadphaseSystem", _BOUNDED, _ANSWERING, dt)
         timeline, roster = self._timeline, self._roster
+        self._start_lap()
         self._conclude(default=False)
         timeline.run(False)
         timeline.finish(roster.moving.data, self._settling)
+        self._end_lap("finish")
         roster.write()
+        self._end_lap("write")
         self._events = StepEvents(self.dim, timeline.log)
         timeline.log.clear()
         self._step += 1
@@ -242,6 +308,8 @@ class Stepper:
             )
         finally:
             self._busy = False
+            self._end_lap("deliver")
+            self._stats = None
         errors, self._errors = self._errors, []
         if len(errors) == 1:
             raise errors[0]
@@ -272,25 +340,48 @@ class Stepper:
                 "all four systems of a step must see the same dt"
             )
 
+    # -- what a step did --
+
+    @property
+    def stats(self) -> Stats:
+        """What the last step did, in numbers; made when first asked for after a step."""
+        if self._stats is None:
+            watch = self._stopwatch
+            self._stats = Stats(*self._counts)._replace(
+                tree_cost=self._timeline.candidates.moving.cost,
+                times=None if watch is None else StageTimes(**watch.seconds),
+            )
+        return self._stats
+
+    @property
+    def timing(self) -> bool:
+        """Whether `stats.times` says how long each stage of a step takes; off by default."""
+        return self._stopwatch is not None
+
+    @timing.setter
+    def timing(self, wanted: bool) -> None:
+        if wanted != self.timing:
+            self._stopwatch = _Stopwatch() if wanted else None
+
+    def _start_lap(self) -> None:
+        if self._stopwatch is not None:
+            self._stopwatch.start()
+
+    def _end_lap(self, stage: str) -> None:
+        if self._stopwatch is not None:
+            self._stopwatch.lap(stage)
+
     def _count(self) -> None:
+        """Keep the numbers of the step, in the order of the fields of `Stats`."""
         t, r = self._timeline, self._roster
-        self.stats = Stats(
-            step=self._step,
-            bodies=len(r.rows),
-            movers=len(r.moving),
-            static=len(r.rows) - len(r.moving),
-            reinsertions=t.candidates.n_reinsertions,
-            pairs=t.pairs.n,
-            sweeps=t.meetings.n_sweeps,
-            impacts=len(self._events.collisions),
-            answers=t.n_answers,
-            joins=t.responder.n_joins,
-            crushed=t.n_crushed,
-            forced=t.n_forced,
-            pair_limit_hits=t.n_pair_limit,
-            answer_limit_hits=t.n_answer_limit,
-            depth=t.candidates.moving.depth,
-        )
+        n_bodies, n_movers = len(r.rows), len(r.moving)
+        self._counts = [
+            self._step, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_reinsertions,
+            t.pairs.n, t.meetings.n_sweeps, len(self._events.collisions), t.n_answers,
+            t.responder.n_joins, t.n_crushed, t.n_forced, t.n_pair_limit, t.n_answer_limit,
+            t.candidates.moving.depth,
+        ]  # fmt: skip
+        self._stats = None
 
     # -- impacts that Python answers --
 
