@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ecs_collide._numbers import LARGEST
@@ -37,8 +36,7 @@ _RULES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """Something the game should know: a body was left out of the collisions.
 
     Attributes
@@ -93,7 +91,7 @@ def quarantine_report(step: int, dt: float, entity: int, component_of: Lookup, d
         text = rule.text
     else:
         rule, name, value = max(
-            (field for field in fields if field[0].kind in (Velocity, Growth)),
+            [field for field in fields if field[0].kind in (Velocity, Growth)] or fields,
             key=lambda field: abs(field[2]),
         )
         text = f"must not lead beyond -2**500 ... 2**500 in a step of {dt!r} seconds"
