@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _NAMES = (
-    "_sweep", "_tree", "_listing", "_rows", "_boxes", "_timeline", "_gather", "_census",
+    "_sweep", "_tree", "_listing", "_rows", "_fatness", "_timeline", "_gather", "_census",
 )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ class Kernels(NamedTuple):
     tree: ModuleType
     listing: ModuleType
     rows: ModuleType
-    boxes: ModuleType
+    fatness: ModuleType
     timeline: ModuleType
     gather: ModuleType
     census: ModuleType

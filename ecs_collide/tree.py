@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 
 from ecs_collide import _backend
 from ecs_collide._ids import Integers, checked_id, checked_ids
-from ecs_collide._kernels._memory import DOUBLE, grown, zeros
 from ecs_collide._numbers import LARGEST, Floats, refuse_reversed, vectors
 
 __all__ = ["AABBTree", "RayHit", "RayHits"]
@@ -148,16 +147,13 @@ class AABBTree:
         self._margin = _AUTO if margin is None else float(margin)
         self._lookahead = float(lookahead)
         kernels = _backend.kernels
-        self._boxes = kernels.boxes
+        self._are_fine = kernels.fatness.are_fine
         self._rows = kernels.rows.Rows(index(capacity))
         self._tree = kernels.tree.Tree(self._dim, index(capacity))
         self._listing = kernels.listing.Listing(self._tree)
         self._pairs: Integers | None = np.zeros((0, 2), np.int64)  # None: to be found anew
         self._keys: tuple[Any, Any] | None = None  # key of each row, row of each key
         self._last_ids = self._last_rows = np.zeros(0, np.int64)
-        no_rows: Any = zeros(DOUBLE, 0, self._dim)
-        self._mins = self._maxs = self._motions = no_rows
-        self._make_room()
 
     # One box
 
@@ -173,7 +169,7 @@ class AABBTree:
         if self._rows.find(number) >= 0:
             raise ValueError(f"id={id!r} is in the tree already; update() moves it")
         lower, upper = self._box(min, max)
-        self._reserve(1)
+        self._rows.reserve(1)
         self._place(self._rows.add(number), lower, upper, None)
         self._keys = None
 
@@ -219,8 +215,8 @@ class AABBTree:
             The id is not in the tree.
         """
         row = self._row(id)
-        axes = range(self._dim)
-        return tuple([self._mins[row, k] for k in axes]), tuple([self._maxs[row, k] for k in axes])
+        lower, upper = self._box_of(row)
+        return tuple(lower[0].tolist()), tuple(upper[0].tolist())
 
     def fat_bounds(self, id: int) -> tuple[_Vector, _Vector]:
         """Return the lower and the upper corner of the bounds by which a box hangs in the tree.
@@ -251,7 +247,7 @@ class AABBTree:
         """
         numbers = checked_ids(ids)
         lowers, uppers = self._corners(len(numbers), mins, maxs)
-        self._reserve(len(numbers))
+        self._rows.reserve(len(numbers))
         rows = np.empty(len(numbers), np.int64)
         n = self._rows.add_many(numbers.data, rows.data)
         if n < len(numbers):
@@ -288,7 +284,7 @@ class AABBTree:
         """
         rows = self._rows_of(ids)
         lowers, uppers = self._corners(len(rows), mins, maxs)
-        ways = None if motions is None else self._vectors("motions", motions, len(rows))
+        ways = None if motions is None else self._ways(motions, len(rows))
         return self._place_many(rows, lowers, uppers, ways)
 
     def remove_many(self, ids: ArrayLike) -> None:
@@ -329,7 +325,7 @@ class AABBTree:
         O(log n) and the number found.
         """
         lower, upper = self._box(min, max)
-        return self._overlapping(np.array((lower,)).data, np.array((upper,)).data, 0)
+        return self._touching(np.array((lower,)), np.array((upper,)))
 
     def query_id(self, id: int) -> list[int]:
         """Return the ids of all boxes that share a point with the box of `id`, but `id`; sorted.
@@ -341,7 +337,7 @@ class AABBTree:
         KeyError
             The id is not in the tree.
         """
-        found = self._overlapping(self._mins, self._maxs, self._row(id))
+        found = self._touching(*self._box_of(self._row(id)))
         found.remove(id)
         return found
 
@@ -390,10 +386,10 @@ class AABBTree:
         """
         starts = np.atleast_2d(vectors("origins", origins))
         ways = self._vectors("directions", directions, len(starts))
-        items = np.empty(len(starts), np.int64)
+        items, nothing = np.empty(len(starts), np.int64), _view(np.zeros((0, self._dim)))
         hits = np.empty((len(starts), 1 + 2 * self._dim))
         self._tree.rays(
-            starts.data, ways.data, self._mins, self._maxs, self._rows.ids, items.data, hits.data
+            starts.data, ways.data, nothing, nothing, self._rows.ids, items.data, hits.data
         )
         return RayHits.of(items, np.asarray(self._rows.ids), hits)
 
@@ -419,9 +415,6 @@ class AABBTree:
         if self._tree.n_items != self._rows.n:
             raise AssertionError(f"{self._rows.n} ids, but {self._tree.n_items} in the tree")
         for id in self._rows.in_use():
-            row = self._row(id)
-            if not self._tree.covers(row, self._mins, self._maxs):
-                raise AssertionError(f"the box of id {id} is not inside the nodes above it")
             (lower, upper), (fat_lower, fat_upper) = self.bounds(id), self.fat_bounds(id)
             if any(map(gt, fat_lower, lower)) or any(map(gt, upper, fat_upper)):
                 raise AssertionError(f"the box of id {id} is not inside its fat bounds")
@@ -460,20 +453,30 @@ class AABBTree:
 
     def _corners(self, n: int, mins: ArrayLike, maxs: ArrayLike) -> tuple[Floats, Floats]:
         """Return the corners of `n` boxes, checked."""
-        for array in (mins, maxs):
-            if not (
-                type(array) is np.ndarray
-                and array.dtype == np.float64
-                and array.shape == (n, self._dim)
-                and array.flags.c_contiguous
-            ):
-                break
-        else:
-            if self._boxes.are_fine(_view(mins), _view(maxs)):  # nothing to copy, nothing to tell
-                return mins, maxs  # type: ignore[return-value]
+        if (
+            self._is_plain(mins, n)
+            and self._is_plain(maxs, n)
+            and self._are_fine(_view(mins), _view(maxs))
+        ):
+            return mins, maxs  # type: ignore[return-value]
         lowers, uppers = self._vectors("mins", mins, n), self._vectors("maxs", maxs, n)
         refuse_reversed("mins", lowers, "maxs", uppers)
         return lowers, uppers
+
+    def _ways(self, motions: ArrayLike, n: int) -> Floats:
+        """Return the motions of `n` boxes, checked."""
+        if self._is_plain(motions, n) and self._are_fine(_view(motions), _view(motions)):
+            return motions  # type: ignore[return-value]
+        return self._vectors("motions", motions, n)
+
+    def _is_plain(self, array: ArrayLike, n: int) -> bool:
+        """Tell whether there is nothing to copy or to convert."""
+        return (
+            type(array) is np.ndarray
+            and array.dtype == np.float64
+            and array.shape == (n, self._dim)
+            and array.flags.c_contiguous
+        )
 
     def _row(self, id: int) -> int:
         """Return the row of an id; KeyError if it has none."""
@@ -502,16 +505,6 @@ class AABBTree:
 
     # To the kernel and back
 
-    def _reserve(self, n_more: int) -> None:
-        if self._rows.reserve(n_more):
-            self._make_room()
-
-    def _make_room(self) -> None:
-        """Let the columns be as long as there are rows."""
-        n = self._rows.room
-        self._mins, self._maxs = grown(self._mins, n), grown(self._maxs, n)
-        self._motions = grown(self._motions, n)
-
     def _forget(self) -> None:
         """Know no more what was known of ids that were there."""
         self._last_ids = self._last_rows = np.zeros(0, np.int64)
@@ -519,11 +512,16 @@ class AABBTree:
 
     def _place(self, row: int, lower: _Vector, upper: _Vector, motion: _Vector | None) -> bool:
         """Let a row have this box; tell whether its fat bounds were renewed."""
-        for k in range(self._dim):
-            self._mins[row, k], self._maxs[row, k] = lower[k], upper[k]
-            self._motions[row, k] = 0.0 if motion is None else motion[k]
         self._pairs = None
-        return bool(self._tree.renew_one(row, *self._columns()))
+        return bool(
+            self._tree.renew_one(
+                row, *self._one_row(lower, upper, motion), False, self._margin, self._lookahead
+            )
+        )
+
+    def _one_row(self, *vectors: _Vector | None) -> list[Any]:
+        """Return vectors as arrays of one row each, or of none."""
+        return [_view(np.array(v or (), float).reshape(-1, self._dim)) for v in vectors]
 
     def _place_many(
         self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats | None
@@ -531,20 +529,12 @@ class AABBTree:
         """Let rows have these boxes; return for how many the fat bounds were renewed."""
         if len(rows) == 0:
             return 0
-        changed = np.empty(len(rows), np.int64)
-        n_changed = self._boxes.file_boxes(
-            rows.data, lowers.data, uppers.data, (lowers[:0] if motions is None else motions).data,
-            self._mins, self._maxs, self._motions, changed.data,
-        )  # fmt: skip
-        if n_changed == 0:
-            return 0
         self._pairs = None
-        n_renewed: int = self._tree.renew(changed[:n_changed].data, *self._columns())
+        ways = lowers[:0] if motions is None else motions
+        n_renewed: int = self._tree.renew(
+            rows.data, lowers.data, uppers.data, ways.data, False, self._margin, self._lookahead
+        )
         return n_renewed
-
-    def _columns(self) -> tuple[Any, ...]:
-        """Return what the tree is to look at for all rows."""
-        return self._mins, self._maxs, self._motions, False, self._margin, self._lookahead
 
     def _find_keys(self) -> tuple[Any, Any]:
         """Return a small number for each row, in the order of the ids, and the row of each."""
@@ -557,8 +547,15 @@ class AABBTree:
             self._keys = key_of.data, row_of.data
         return self._keys
 
-    def _overlapping(self, mins: Any, maxs: Any, row: int) -> list[int]:
-        n = self._tree.overlapping(mins, maxs, row, self._mins, self._maxs)
+    def _box_of(self, row: int) -> tuple[Floats, Floats]:
+        """Return the corners of a box, each the only row of an array."""
+        lower, upper = np.empty((1, self._dim)), np.empty((1, self._dim))
+        self._tree.box_into(row, lower.data, upper.data)
+        return lower, upper
+
+    def _touching(self, lower: Floats, upper: Floats) -> list[int]:
+        """Return the ids of all boxes that share a point with one, sorted."""
+        n = self._tree.touching(lower.data, upper.data, 0)
         found: list[int] = [self._rows.ids[row] for row in self._tree.found[:n]]
         found.sort()
         return found

@@ -86,6 +86,27 @@ ECS_COLLIDE_INLINE unsigned int touching(const float *lanes, const double *origi
     (void)boxes;
 
     lanes += 16 * dim * node;
+#ifdef ECS_COLLIDE_SSE2
+    if (dim == 2) {
+        const __m128d corner = _mm_loadu_pd(origin);
+        const __m128 low = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(other), corner));
+        const __m128 high = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(other + 2), corner));
+        const __m128 low_x = _mm_shuffle_ps(low, low, 0x00), low_y = _mm_shuffle_ps(low, low, 0x55);
+        const __m128 high_x = _mm_shuffle_ps(high, high, 0x00);
+        const __m128 high_y = _mm_shuffle_ps(high, high, 0x55);
+        const __m128 first = _mm_and_ps(
+            _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes), high_x),
+                       _mm_cmpge_ps(_mm_loadu_ps(lanes + 8), low_x)),
+            _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + 16), high_y),
+                       _mm_cmpge_ps(_mm_loadu_ps(lanes + 24), low_y)));
+        const __m128 second = _mm_and_ps(
+            _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + 4), high_x),
+                       _mm_cmpge_ps(_mm_loadu_ps(lanes + 12), low_x)),
+            _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + 20), high_y),
+                       _mm_cmpge_ps(_mm_loadu_ps(lanes + 28), low_y)));
+        return (unsigned int)(_mm_movemask_ps(first) | _mm_movemask_ps(second) << 4);
+    }
+#endif
     found = ecs_collide_within(lanes, (float)(other[0] - origin[0]),
                                (float)(other[dim] - origin[0]));
     found &= ecs_collide_within(lanes + 16, (float)(other[1] - origin[1]),
@@ -125,16 +146,55 @@ ECS_COLLIDE_INLINE int touch(const double *boxes, ptrdiff_t p, const double *box
     return dim == 2 || !(one[2] > other[5] || one[5] < other[2]);
 }
 
+#ifdef ECS_COLLIDE_SSE2
+/* As `fill` in 2D; places that hold no child are given boxes of nan, which touch nothing. */
+ECS_COLLIDE_INLINE int ecs_collide_fill_2(float *lanes, double *origin, double *own, int count,
+                                          double *bounds)
+{
+    __m128d low = _mm_loadu_pd(own), high = _mm_loadu_pd(own + 2), same;
+
+    for (int lane = 1; lane < count; lane++) {
+        low = _mm_min_pd(_mm_loadu_pd(own + 4 * lane), low);
+        high = _mm_max_pd(_mm_loadu_pd(own + 4 * lane + 2), high);
+    }
+    for (int k = 4 * count; k < 32; k++)
+        own[k] = NAN;
+    same = _mm_and_pd(_mm_cmpeq_pd(_mm_loadu_pd(bounds), low),
+                      _mm_cmpeq_pd(_mm_loadu_pd(bounds + 2), high));
+    _mm_storeu_pd(bounds, low);
+    _mm_storeu_pd(bounds + 2, high);
+    _mm_storeu_pd(origin, low);
+    for (int lane = 0; lane < 8; lane += 4) {
+        const double *box = own + 4 * lane;
+        __m128 four[4];
+        for (int i = 0; i < 4; i++)
+            four[i] = _mm_movelh_ps(
+                _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4 * i), low)),
+                _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4 * i + 2), low)));
+        _MM_TRANSPOSE4_PS(four[0], four[1], four[2], four[3]);
+        _mm_storeu_ps(lanes + lane, four[0]);      /* minima on x */
+        _mm_storeu_ps(lanes + 16 + lane, four[1]); /* minima on y */
+        _mm_storeu_ps(lanes + 8 + lane, four[2]);  /* maxima on x */
+        _mm_storeu_ps(lanes + 24 + lane, four[3]);
+    }
+    return _mm_movemask_pd(same) != 3;
+}
+#endif
+
 /* Write the lanes of a node with `count` children, and its own bounds to place `at` of `boxes`.
    Tell whether these have changed. */
 ECS_COLLIDE_INLINE int fill(float *lanes, double *origins, double *boxes, int node,
                              int count, ptrdiff_t at, ptrdiff_t dim)
 {
-    const double *own = boxes + 16 * dim * node;
+    double *own = boxes + 16 * dim * node;
     double *bounds = boxes + at;
     int changed = 0;
 
     lanes += 16 * dim * node;
+#ifdef ECS_COLLIDE_SSE2
+    if (dim == 2)
+        return ecs_collide_fill_2(lanes, origins + 2 * node, own, count, bounds);
+#endif
     for (int k = 0; k < dim; k++) {
         double low = own[k], high = own[dim + k];
         for (int lane = 1; lane < count; lane++) {

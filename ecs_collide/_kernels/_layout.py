@@ -54,6 +54,8 @@ CROWD = 16  # more than so many boxes in a cell are sorted again
 FEW = 96  # so many are quicker sorted by insertion
 LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
 
+_TURNS: dict = {}  # by the number of axes, made when the first tree of so many is
+
 
 @cython.final
 @cython.cclass
@@ -67,13 +69,9 @@ class Layout:
         self.old_child = zeros(LONG, 0)
         self.runs = zeros(LONG, 64)
         self.counts = zeros(INT, 2 * N_DIGITS)
-        self.step = 2 if nodes.dim == 3 or not cython.compiled else 4
-        self.turns = zeros(INT, (nodes.dim << nodes.dim) << (self.step * nodes.dim))
-        self._find_turns()
-        if not cython.compiled:
-            self.least = [0.0] * 3
-            self.most = [0.0] * 3
-            self.cell = [0] * 3
+        if nodes.dim not in _TURNS:
+            _TURNS[nodes.dim] = _find_turns(nodes.dim)
+        self.turns = _TURNS[nodes.dim]
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -174,49 +172,47 @@ class Layout:
         turns: cython.int[::1] = self.turns
         dim: cython.Py_ssize_t = nodes.dim
         i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        at: cython.Py_ssize_t
+        at: cython.Py_ssize_t = 2 * dim * (keys[start] & PLACE)
         place: cython.longlong
-        key: cython.longlong
-        middle: cython.double
-        length: cython.double = 0.0
+        x: cython.double = box[at] + box[at + dim]
+        y: cython.double = box[at + 1] + box[at + dim + 1]
+        z: cython.double = box[at + 2] + box[at + 5] if dim == 3 else 0.0
+        low_x: cython.double = x
+        low_y: cython.double = y
+        low_z: cython.double = z
+        high_x: cython.double = x
+        high_y: cython.double = y
+        high_z: cython.double = z
+        length: cython.double
         scale: cython.double
-        bits: cython.int = 2 * DIGIT // dim
-        last: cython.int = (1 << bits) - 1
-        shift: cython.int
-        turn: cython.int
 
-        for k in range(dim):
-            at = 2 * dim * (keys[start] & PLACE) + k
-            self.least[k] = self.most[k] = box[at] + box[at + dim]
         for i in range(start + 1, end):
             at = 2 * dim * (keys[i] & PLACE)
-            for k in range(at, at + dim):
-                middle = box[k] + box[k + dim]
-                self.least[k - at] = min(self.least[k - at], middle)
-                self.most[k - at] = max(self.most[k - at], middle)
-        for k in range(dim):
-            length = max(length, self.most[k] - self.least[k])
+            x = box[at] + box[at + dim]
+            y = box[at + 1] + box[at + dim + 1]
+            low_x = min(low_x, x)
+            low_y = min(low_y, y)
+            high_x = max(high_x, x)
+            high_y = max(high_y, y)
+            if dim == 3:
+                z = box[at + 2] + box[at + 5]
+                low_z = min(low_z, z)
+                high_z = max(high_z, z)
+        length = max(high_x - low_x, high_y - low_y, high_z - low_z)
         if not length > LEAST_LENGTH:
             return False
-        scale = (last + 1) / length
+        scale = (4096.0 if dim == 2 else 256.0) / length
         for i in range(start, end):
             place = keys[i] & PLACE
             at = 2 * dim * place
-            for k in range(dim):
-                middle = box[at + k] + box[at + dim + k]
-                self.cell[k] = min(_whole((middle - self.least[k]) * scale), last)
-            key = 0
-            turn = 0
-            shift = bits
-            while shift > 0:
-                shift -= self.step
-                turn &= STATE
-                for k in range(dim):
-                    turn = turn << self.step | (self.cell[k] >> shift & ((1 << self.step) - 1))
-                turn = turns[turn]
-                key = key << (self.step * dim) | turn >> STATE_BITS
-            keys[i] = key << PLACE_BITS | place
+            x = (box[at] + box[at + dim] - low_x) * scale
+            y = (box[at + 1] + box[at + dim + 1] - low_y) * scale
+            if dim == 2:
+                keys[i] = _place_on_curve_2(turns, _cell(x, 4095), _cell(y, 4095))
+            else:
+                z = (box[at + 2] + box[at + 5] - low_z) * scale
+                keys[i] = _place_on_curve_3(turns, _cell(x, 255), _cell(y, 255), _cell(z, 255))
+            keys[i] = keys[i] << PLACE_BITS | place
         return True
 
     @cython.cfunc
@@ -269,67 +265,6 @@ class Layout:
             digit = N_DIGITS + (spare[i] >> (PLACE_BITS + DIGIT))
             keys[counts[digit]] = spare[i]
             counts[digit] += 1
-
-    # The curve
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _find_turns(self) -> cython.void:
-        """Fill the table of turns: where on the curve a cell is, and how it goes on in there.
-
-        An entry stands for a state of the curve, in which it goes through a
-        cube, and for some bits of the cell's number on each axis.
-        """
-        dim: cython.int = self.nodes.dim
-        entry: cython.int
-        state: cython.int
-        key: cython.int
-        level: cython.int
-        k: cython.int
-        corner: cython.int
-
-        for entry in range(self.turns.shape[0]):
-            state = entry >> (self.step * dim)
-            key = 0
-            for level in range(self.step - 1, -1, -1):
-                corner = 0
-                for k in range(dim):
-                    corner |= (entry >> (self.step * (dim - 1 - k) + level) & 1) << k
-                corner = self._rank(state, corner)
-                key = key << dim | corner
-                state = self._next_state(state, corner)
-            self.turns[entry] = key << STATE_BITS | state
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _rank(self, state: cython.int, corner: cython.int) -> cython.int:
-        """Return as which of the corners of a cube the curve visits one, a bit for each axis.
-
-        A state is the corner at which the curve enters, times the number of
-        axes, and the axis along which it goes on.
-        """
-        dim: cython.int = self.nodes.dim
-        gray: cython.int = _turned(corner ^ state // dim, dim - (state % dim + 1), dim)
-        rank: cython.int = 0
-
-        while _gray(rank) != gray:
-            rank += 1
-        return rank
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _next_state(self, state: cython.int, rank: cython.int) -> cython.int:
-        """Return how the curve goes through the corner that it visits as the rank-th."""
-        dim: cython.int = self.nodes.dim
-        axis: cython.int = state % dim
-        entry: cython.int = _gray((rank - 1) // 2 * 2) if rank > 0 else 0
-        ones: cython.int = 0
-
-        # The axis on which it leaves: by how many ones the rank ends, or the one before it does.
-        while rank > 0 and (rank - 1 + rank % 2) >> ones & 1:
-            ones += 1
-        entry = state // dim ^ _turned(entry, axis + 1, dim)
-        return dim * entry + (axis + ones + 1) % dim
 
     # Nodes
 
@@ -423,11 +358,44 @@ def _copy(
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _whole(x: cython.double) -> cython.int:
-    """Return a number >= 0 without its fraction."""
+def _cell(x: cython.double, last: cython.int) -> cython.int:
+    """Return a number >= 0 without its fraction, `last` at most."""
     if cython.compiled:
-        return cython.cast(cython.int, x)
-    return int(x)
+        return min(cython.cast(cython.int, x), last)
+    return min(int(x), last)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _place_on_curve_2(turns: cython.int[::1], x: cython.int, y: cython.int) -> cython.longlong:
+    """Return which cell of a square of 4096 by 4096 this is, along the curve: 24 bits."""
+    turn: cython.int = turns[(x >> 8) << 4 | y >> 8]
+    key: cython.longlong = turn >> STATE_BITS
+
+    turn = turns[(turn & STATE) << 8 | (x >> 4 & 15) << 4 | (y >> 4 & 15)]
+    key = key << 8 | turn >> STATE_BITS
+    turn = turns[(turn & STATE) << 8 | (x & 15) << 4 | (y & 15)]
+    return key << 8 | turn >> STATE_BITS
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _place_on_curve_3(
+    turns: cython.int[::1], x: cython.int, y: cython.int, z: cython.int
+) -> cython.longlong:
+    """Return which cell of a cube of 256 by 256 by 256 this is, along the curve: 24 bits."""
+    turn: cython.int = turns[(x >> 6) << 4 | (y >> 6) << 2 | z >> 6]
+    key: cython.longlong = turn >> STATE_BITS
+    shift: cython.int
+
+    for shift in range(4, -1, -2):
+        turn = turns[
+            (turn & STATE) << 6 | (x >> shift & 3) << 4 | (y >> shift & 3) << 2 | (z >> shift & 3)
+        ]
+        key = key << 6 | turn >> STATE_BITS
+    return key
 
 
 @cython.cfunc
@@ -445,6 +413,67 @@ def _turned(bits: cython.int, by: cython.int, dim: cython.int) -> cython.int:
     """Return `dim` bits, turned to the left."""
     by %= dim
     return (bits << by | bits >> (dim - by)) & ((1 << dim) - 1)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _rank(dim: cython.int, state: cython.int, corner: cython.int) -> cython.int:
+    """Return as which of the corners of a cube the curve visits one, a bit for each axis.
+
+    A state is the corner at which the curve enters, times the number of axes,
+    and the axis along which it goes on.
+    """
+    gray: cython.int = _turned(corner ^ state // dim, dim - (state % dim + 1), dim)
+    rank: cython.int = 0
+
+    while _gray(rank) != gray:
+        rank += 1
+    return rank
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _next_state(dim: cython.int, state: cython.int, rank: cython.int) -> cython.int:
+    """Return how the curve goes through the corner that it visits as the rank-th."""
+    axis: cython.int = state % dim
+    entry: cython.int = _gray((rank - 1) // 2 * 2) if rank > 0 else 0
+    ones: cython.int = 0
+
+    # The axis on which it leaves: by how many ones the rank ends, or the one before it does.
+    while rank > 0 and (rank - 1 + rank % 2) >> ones & 1:
+        ones += 1
+    entry = state // dim ^ _turned(entry, axis + 1, dim)
+    return dim * entry + (axis + ones + 1) % dim
+
+
+@cython.cfunc
+def _find_turns(dim: cython.int) -> object:
+    """Return the table of turns: where on the curve a cell is, and how it goes on in there.
+
+    An entry stands for a state of the curve, in which it goes through a cube,
+    and for some bits of the cell's number on each axis: 4 in 2D, 2 in 3D.
+    """
+    step: cython.int = 4 if dim == 2 else 2
+    turns: cython.int[::1] = zeros(INT, (dim << dim) << (step * dim))
+    entry: cython.int
+    state: cython.int
+    key: cython.int
+    level: cython.int
+    k: cython.int
+    corner: cython.int
+
+    for entry in range(turns.shape[0]):
+        state = entry >> (step * dim)
+        key = 0
+        for level in range(step - 1, -1, -1):
+            corner = 0
+            for k in range(dim):
+                corner |= (entry >> (step * (dim - 1 - k) + level) & 1) << k
+            corner = _rank(dim, state, corner)
+            key = key << dim | corner
+            state = _next_state(dim, state, corner)
+        turns[entry] = key << STATE_BITS | state
+    return turns
 
 
 @cython.cfunc

@@ -7,11 +7,7 @@ cdef class Layout:
     cdef long long[::1] old_child  # the items in the order of the line
     cdef long long[::1] runs  # start and end of the parts of the line that are yet to be sorted
     cdef int[::1] counts
-    cdef int step  # bits of each axis that the table of turns takes at once
-    cdef int[::1] turns
-    cdef double[3] least  # of the grid: its lower and upper corner
-    cdef double[3] most
-    cdef int[3] cell
+    cdef int[::1] turns  # how the curve goes, see _find_turns
 
     cdef int lay_out(self) except -1
     cdef void _line_up(self) noexcept
@@ -20,6 +16,3 @@ cdef class Layout:
     cdef void _insert(self, Py_ssize_t start, Py_ssize_t end) noexcept
     cdef void _distribute(self, Py_ssize_t start, Py_ssize_t end) noexcept
     cdef void _build(self) noexcept
-    cdef void _find_turns(self) noexcept
-    cdef int _rank(self, int state, int corner) noexcept
-    cdef int _next_state(self, int state, int rank) noexcept

@@ -16,13 +16,20 @@ if cython.compiled:
 else:
     from ecs_collide._kernels._tree import Tree
 
-from ecs_collide._kernels._memory import LONG, zeros
+from ecs_collide._kernels._memory import INT, LONG, zeros
 
-cython.declare(DIGIT=cython.int, N_DIGITS=cython.int, KEY_BITS=cython.int, KEY=cython.longlong)
+cython.declare(
+    DIGIT=cython.int,
+    N_DIGITS=cython.int,
+    KEY_BITS=cython.int,
+    KEY=cython.longlong,
+    FEW=cython.int,
+)
 DIGIT = 11  # bits that are sorted at once
 N_DIGITS = 2048
 KEY_BITS = 32  # of each of the two keys of a pair
 KEY = 0xFFFFFFFF
+FEW = 16  # pairs of one item: so many are quicker sorted by insertion
 
 
 @cython.final
@@ -45,7 +52,7 @@ class Listing:
         self.kept = zeros(LONG, 0)
         self.fresh = zeros(LONG, 0)
         self.spare = zeros(LONG, 0)
-        self.counts = zeros(LONG, N_DIGITS)
+        self.counts = zeros(INT, N_DIGITS)
 
     def renew(
         self,
@@ -105,41 +112,73 @@ class Listing:
         return n
 
     @cython.cfunc
+    def _sort(self, n: cython.Py_ssize_t, n_keys: cython.Py_ssize_t) -> cython.void:
+        """Sort the fresh pairs: by the first key all at once, by the second within each first.
+
+        Where one box touches many, by the second key before, digit by digit.
+        """
+        counts: cython.int[::1]
+        fresh: cython.longlong[::1] = self.fresh
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        most: cython.int = 0
+        shift: cython.int = 0
+        pair: cython.longlong
+
+        if self.counts.shape[0] < max(n_keys, N_DIGITS):
+            self.counts = zeros(INT, max(2 * n_keys, N_DIGITS))
+        counts = self.counts
+        for i in range(n_keys):
+            counts[i] = 0
+        for i in range(n):
+            counts[fresh[i] >> KEY_BITS] += 1
+        for i in range(n_keys):
+            most = max(most, counts[i])
+        if most > FEW:
+            while n_keys - 1 >> shift:
+                self._distribute(n, shift, N_DIGITS - 1)
+                shift += DIGIT
+        self._distribute(n, KEY_BITS, n_keys - 1)
+        fresh = self.fresh
+        if most > FEW:
+            return
+        for i in range(1, n):
+            pair = fresh[i]
+            j = i
+            while j > 0 and fresh[j - 1] > pair:
+                fresh[j] = fresh[j - 1]
+                j -= 1
+            fresh[j] = pair
+
+    @cython.cfunc
     @cython.exceptval(check=False)
-    def _sort(self, n: cython.Py_ssize_t, n_keys: cython.longlong) -> cython.void:
-        """Sort the fresh pairs: a radix sort, by the second key and then by the first."""
-        counts: cython.longlong[::1] = self.counts
+    def _distribute(
+        self, n: cython.Py_ssize_t, shift: cython.int, most: cython.longlong
+    ) -> cython.void:
+        """Sort the fresh pairs by a part of their keys, which is `most` at most; keep order else."""
+        counts: cython.int[::1] = self.counts
         fresh: cython.longlong[::1] = self.fresh
         spare: cython.longlong[::1] = self.spare
+        mask: cython.longlong = N_DIGITS - 1 if shift < KEY_BITS else KEY
         i: cython.Py_ssize_t
-        digit: cython.Py_ssize_t
-        shift: cython.int
-        half: cython.int
-        place: cython.longlong
-        count: cython.longlong
+        part: cython.Py_ssize_t
+        place: cython.int = 0
+        count: cython.int
 
-        if n < 2:
-            return
-        for half in range(2):
-            shift = half * KEY_BITS
-            while n_keys - 1 >> (shift - half * KEY_BITS):
-                for i in range(N_DIGITS):
-                    counts[i] = 0
-                for i in range(n):
-                    counts[fresh[i] >> shift & (N_DIGITS - 1)] += 1
-                place = 0
-                for i in range(N_DIGITS):
-                    count = counts[i]
-                    counts[i] = place
-                    place += count
-                for i in range(n):
-                    digit = fresh[i] >> shift & (N_DIGITS - 1)
-                    spare[counts[digit]] = fresh[i]
-                    counts[digit] += 1
-                fresh, spare = spare, fresh
-                shift += DIGIT
-        self.fresh = fresh
-        self.spare = spare
+        for i in range(most + 1):
+            counts[i] = 0
+        for i in range(n):
+            counts[fresh[i] >> shift & mask] += 1
+        for i in range(most + 1):
+            count = counts[i]
+            counts[i] = place
+            place += count
+        for i in range(n):
+            part = fresh[i] >> shift & mask
+            spare[counts[part]] = fresh[i]
+            counts[part] += 1
+        self.fresh = spare
+        self.spare = fresh
 
     @cython.cfunc
     def _merge(

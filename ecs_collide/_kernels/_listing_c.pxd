@@ -7,8 +7,9 @@ cdef class Listing:
     cdef long long[::1] kept  # packed keys of pairs that stay
     cdef long long[::1] fresh  # packed keys of pairs that are new
     cdef long long[::1] spare
-    cdef long long[::1] counts
+    cdef int[::1] counts
 
     cdef Py_ssize_t _keep(self, long long[::1] key_of) noexcept
-    cdef void _sort(self, Py_ssize_t n, long long n_keys) noexcept
+    cdef void _sort(self, Py_ssize_t n, Py_ssize_t n_keys)
+    cdef void _distribute(self, Py_ssize_t n, int shift, long long most) noexcept
     cdef void _merge(self, Py_ssize_t n_kept, Py_ssize_t n_fresh, long long[::1] item_of)

@@ -173,7 +173,8 @@ class Pairing:
             if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
                 self.stack = grown(self.stack, 2 * self.stack.shape[0])
                 stack = self.stack
-            # The higher of the two is opened, or both.
+            # The higher of the two is opened, or both; unless all that is in the lower one lies
+            # outside it, as walls do that surround a crowd.
             if nodes.level[one] < nodes2.level[other]:
                 mask = touching(
                     nodes2.lanes, nodes2.origin, box2, other, box, 2 * dim * nodes.place[one], dim
@@ -188,6 +189,10 @@ class Pairing:
                 nodes.lanes, nodes.origin, box, one, box2, 2 * dim * nodes2.place[other], dim
             )
             if nodes.level[one] > nodes2.level[other]:
+                if not touching(
+                    nodes2.lanes, nodes2.origin, box2, other, box, 2 * dim * nodes.place[one], dim
+                ):
+                    continue
                 while mask:
                     top += 2
                     stack[top] = nodes.child[WIDTH * one + lowest(mask)]

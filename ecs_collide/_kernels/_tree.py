@@ -28,40 +28,43 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._fatness_c import FatBounds, flat
     from cython.cimports.ecs_collide._kernels._lanes_c import WAITING, WIDTH
     from cython.cimports.ecs_collide._kernels._layout_c import Layout
     from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
     from cython.cimports.ecs_collide._kernels._pairing_c import Pairing
     from cython.cimports.ecs_collide._kernels._walks_c import Walker
 else:
+    from ecs_collide._kernels._fatness import FatBounds, flat
     from ecs_collide._kernels._lanes import WAITING, WIDTH
     from ecs_collide._kernels._layout import Layout
     from ecs_collide._kernels._nodes import Nodes
     from ecs_collide._kernels._pairing import Pairing
     from ecs_collide._kernels._walks import Walker
 
-from ecs_collide._kernels._memory import DOUBLE, INT, LONG, grown, zeros
+from ecs_collide._kernels._memory import LONG, grown, zeros
 
 cython.declare(
     MOST_ITEMS=cython.Py_ssize_t,
-    TOO_BIG=cython.double,
-    PUTS_TO_LAY_OUT_AT_ONCE=cython.Py_ssize_t,
+    ESCAPES_TO_LAY_OUT=cython.Py_ssize_t,
     PUTS_TO_LAY_OUT=cython.Py_ssize_t,
     CHANGES_TO_SWEEP=cython.Py_ssize_t,
-    HASH=cython.longlong,
-    TURN=cython.longlong,
-    LOW_31_BITS=cython.longlong,
-    LOW_32_BITS=cython.longlong,
+    SAME=cython.int,
+    MOVED=cython.int,
+    ESCAPED=cython.int,
+    AWAY=cython.int,
 )
 MOST_ITEMS = 2**27  # places are numbered by 32 bits
-TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
-PUTS_TO_LAY_OUT_AT_ONCE = 16  # lay out where one in so many items is away; that costs the same
+ESCAPES_TO_LAY_OUT = 16  # lay out at once where one in so many items escapes; that costs the same
 PUTS_TO_LAY_OUT = 2  # lay out anew after one reinsertion for so many items
 CHANGES_TO_SWEEP = 16  # where one in so many boxes has moved, refresh nodes level by level
-HASH = 2654435769  # 2**32 / golden ratio: spreads neighbouring items evenly
-TURN = 1000003  # far from items that are neighbours
-LOW_31_BITS = 0x7FFFFFFF
-LOW_32_BITS = 0xFFFFFFFF
+
+
+# What becomes of an item that is given a box.
+SAME = 0
+MOVED = 1  # inside its fat bounds
+ESCAPED = 2  # from them, but it stays in its node
+AWAY = 3  # new, or out of the home of its node
 
 
 @cython.final
@@ -97,8 +100,7 @@ class Tree:
         self.found = zeros(LONG, 0)
         self.moved = zeros(LONG, 0)
         self.away = zeros(LONG, 0)
-        self.fat = zeros(DOUBLE, 0, 2 * dim)
-        self.turn_of = zeros(INT, 0)
+        self.fatness = FatBounds(dim)
         if not cython.compiled:
             self.ray_origin = [0.0] * 3
             self.ray_direction = [0.0] * 3
@@ -146,9 +148,20 @@ class Tree:
         if not self.nodes.holds(item):
             return False
         for k in range(self.dim):
-            mins[row, k] = self.fat[item, k]
-            maxs[row, k] = self.fat[item, self.dim + k]
+            mins[row, k] = self.fatness.bounds[item, k]
+            maxs[row, k] = self.fatness.bounds[item, self.dim + k]
         return True
+
+    def box_into(
+        self, item: cython.Py_ssize_t, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]
+    ) -> None:
+        """Write the box of an item, which must be there, into the first row of two arrays."""
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t = 2 * self.dim * self.nodes.place_of[item]
+
+        for k in range(self.dim):
+            mins[0, k] = self.nodes.box[at + k]
+            maxs[0, k] = self.nodes.box[at + self.dim + k]
 
     @cython.ccall
     @cython.exceptval(check=False)
@@ -177,7 +190,7 @@ class Tree:
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
         motion: cython.double[:, ::1],
-        swept: cython.bint,
+        filed: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
     ) -> int:
@@ -192,10 +205,12 @@ class Tree:
         mins, maxs : float64 (rows, dim)
             The boxes, by which the tree is searched.
         motion : float64 (rows, dim)
-        swept : bool
-            Whether the boxes hold their ways already.
+            In the step to come; no rows: nothing moves.
+        filed : bool
+            Whether the arrays have a row for each item there may be, and the
+            boxes hold their ways already.  Else row i belongs to items[i].
         margin, lookahead : float
-            How far fresh bounds reach beyond it; see `_fatten`.
+            How far fresh bounds reach beyond it; see `FatBounds.fatten`.
         """
         nodes: Nodes = self.nodes
         i: cython.Py_ssize_t
@@ -205,30 +220,34 @@ class Tree:
         n_escaped: cython.Py_ssize_t = 0
         n_away: cython.Py_ssize_t = 0
         n_new: cython.Py_ssize_t = 0
+        fate: cython.int
 
         for i in range(items.shape[0]):
             greatest = max(greatest, items[i])
             if items[i] < 0:
                 raise IndexError(f"item {items[i]} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
-        self._aim(mins, maxs, motion, swept, margin, lookahead)
+        self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
         for i in range(items.shape[0]):
             item = items[i]
-            if self._escapes(item):
-                n_escaped += 1
-                if nodes.place_of[item] < 0 or not nodes.is_at_home(item):
-                    self.away[n_away] = item
-                    n_away += 1
-                    n_new += nodes.place_of[item] < 0
-                    continue
-            self.moved[n_moved] = item
-            n_moved += 1
-        if PUTS_TO_LAY_OUT_AT_ONCE * n_away > nodes.n_items:
+            fate = self._judge(item, item if filed else i)
+            n_escaped += fate >= ESCAPED
+            if fate == AWAY:
+                n_new += nodes.place_of[item] < 0
+                self.away[n_away] = i
+                n_away += 1
+            elif fate != SAME:
+                self.moved[n_moved] = item
+                n_moved += 1
+        if ESCAPES_TO_LAY_OUT * n_escaped > nodes.n_items:
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
             for i in range(n_away):
-                self._hang_loose(self.away[i])
+                item = items[self.away[i]]
+                self._hang_loose(item, item if filed else self.away[i])
             self._lay_out()
             return n_escaped
+        for i in range(n_moved):
+            nodes.note_change(self.moved[i])
         if CHANGES_TO_SWEEP * n_moved > nodes.n_items:
             for i in range(n_moved):
                 nodes.stale[nodes.place_of[self.moved[i]] >> 3] = 1
@@ -237,7 +256,8 @@ class Tree:
             for i in range(n_moved):
                 nodes.climb(nodes.place_of[self.moved[i]] >> 3)
         for i in range(n_away):
-            self._reinsert(self.away[i])
+            item = items[self.away[i]]
+            self._reinsert(item, item if filed else self.away[i])
         if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
             self._lay_out()
         return n_escaped
@@ -250,7 +270,7 @@ class Tree:
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
         motion: cython.double[:, ::1],
-        swept: cython.bint,
+        filed: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.bint:
@@ -258,170 +278,49 @@ class Tree:
 
         O(1) where it stays inside the old ones, else O(log n) on average.
         """
+        row: cython.Py_ssize_t = item if filed else 0
+        fate: cython.int
+
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
         self._make_room(item)
-        self._aim(mins, maxs, motion, swept, margin, lookahead)
-        escapes: cython.bint = self._escapes(item)
-        if self.nodes.place_of[item] >= 0 and (not escapes or self.nodes.is_at_home(item)):
-            self.nodes.climb(self.nodes.place_of[item] >> 3)
-            return escapes
-        self._reinsert(item)
-        if PUTS_TO_LAY_OUT * self.n_puts > self.nodes.n_items:
-            self._lay_out()
-        return True
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _aim(
-        self,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        motion: cython.double[:, ::1],
-        swept: cython.bint,
-        margin: cython.double,
-        lookahead: cython.double,
-    ) -> cython.void:
-        """Look at these arrays until the next time."""
-        self.mins = flat(mins)
-        self.maxs = flat(maxs)
-        self.motion = flat(motion)
-        self.fat_row = flat(self.fat)
-        self.swept = swept
-        self.margin = margin
-        self.lookahead = lookahead
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _escapes(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Write the box of an item to its place; give it fresh fat bounds if it needs some."""
-        fits: cython.bint = False
-
-        if self.nodes.place_of[item] >= 0:
-            self._write_box(item, self.nodes.place_of[item])
+        self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
+        fate = self._judge(item, row)
+        if fate == AWAY:
+            self._reinsert(item, row)
+            if PUTS_TO_LAY_OUT * self.n_puts > self.nodes.n_items:
+                self._lay_out()
+        elif fate != SAME:
             self.nodes.note_change(item)
-            fits = self._fits(item)
-        if not fits:
-            self._fatten(item)
-        return not fits
+            self.nodes.climb(self.nodes.place_of[item] >> 3)
+        return fate >= ESCAPED
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _write_box(self, item: cython.Py_ssize_t, place: cython.Py_ssize_t) -> cython.void:
-        """Write the box of an item to a place of a node."""
-        box: cython.p_double = self.nodes.box
-        dim: cython.Py_ssize_t = self.dim
-        k: cython.Py_ssize_t
+    def _judge(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.int:
+        """Write the box of an item to its place; tell what becomes of the item."""
+        nodes: Nodes = self.nodes
+        place: cython.Py_ssize_t = nodes.place_of[item]
 
-        for k in range(dim):
-            box[2 * dim * place + k] = self.mins[dim * item + k]
-            box[2 * dim * place + dim + k] = self.maxs[dim * item + k]
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _fits(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the fat bounds of an item hold its way, and not far more than that."""
-        fat: cython.p_double = self.fat_row
-        dim: cython.Py_ssize_t = self.dim
-        p: cython.Py_ssize_t = dim * item
-        q: cython.Py_ssize_t = 2 * dim * item
-        k: cython.Py_ssize_t
-        way: cython.double
-        low: cython.double
-        high: cython.double
-        longest: cython.double = 0.0
-        fits: cython.bint = True
-        around: cython.double
-        x: cython.double = 0.0
-        y: cython.double = 0.0
-        z: cython.double = 0.0
-
-        # No short circuits: what decides is another thing each time, and branches are guessed badly.
-        for k in range(dim):
-            way = self.motion[p + k]
-            low = self.mins[p + k]
-            high = self.maxs[p + k]
-            if not self.swept:
-                low += min(way, 0.0)
-                high += max(way, 0.0)
-            fits &= (low >= fat[q + k]) & (high <= fat[q + dim + k])
-            x = y
-            y = z
-            z = high - low
-            longest = max(longest, z - abs(way))
-        around = 2.0 * (self.margin if self.margin >= 0.0 else 0.1 * longest)
-        if dim == 2:
-            return fits & (
-                (fat[q + 2] - fat[q]) + (fat[q + 3] - fat[q + 1])
-                <= TOO_BIG * ((y + around) + (z + around))
-            )
-        return fits & (
-            _surface(fat[q + 3] - fat[q], fat[q + 4] - fat[q + 1], fat[q + 5] - fat[q + 2])
-            <= TOO_BIG * _surface(x + around, y + around, z + around)
-        )
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _fatten(self, item: cython.Py_ssize_t) -> cython.void:
-        """Give an item fresh fat bounds.
-
-        They are its box on its way in the step, the margin more on all sides
-        (a tenth of the body's longest side where it is negative), and in the
-        direction of the motion what the body will cross in the next
-        `lookahead` steps, but at most half its side on each axis.
-
-        The growth is any part of that, up to all of it or twice the way, by
-        what the item is and how often it got some: else bodies of one speed
-        would all escape in the same step.
-        """
-        fat: cython.p_double = self.fat_row
-        dim: cython.Py_ssize_t = self.dim
-        p: cython.Py_ssize_t = dim * item
-        q: cython.Py_ssize_t = 2 * dim * item
-        k: cython.Py_ssize_t
-        way: cython.double
-        side: cython.double
-        growth: cython.double
-        margin: cython.double = self.margin
-        phase: cython.longlong
-        share: cython.double
-
-        self.turn_of[item] += 1
-        phase = (item + TURN * self.turn_of[item]) & LOW_31_BITS
-        share = ((phase * HASH) & LOW_32_BITS) / 4294967296.0
-        if margin < 0.0:
-            margin = 0.0
-            for k in range(p, p + dim):
-                margin = max(margin, 0.1 * self._side(k))
-        for k in range(dim):
-            way = self.motion[p + k]
-            side = max(self._side(p + k), 0.0)
-            growth = share * min(2.0 * self.lookahead * abs(way), 0.5 * side)
-            fat[q + k] = self.mins[p + k] - margin
-            fat[q + dim + k] = self.maxs[p + k] + margin
-            if not self.swept:
-                fat[q + k] += min(way, 0.0)
-                fat[q + dim + k] += max(way, 0.0)
-            if way < 0.0:
-                fat[q + k] -= growth
-            else:
-                fat[q + dim + k] += growth
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _side(self, at: cython.Py_ssize_t) -> cython.double:
-        """Return how long a body is, at a place of the columns: its box without its way."""
-        side: cython.double = self.maxs[at] - self.mins[at]
-
-        return side - abs(self.motion[at]) if self.swept else side
+        if place < 0:
+            self.fatness.fatten(item, row)
+            nodes.is_changed[item] = 1
+            return AWAY
+        if self.fatness.fits(item, row):
+            if self.fatness.is_same(nodes.box, place, row):
+                return SAME
+            self.fatness.write_box(nodes.box, place, row)
+            nodes.is_changed[item] = 1
+            return MOVED
+        self.fatness.fatten(item, row)
+        self.fatness.write_box(nodes.box, place, row)
+        nodes.is_changed[item] = 1
+        return ESCAPED if nodes.is_at_home(item) else AWAY
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _reinsert(self, item: cython.Py_ssize_t) -> cython.int:
+    def _reinsert(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.int:
         """Hang an item in where its box fits best, wherever it was before."""
         nodes: Nodes = self.nodes
 
@@ -429,7 +328,7 @@ class Tree:
         nodes.make_room_for_nodes(nodes.level[nodes.root()] + 3)
         if nodes.place_of[item] >= 0:
             nodes.detach(item)
-        self._write_box(item, WAITING)
+        self.fatness.write_box(nodes.box, WAITING, row)
         nodes.attach(item)
         nodes.note_change(item)
         self.n_puts += 1
@@ -437,7 +336,7 @@ class Tree:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _hang_loose(self, item: cython.Py_ssize_t) -> cython.void:
+    def _hang_loose(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Give a new item a place in a node that hangs nowhere, for a layout to come."""
         nodes: Nodes = self.nodes
         place: cython.int
@@ -451,8 +350,7 @@ class Tree:
         nodes.n_items += 1
         nodes.child[place] = item
         nodes.place_of[item] = place
-        nodes.is_changed[item] = 1
-        self._write_box(item, place)
+        self.fatness.write_box(nodes.box, place, row)
 
     # Queries
 
@@ -517,8 +415,10 @@ class Tree:
         items met at once, the one with the least id, in row `item` of `ids`,
         is written into `items`.  Row i of `hits`, 1 + 2 * dim numbers, gets
         the time, the point, and the normal of the face that is met: 0 where
-        the ray begins inside.
+        the ray begins inside.  With no rows in `tight_min` the boxes that the
+        tree holds are the items' own.
         """
+        own: cython.bint = tight_min.shape[0] == 0
         lows: cython.p_double = flat(tight_min)
         highs: cython.p_double = flat(tight_max)
         i: cython.Py_ssize_t
@@ -529,7 +429,7 @@ class Tree:
                 self.ray_origin[k] = origins[i, k]
                 self.ray_direction[k] = directions[i, k]
             items[i] = self.walker.find_on_ray(
-                self.ray_origin, self.ray_direction, lows, highs, ids, self.ray_hit
+                self.ray_origin, self.ray_direction, own, lows, highs, ids, self.ray_hit
             )
             for k in range(1 + 2 * self.dim):
                 hits[i, k] = self.ray_hit[k]
@@ -620,8 +520,7 @@ class Tree:
         self.found = grown(self.found, room)
         self.moved = grown(self.moved, room)
         self.away = grown(self.away, room)
-        self.fat = grown(self.fat, room)
-        self.turn_of = grown(self.turn_of, room)
+        self.fatness.make_room(room)
         return 0
 
     @cython.cfunc
@@ -630,21 +529,3 @@ class Tree:
         self.n_puts = 0
         self.loose = 0
         return self.layout.lay_out()
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _surface(x: cython.double, y: cython.double, z: cython.double) -> cython.double:
-    """Return half the surface of a box."""
-    return x * y + y * z + z * x
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def flat(view: cython.double[:, ::1]) -> cython.p_double:
-    """Return the numbers of an array in one row, for loops that are called once for each item."""
-    if cython.compiled:
-        return cython.address(view[0, 0])
-    return view.cast("B").cast("d") if view.shape[0] > 0 else view

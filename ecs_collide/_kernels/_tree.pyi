@@ -9,6 +9,7 @@ class Tree:
     def drop(self, item: int) -> bool: ...
     def drop_many(self, items: memoryview) -> None: ...
     def bounds_into(self, item: int, mins: memoryview, maxs: memoryview, row: int) -> bool: ...
+    def box_into(self, item: int, mins: memoryview, maxs: memoryview) -> None: ...
     def covers(self, item: int, mins: memoryview, maxs: memoryview) -> bool: ...
     def renew(
         self,
@@ -16,7 +17,7 @@ class Tree:
         mins: memoryview,
         maxs: memoryview,
         motion: memoryview,
-        swept: bool,
+        filed: bool,
         margin: float,
         lookahead: float,
     ) -> int: ...
@@ -26,7 +27,7 @@ class Tree:
         mins: memoryview,
         maxs: memoryview,
         motion: memoryview,
-        swept: bool,
+        filed: bool,
         margin: float,
         lookahead: float,
     ) -> bool: ...

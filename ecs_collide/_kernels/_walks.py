@@ -4,8 +4,8 @@
 Nothing here recurses: what is still to be visited stands on a stack, seven
 more nodes for each level at most.
 
-The items' own boxes, `tight_min` and `tight_max`, stand in row `item` of two
-arrays and lie inside the boxes that the tree holds.
+The boxes that the tree holds may be larger than the items' *own* ones, which
+then stand in row `item` of two arrays, `tight_min` and `tight_max`.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ class Walker:
         self,
         origin: cython.p_double,
         direction: cython.p_double,
+        own: cython.bint,
         tight_min: cython.p_double,
         tight_max: cython.p_double,
         ids: cython.longlong[::1],
@@ -147,13 +148,19 @@ class Walker:
                     entry[i] = time
                     stack[i] = item
                     continue
-                i = dim * item
-                time = _time_of_entry(tight_min, tight_max, i, i, dim, origin, direction)
+                if not own:
+                    i = dim * item
+                    time = _time_of_entry(tight_min, tight_max, i, i, dim, origin, direction)
                 if time < least or (time == least and (nearest < 0 or ids[item] < ids[nearest])):
                     least = time
                     nearest = item
         if nearest >= 0:
-            _describe_hit(tight_min, tight_max, dim * nearest, dim, least, origin, direction, hit)
+            i = 2 * dim * nodes.place_of[nearest]
+            if own:
+                _describe_hit(nodes.box, nodes.box, i, i + dim, dim, least, origin, direction, hit)
+            else:
+                i = dim * nearest
+                _describe_hit(tight_min, tight_max, i, i, dim, least, origin, direction, hit)
         return nearest
 
     @cython.cfunc
@@ -265,6 +272,7 @@ def _describe_hit(
     mins: cython.p_double,
     maxs: cython.p_double,
     p: cython.Py_ssize_t,
+    q: cython.Py_ssize_t,
     dim: cython.Py_ssize_t,
     time: cython.double,
     origin: cython.p_double,
@@ -286,7 +294,7 @@ def _describe_hit(
         hit[1 + dim + k] = 0.0
         if direction[k] == 0.0 or is_met:
             continue
-        face = mins[p + k] if direction[k] > 0.0 else maxs[p + k]
+        face = mins[p + k] if direction[k] > 0.0 else maxs[q + k]
         if (face - origin[k]) / direction[k] == time:
             is_met = True
             hit[1 + k] = face

@@ -16,6 +16,7 @@ cdef class Walker:
         self,
         double* origin,
         double* direction,
+        bint own,
         double* tight_min,
         double* tight_max,
         long long[::1] ids,
