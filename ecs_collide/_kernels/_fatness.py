@@ -10,6 +10,10 @@ try:
     import cython
 except ImportError:
     from ecs_collide import _cython as cython
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._lanes_c import are_in_order, fits_2
+else:
+    are_in_order = fits_2 = None  # the same operations as here, by vector instructions
 
 from ecs_collide._kernels._memory import DOUBLE, INT, grown, zeros
 
@@ -158,11 +162,22 @@ class FatBounds:
         q: cython.Py_ssize_t = 2 * self.dim * item
         around: cython.double = self.margin
         fits: cython.bint
-        x: cython.double = self._side(p)
-        y: cython.double = self._side(p + 1)
+        x: cython.double
+        y: cython.double
         z: cython.double = 0.0
 
-        # No short circuits: what decides is another thing each time, and branches are guessed badly.
+        if cython.compiled and self.dim == 2:
+            return fits_2(
+                self.mins + p,
+                self.maxs + p,
+                cython.NULL if self.still else self.motion + p,
+                self.swept,
+                self.fat_row + q,
+                self.margin,
+                TOO_BIG,
+            )
+        x = self._side(p)
+        y = self._side(p + 1)
         fits = self._holds_way(q, p) & self._holds_way(q + 1, p + 1)
         if self.dim == 3:
             z = self._side(p + 2)
@@ -246,9 +261,12 @@ def are_fine(lowers: cython.double[:, ::1], uppers: cython.double[:, ::1]) -> bo
     """Tell whether all boxes are finite, not too large, and no lower corner is above the upper."""
     low: cython.p_double = flat(lowers)
     high: cython.p_double = flat(uppers)
+    n: cython.Py_ssize_t = lowers.shape[0] * lowers.shape[1]
     i: cython.Py_ssize_t
-    fine: cython.bint = True
 
-    for i in range(lowers.shape[0] * lowers.shape[1]):
-        fine &= (low[i] >= -LARGEST) & (low[i] <= high[i]) & (high[i] <= LARGEST)
-    return bool(fine)
+    if cython.compiled:
+        return bool(are_in_order(low, high, n, LARGEST))
+    i = 0
+    while i < n and -LARGEST <= low[i] <= high[i] <= LARGEST:
+        i += 1
+    return i == n

@@ -140,6 +140,12 @@ ECS_COLLIDE_INLINE int touch(const double *boxes, ptrdiff_t p, const double *box
 {
     const double *one = boxes + p, *other = boxes2 + q;
 
+#ifdef ECS_COLLIDE_SSE2
+    if (dim == 2)
+        return _mm_movemask_pd(_mm_and_pd(
+                   _mm_cmple_pd(_mm_loadu_pd(one), _mm_loadu_pd(other + 2)),
+                   _mm_cmple_pd(_mm_loadu_pd(other), _mm_loadu_pd(one + 2)))) == 3;
+#endif
     if (one[0] > other[dim] || one[dim] < other[0] || one[1] > other[dim + 1] ||
         one[dim + 1] < other[1])
         return 0;

@@ -35,3 +35,15 @@ cdef extern from "_lanes.h" nogil:
     )
     int lowest(unsigned int mask)
     int lowest_of_64(unsigned long long mask)
+
+cdef extern from "_bounds.h" nogil:
+    bint fits_2(
+        const double* low,
+        const double* high,
+        const double* way,
+        bint swept,
+        const double* fat,
+        double margin,
+        double too_big,
+    )
+    bint are_in_order(const double* low, const double* high, Py_ssize_t n, double largest)

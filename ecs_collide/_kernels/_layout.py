@@ -66,7 +66,7 @@ class Layout:
         self.nodes = nodes
         self.keys = zeros(LONG, 0)
         self.spare = zeros(LONG, 0)
-        self.old_child = zeros(LONG, 0)
+        self.items = zeros(LONG, 0)
         self.runs = zeros(LONG, 64)
         self.counts = zeros(INT, 2 * N_DIGITS)
         if nodes.dim not in _TURNS:
@@ -95,7 +95,7 @@ class Layout:
         if self.keys.shape[0] < n:
             self.keys = zeros(LONG, max(n, 2 * self.keys.shape[0]))
             self.spare = zeros(LONG, self.keys.shape[0])
-            self.old_child = zeros(LONG, self.keys.shape[0])
+            self.items = zeros(LONG, self.keys.shape[0])
         self._line_up()
         self._sort()
         self._build()
@@ -276,6 +276,12 @@ class Layout:
         old_box: cython.p_double = nodes.box
         box: cython.p_double = nodes.spare_box
         keys: cython.longlong[::1] = self.keys
+        items: cython.longlong[::1] = self.items
+        child: cython.p_int = nodes.child
+        place_of: cython.p_int = nodes.place_of
+        is_changed: cython.p_int = nodes.is_changed
+        changed: cython.int
+        count: cython.int
         width: cython.Py_ssize_t = 2 * nodes.dim
         n: cython.Py_ssize_t = nodes.n_items
         n_nodes: cython.Py_ssize_t
@@ -289,33 +295,34 @@ class Layout:
         level: cython.int = 0
 
         for i in range(n):
-            self.old_child[i] = nodes.child[keys[i] & PLACE]
+            items[i] = child[keys[i] & PLACE]
         nodes.box = box
         nodes.spare_box = old_box
         while True:
             n_nodes = (n + WIDTH - 1) // WIDTH
             i = 0
             for k in range(n_nodes):
-                nodes.level[node] = level
-                nodes.stale[node] = 0
-                nodes.changed[node] = 0
                 # As evenly as can be: the last node of a level may not be all but empty.
-                nodes.count[node] = (n * (k + 1)) // n_nodes - i
-                for lane in range(nodes.count[node]):
-                    place = WIDTH * node + lane
+                count = (n * (k + 1)) // n_nodes - i
+                changed = 0
+                place = WIDTH * node
+                for lane in range(count):
                     if level > 0:
-                        nodes.child[place] = first + i
+                        child[place] = first + i
                         nodes.place[first + i] = place
-                        if nodes.changed[first + i]:
-                            nodes.changed[node] |= 1 << lane
+                        changed |= (nodes.changed[first + i] != 0) << lane
                     else:
                         old = keys[i] & PLACE
                         _copy(old_box, width * old, box, width * place, width)
-                        nodes.child[place] = self.old_child[i]
-                        nodes.place_of[self.old_child[i]] = place
-                        if nodes.is_changed[self.old_child[i]]:
-                            nodes.changed[node] |= 1 << lane
+                        child[place] = items[i]
+                        place_of[items[i]] = place
+                        changed |= is_changed[items[i]] << lane
+                    place += 1
                     i += 1
+                nodes.level[node] = level
+                nodes.count[node] = count
+                nodes.changed[node] = changed
+                nodes.stale[node] = 0
                 node += 1
             if level > 0:
                 for i in range(first, first + n):

@@ -4,7 +4,7 @@ cdef class Layout:
     cdef Nodes nodes
     cdef long long[::1] keys  # of each item in the line: its cell, then 32 bits for its place
     cdef long long[::1] spare
-    cdef long long[::1] old_child  # the items in the order of the line
+    cdef long long[::1] items  # the items in the order of the line
     cdef long long[::1] runs  # start and end of the parts of the line that are yet to be sorted
     cdef int[::1] counts
     cdef int[::1] turns  # how the curve goes, see _find_turns

@@ -72,8 +72,14 @@ class Pairing:
         With `only_changed`, those of which at least one item is marked.
         """
         box: cython.p_double = nodes.box
+        lanes: cython.p_float = nodes.lanes
+        origin: cython.p_double = nodes.origin
+        children: cython.p_int = nodes.child
+        is_changed: cython.p_int = nodes.is_changed
         dim: cython.Py_ssize_t = nodes.dim
         stack: cython.int[::1] = self.stack
+        pairs: cython.longlong[::1] = self.found
+        n: cython.Py_ssize_t = 0
         one: cython.int
         other: cython.int
         mask: cython.uint
@@ -85,6 +91,7 @@ class Pairing:
         child2: cython.int
         place: cython.int
         place2: cython.int
+        hit: cython.bint
         top: cython.Py_ssize_t = 0
 
         self.n = 0
@@ -104,32 +111,33 @@ class Pairing:
             # The children of `one` to compare; the bounds of a node stand where it hangs.
             mask = ALL_LANES >> (WIDTH - nodes.count[one])
             if one != other:
-                mask = touching(
-                    nodes.lanes, nodes.origin, box, one, box, 2 * dim * nodes.place[other], dim
-                )
-            found = touching_pairs(
-                box, one, mask & changed, nodes.lanes, nodes.origin, box, other, dim
-            )
+                mask = touching(lanes, origin, box, one, box, 2 * dim * nodes.place[other], dim)
+            found = touching_pairs(box, one, mask & changed, lanes, origin, box, other, dim)
             mask &= ~changed
             if mask:
                 found |= changed2 * EACH_LANE & touching_pairs(
-                    box, one, mask, nodes.lanes, nodes.origin, box, other, dim
+                    box, one, mask, lanes, origin, box, other, dim
                 )
             if one == other:
                 found &= ABOVE
             if nodes.level[one] == 0:
-                self._make_room()
+                if 2 * (n + WIDTH * WIDTH) > pairs.shape[0]:
+                    self.found = grown(self.found, 2 * pairs.shape[0])
+                    pairs = self.found
                 while found:
                     bit = lowest_of_64(found)
                     found &= found - 1
                     place = WIDTH * one + (bit >> 3)
                     place2 = WIDTH * other + (bit & 7)
-                    child = nodes.child[place]
-                    child2 = nodes.child[place2]
-                    if touch(box, 2 * dim * place, box, 2 * dim * place2, dim) and (
-                        not only_changed or nodes.is_changed[child] or nodes.is_changed[child2]
-                    ):
-                        self._add(child, child2)
+                    child = children[place]
+                    child2 = children[place2]
+                    hit = touch(box, 2 * dim * place, box, 2 * dim * place2, dim)
+                    if only_changed:
+                        hit &= is_changed[child] | is_changed[child2]
+                    # Written in any case, and overwritten by the next where it is no hit.
+                    pairs[2 * n] = child
+                    pairs[2 * n + 1] = child2
+                    n += hit
                 continue
             if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
                 self.stack = grown(self.stack, 2 * self.stack.shape[0])
@@ -137,13 +145,14 @@ class Pairing:
             if one == other:
                 for place in range(WIDTH * one, WIDTH * one + nodes.count[one]):
                     top += 2
-                    stack[top] = stack[top + 1] = nodes.child[place]
+                    stack[top] = stack[top + 1] = children[place]
             while found:
                 bit = lowest_of_64(found)
                 found &= found - 1
                 top += 2
-                stack[top] = nodes.child[WIDTH * one + (bit >> 3)]
-                stack[top + 1] = nodes.child[WIDTH * other + (bit & 7)]
+                stack[top] = children[WIDTH * one + (bit >> 3)]
+                stack[top + 1] = children[WIDTH * other + (bit & 7)]
+        self.n = n
 
     @cython.ccall
     def between(self, nodes: Nodes, nodes2: Nodes) -> object:
