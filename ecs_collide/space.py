@@ -316,19 +316,24 @@ class Space(Stepper):
 
     def query(self, min: VectorLike, max: VectorLike) -> list[int]:
         """Return the bodies whose boxes share a point with a region, sorted by id (closed)."""
+        v = self._roster.views
+        found: list[int] = []
+        for tree in self._trees:
+            some = tree.walker.query(min, max, v.tight_min, v.tight_max, v.ids)
+            if some is None:  # no plain tuples: take a closer look
+                return self.query(*self._checked_corners(min, max))
+            found += some
+        found.sort()
+        return found
+
+    def _checked_corners(self, min: VectorLike, max: VectorLike) -> tuple[Vector, Vector]:
         corners = _numbers.same_vectors(min=min, max=max)
         if corners.shape[1] != self.dim:
             raise ValueError(f"min and max must have {self.dim} axes in this space")
         if (corners[0] > corners[1]).any():
             raise ValueError(f"min={min!r} must not be beyond max={max!r}")
-        low, high = corners[:1].data, corners[1:].data
-        v = self._roster.views
-        found: list[int] = []
-        for tree in self._trees:
-            n = tree.overlapping(low, high, 0, v.tight_min, v.tight_max)
-            found.extend(tree.found[:n])
-        ids = v.ids
-        return sorted([ids[row] for row in found])
+        lower, upper = corners.tolist()
+        return tuple(lower), tuple(upper)
 
     def query_point(self, point: VectorLike) -> list[int]:
         """Return the bodies whose boxes hold a point, sorted by id (closed)."""
@@ -339,18 +344,21 @@ class Space(Stepper):
 
         Of several met at once the lowest entity id is returned; None if there is none.
         """
-        ray = _numbers.same_vectors(origin=origin, direction=direction)
-        if ray.shape[1] != self.dim:
-            raise ValueError(f"origin and direction must have {self.dim} axes in this space")
-        hits = self._cast(ray[:1], ray[1:])
-        if hits.ids[0] < 0:
+        v = self._roster.views
+        hits = [
+            tree.walker.cast_ray(origin, direction, v.tight_min, v.tight_max, v.ids)
+            for tree in self._trees
+        ]
+        if hits[0] is None:  # no plain tuples: take a closer look
+            ray = _numbers.same_vectors(origin=origin, direction=direction)
+            if ray.shape[1] != self.dim:
+                raise ValueError(f"origin and direction must have {self.dim} axes in this space")
+            return self.cast_ray(*map(tuple, ray.tolist()))
+        first = min((hit for hit in hits if hit), default=None)
+        if first is None:
             return None
-        return Hit(
-            int(hits.ids[0]),
-            float(hits.times[0]),
-            tuple(hits.points[0].tolist()),
-            tuple(hits.normals[0].tolist()),
-        )
+        time, entity, point, normal = first
+        return Hit(entity, time, point, normal)
 
     def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> RayHits:
         """Return where each of many rays meets a body first: `cast_ray` by row, but quicker.

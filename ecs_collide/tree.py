@@ -10,7 +10,6 @@ All answers are *closed*: boxes that only touch are found.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from operator import gt, index
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,10 +26,10 @@ _Vector: TypeAlias = tuple[float, ...]
 _AnyVector: TypeAlias = Sequence[float] | Floats
 
 _AUTO = -1.0  # tells the kernel to choose the margin by the size of each box
+_OWN: Any = np.zeros((0, 2)).data  # tells it that the boxes in the tree are the items' own
 
 
-@dataclass(frozen=True, slots=True)
-class RayHit:
+class RayHit(NamedTuple):
     """Where a ray meets a box.
 
     Attributes
@@ -324,8 +323,12 @@ class AABBTree:
 
         O(log n) and the number found.
         """
-        lower, upper = self._box(min, max)
-        return self._touching(np.array((lower,)), np.array((upper,)))
+        ask = self._tree.walker.query
+        found: list[int] | None = ask(min, max, _OWN, _OWN, self._rows.ids)
+        if found is None:  # no plain tuples: take a closer look
+            found = ask(*self._box(min, max), _OWN, _OWN, self._rows.ids)
+        assert found is not None
+        return found
 
     def query_id(self, id: int) -> list[int]:
         """Return the ids of all boxes that share a point with the box of `id`, but `id`; sorted.
@@ -337,7 +340,7 @@ class AABBTree:
         KeyError
             The id is not in the tree.
         """
-        found = self._touching(*self._box_of(self._row(id)))
+        found = self.query(*self.bounds(id))
         found.remove(id)
         return found
 
@@ -363,19 +366,15 @@ class AABBTree:
         included.  Of several boxes met at once, the one with the lowest id.
         O(log n) for boxes that overlap few others.
         """
-        hits = self.cast_rays(
-            (self._vector("origin", origin),), (self._vector("direction", direction),)
-        )
-        id = int(hits.ids[0])
-        if hits.times[0] > 1.0:
+        cast = self._tree.walker.cast_ray
+        hit = cast(origin, direction, _OWN, _OWN, self._rows.ids)
+        if hit is None:  # no plain tuples: take a closer look
+            start, way = self._vector("origin", origin), self._vector("direction", direction)
+            hit = cast(start, way, _OWN, _OWN, self._rows.ids)
+        if not hit:
             return None
-        normal = tuple(hits.normals[0].tolist())
-        return RayHit(
-            id,
-            float(hits.times[0]),
-            tuple(hits.points[0].tolist()),
-            normal if any(normal) else None,
-        )
+        time, id, point, normal = hit
+        return RayHit(id, time, point, normal if any(normal) else None)
 
     def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> RayHits:
         """Return where each of many rays first meets a box: `cast_ray` for each row, but quicker.
@@ -386,11 +385,9 @@ class AABBTree:
         """
         starts = np.atleast_2d(vectors("origins", origins))
         ways = self._vectors("directions", directions, len(starts))
-        items, nothing = np.empty(len(starts), np.int64), _view(np.zeros((0, self._dim)))
+        items = np.empty(len(starts), np.int64)
         hits = np.empty((len(starts), 1 + 2 * self._dim))
-        self._tree.rays(
-            starts.data, ways.data, nothing, nothing, self._rows.ids, items.data, hits.data
-        )
+        self._tree.rays(starts.data, ways.data, _OWN, _OWN, self._rows.ids, items.data, hits.data)
         return RayHits.of(items, np.asarray(self._rows.ids), hits)
 
     @property
@@ -552,13 +549,6 @@ class AABBTree:
         lower, upper = np.empty((1, self._dim)), np.empty((1, self._dim))
         self._tree.box_into(row, lower.data, upper.data)
         return lower, upper
-
-    def _touching(self, lower: Floats, upper: Floats) -> list[int]:
-        """Return the ids of all boxes that share a point with one, sorted."""
-        n = self._tree.touching(lower.data, upper.data, 0)
-        found: list[int] = [self._rows.ids[row] for row in self._tree.found[:n]]
-        found.sort()
-        return found
 
 
 def _view(array: Any) -> Any:

@@ -383,7 +383,7 @@ def test_the_same_calls_give_the_same_tree_in_both_lives():
         for id in range(0, 300, 2):
             put_all(tree, [id], there, moved)
             boxes = memoryview(there), memoryview(moved)
-            n = tree.overlapping(*boxes, id, *boxes)
+            n = tree.touching(*boxes, id)
             log.append((tree.cost, tree.depth, list(tree.found)[:n]))
         put_all(tree, np.arange(0, 300, 5), there - 50, moved + 50)
         n = tree.pairs()

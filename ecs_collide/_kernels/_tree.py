@@ -83,9 +83,11 @@ class Tree:
     ----------
     dim : int
     found : memoryview
-        int64: the answer of the last `overlapping`.
+        int64: the answer of the last `touching`.
     pairing : Pairing
         Holds the answer of the last `pairs`.
+    walker : Walker
+        Answers questions about a single box or ray.
     """
 
     def __init__(self, dim: cython.Py_ssize_t, capacity: cython.Py_ssize_t = 0) -> None:
@@ -368,35 +370,6 @@ class Tree:
         tree's order.
         """
         return self.walker.find_touching(flat(mins), flat(maxs), row, self.found)
-
-    def overlapping(
-        self,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        row: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> int:
-        """As `touching`, by the items' own boxes in row `item` of two arrays.
-
-        They lie inside those that the tree holds.
-        """
-        found: cython.longlong[::1] = self.found
-        dim: cython.Py_ssize_t = self.dim
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        n: cython.Py_ssize_t = 0
-        item: cython.longlong
-
-        for i in range(self.touching(mins, maxs, row)):
-            item = found[i]
-            for k in range(dim):
-                if tight_min[item, k] > maxs[row, k] or tight_max[item, k] < mins[row, k]:
-                    break
-            else:
-                found[n] = item
-                n += 1
-        return n
 
     def rays(
         self,

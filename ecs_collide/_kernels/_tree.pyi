@@ -1,9 +1,11 @@
 from ecs_collide._kernels._pairing import Pairing
+from ecs_collide._kernels._walks import Walker
 
 class Tree:
     dim: int
     found: memoryview
     pairing: Pairing
+    walker: Walker
     def __init__(self, dim: int, capacity: int = 0) -> None: ...
     def holds(self, item: int) -> bool: ...
     def drop(self, item: int) -> bool: ...
@@ -32,14 +34,6 @@ class Tree:
         lookahead: float,
     ) -> bool: ...
     def touching(self, mins: memoryview, maxs: memoryview, row: int) -> int: ...
-    def overlapping(
-        self,
-        mins: memoryview,
-        maxs: memoryview,
-        row: int,
-        tight_min: memoryview,
-        tight_max: memoryview,
-    ) -> int: ...
     def rays(
         self,
         origins: memoryview,

@@ -11,7 +11,7 @@ cdef class Tree:
     cdef Nodes nodes
     cdef FatBounds fatness
     cdef Layout layout
-    cdef Walker walker
+    cdef readonly Walker walker
     cdef Py_ssize_t n_puts  # since the last layout
     cdef int loose  # the node that new items are given before a layout; 0: none
     cdef long long[::1] moved

@@ -15,6 +15,7 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._fatness_c import flat
     from cython.cimports.ecs_collide._kernels._lanes_c import (
         WAITING,
         WIDTH,
@@ -24,13 +25,15 @@ if cython.compiled:
     )
     from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
 else:
+    from ecs_collide._kernels._fatness import flat
     from ecs_collide._kernels._lanes import WAITING, WIDTH, lowest, touch, touching
     from ecs_collide._kernels._nodes import Nodes
 
-from ecs_collide._kernels._memory import DOUBLE, INT, zeros
+from ecs_collide._kernels._memory import DOUBLE, INT, LONG, zeros
 
-cython.declare(INF=cython.double, STACK_ROOM=cython.Py_ssize_t)
+cython.declare(INF=cython.double, STACK_ROOM=cython.Py_ssize_t, LARGEST=cython.double)
 INF = float("inf")
+LARGEST = 2.0**500  # as in _numbers
 STACK_ROOM = 1024  # for more than a hundred levels
 
 
@@ -43,6 +46,11 @@ class Walker:
         self.nodes = nodes
         self.stack = zeros(INT, STACK_ROOM)
         self.entry = zeros(DOUBLE, STACK_ROOM)
+        self.found = zeros(LONG, 0)
+        if not cython.compiled:
+            self.one = [0.0] * 3
+            self.other = [0.0] * 3
+            self.hit = [0.0] * 7
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -163,6 +171,78 @@ class Walker:
                 _describe_hit(tight_min, tight_max, i, i, dim, least, origin, direction, hit)
         return nearest
 
+    def query(
+        self,
+        lower: object,
+        upper: object,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> object:
+        """Return the ids of the items whose own boxes share a point with a box, sorted.
+
+        None where the two corners are not plain tuples of numbers in order.
+        With no rows in `tight_min` the boxes that the tree holds are the own
+        ones.
+        """
+        dim: cython.Py_ssize_t = self.nodes.dim
+        own: cython.bint = tight_min.shape[0] == 0
+        answer: list = []
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        item: cython.longlong
+
+        if not (_take(lower, self.one, dim) and _take(upper, self.other, dim)):
+            return None
+        for k in range(dim):
+            if self.one[k] > self.other[k]:
+                return None
+        if self.found.shape[0] < self.nodes.n_items:
+            self.found = zeros(LONG, 2 * self.nodes.n_items)
+        for i in range(self.find_touching(self.one, self.other, 0, self.found)):
+            item = self.found[i]
+            if not own:
+                for k in range(dim):
+                    if tight_min[item, k] > self.other[k] or tight_max[item, k] < self.one[k]:
+                        break
+                else:
+                    answer.append(ids[item])
+                continue
+            answer.append(ids[item])
+        answer.sort()
+        return answer
+
+    def cast_ray(
+        self,
+        origin: object,
+        direction: object,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> object:
+        """Return the time, the id, the point and the normal of the first hit of one ray.
+
+        An empty tuple where it hits nothing, None where the two vectors are
+        not plain tuples of numbers.  See `Tree.rays`.
+        """
+        dim: cython.Py_ssize_t = self.nodes.dim
+        own: cython.bint = tight_min.shape[0] == 0
+        hit: cython.p_double = self.hit
+        item: cython.Py_ssize_t
+
+        if not (_take(origin, self.one, dim) and _take(direction, self.other, dim)):
+            return None
+        item = -1
+        if self.nodes.n_items > 0:
+            item = self.find_on_ray(
+                self.one, self.other, own, flat(tight_min), flat(tight_max), ids, hit
+            )
+        if item < 0:
+            return ()
+        if dim == 2:
+            return hit[0], ids[item], (hit[1], hit[2]), (hit[3], hit[4])
+        return hit[0], ids[item], (hit[1], hit[2], hit[3]), (hit[4], hit[5], hit[6])
+
     @cython.cfunc
     def verify(self) -> object:
         """Verify every invariant of the tree.  O(n)."""
@@ -228,6 +308,25 @@ class Walker:
                 return False
             place = self.nodes.place[place >> 3]
         return True
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
+    """Take over a vector; tell whether it is a plain tuple of numbers that are not too large."""
+    k: cython.Py_ssize_t
+    number: object
+
+    if type(vector) is not tuple or len(vector) != dim:
+        return False
+    for k in range(dim):
+        number = vector[k]
+        if type(number) is not float and type(number) is not int:
+            return False
+        if not -LARGEST <= number <= LARGEST:
+            return False
+        into[k] = float(number) + 0.0
+    return True
 
 
 @cython.cfunc

@@ -4,6 +4,10 @@ cdef class Walker:
     cdef Nodes nodes
     cdef int[::1] stack
     cdef double[::1] entry  # of each node on the stack: when the ray enters it
+    cdef long long[::1] found
+    cdef double[3] one  # the two vectors of a question
+    cdef double[3] other
+    cdef double[7] hit
 
     cdef Py_ssize_t find_touching(
         self,

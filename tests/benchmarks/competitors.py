@@ -10,7 +10,6 @@ FINDERS: dict[str, type[trees.Finder]] = {
     finder.name: finder
     for finder in (
         trees.Ours,
-        trees.OursTwice,
         trees.Numpy,
         trees.NumpyResting,
         physics.Pymunk,

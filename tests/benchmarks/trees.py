@@ -78,38 +78,6 @@ class Ours:
         return answer
 
 
-class OursTwice:
-    """Two of them, as a game keeps its level apart: what moves asks the tree of what rests."""
-
-    name = "ecs_collide, two trees"
-    needs = module = "ecs_collide"
-    dims = (2, 3)
-    resting_only = True
-
-    def __init__(self, scene: Scene) -> None:
-        from ecs_collide import AABBTree
-
-        self.resting, self.moving = (AABBTree(scene.dim) for _ in range(2))
-        for tree, boxes in ((self.resting, scene.resting), (self.moving, moving(scene.frames[0]))):
-            tree.insert_many(boxes.ids, boxes.mins, boxes.maxs)
-
-    def step(self, frame: Frame) -> tuple[Integers, list[tuple[int, int]]]:
-        moved = frame.moved
-        self.moving.update_many(moved.ids, moved.mins, moved.maxs, moved.motions)
-        mins, maxs = map(tuple, moved.mins.tolist()), map(tuple, moved.maxs.tolist())
-        query = self.resting.query
-        against = [
-            (id, other)
-            for id, low, high in zip(moved.ids.tolist(), mins, maxs, strict=True)
-            for other in query(low, high)
-        ]
-        return self.moving.pairs(), against
-
-    def pairs(self, answer: tuple[Integers, list[tuple[int, int]]]) -> Integers:
-        among, against = answer
-        return np.concatenate([among, np.array(against, np.int64).reshape(-1, 2)])
-
-
 class Numpy:
     """Sort and sweep in whole-array numpy, all anew in each frame."""
 
