@@ -772,3 +772,116 @@ def test_check_finds_what_is_broken(what):
 
     with pytest.raises(AssertionError, match="the tree is broken"):
         tree.check()
+
+
+# What is kept, and what is asked in bulk
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_kept_pairs_are_those_of_a_tree_that_keeps_none(new_tree, dim):
+    rng = np.random.default_rng(11)
+    n = 150
+    mins, maxs = scattered(n, dim, side=20)
+    tree, boxes = new_tree(dim), {}
+    ids = rng.permutation(1000)[:n] - 500
+    tree.insert_many(ids, mins, maxs)
+    boxes.update(zip(ids.tolist(), zip(mins, maxs, strict=True), strict=True))
+
+    for turn in range(30):
+        some = rng.permutation(list(boxes))[: int(rng.choice([0, 1, 5, 60]))]
+        for id in some.tolist():
+            way = rng.normal(0, 2, dim)
+            if turn % 3 == 0:
+                tree.remove(id)
+                del boxes[id]
+                id = int(rng.integers(1000, 10**12))
+            low, high = mins[turn] + way, maxs[turn] + way
+            (tree.update if id in boxes else tree.insert)(id, low, high)
+            boxes[id] = low, high
+        tree.check()
+
+        fresh = new_tree(dim)
+        fresh.insert_many(list(boxes), *map(np.array, zip(*boxes.values(), strict=True)))
+        assert tree.pairs().tolist() == fresh.pairs().tolist()
+        tree.pairs()[:] = 0  # what is handed out is the caller's own
+
+
+def test_one_box_that_touches_all_others(new_tree, many):
+    mins, maxs = scattered(many)
+    tree = new_tree()
+    tree.insert_many(range(1, many + 1), mins, maxs)
+    tree.pairs()
+    tree.insert(0, mins.min(axis=0), maxs.max(axis=0))
+
+    pairs = tree.pairs().tolist()
+    assert pairs[:many] == [[0, id] for id in range(1, many + 1)]
+    assert pairs == sorted(pairs)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_rays_in_bulk_are_single_rays(new_tree, dim):
+    mins, maxs = scattered(60, dim, side=20)
+    tree = new_tree(dim)
+    tree.insert_many(np.arange(60) * 3 - 50, mins, maxs)
+    rng = np.random.default_rng(2)
+    origins, ways = rng.uniform(-5, 25, (50, dim)), rng.normal(0, 20, (50, dim))
+    ways[0] = 0.0
+
+    hits = tree.cast_rays(origins, ways)
+
+    assert 5 < np.isfinite(hits.times).sum() < 50
+    for i in range(50):
+        single = tree.cast_ray(origins[i], ways[i])
+        if single is None:
+            assert hits.ids[i] == -1
+            assert hits.times[i] == np.inf
+            assert np.isnan(hits.points[i]).all()
+            continue
+        assert (single.id, single.time) == (hits.ids[i], hits.times[i])
+        assert single.point == tuple(hits.points[i])
+        assert (single.normal or (0.0,) * dim) == tuple(hits.normals[i])
+
+
+def test_questions_take_any_numbers(new_tree):
+    tree = new_tree()
+    tree.insert(7, (0, 0), (2, 2))
+
+    for two in ((1, 1), (1.0, 1), [1, 1], np.array([1, 1]), np.array([1.0, 1.0]), (np.int8(1), 1)):
+        assert tree.query(two, two) == [7]
+        assert tree.cast_ray((-1, 1), two).time == 1.0
+    for bad in ((1, 2, 3), (1, None), "ab", (math.nan, 0.0), (10**400, 0), 5):
+        with pytest.raises(ValueError, match="must"):
+            tree.query(bad, bad)
+        with pytest.raises(ValueError, match="must"):
+            tree.cast_ray(bad, (1, 1))
+    with pytest.raises(ValueError, match="must not be above"):
+        tree.query((1, 1), (0, 2))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_fat_bounds_are_the_same_in_both_lives(dim):
+    try:
+        lives = [_backend.load(compiled=True), _backend.load(compiled=False)]
+    except ImportError:
+        pytest.skip("the compiled kernels are not installed")
+    rng = np.random.default_rng(8)
+    frames = []
+    mins, maxs = scattered(80, dim)
+    for _ in range(40):
+        motions = rng.normal(0, 0.4, (80, dim)) * rng.choice([0.0, 1.0, 5.0], (80, 1))
+        mins, maxs = mins + motions, maxs + motions
+        frames.append((mins, maxs, motions))
+    for filed in (False, True):
+        logs = []
+        for kernels in lives:
+            tree, log = kernels.tree.Tree(dim), []
+            fat = np.zeros((2, 1, dim))
+            for frame in frames:
+                arrays = (memoryview(array) for array in frame)
+                log.append(tree.renew(memoryview(np.arange(80)), *arrays, filed, -1.0, 2.0))
+                tree.check()
+                for item in range(80):
+                    tree.bounds_into(item, fat[0].data, fat[1].data, 0)
+                    log.append(fat.tobytes())
+            logs.append(log)
+        assert logs[0] == logs[1]
