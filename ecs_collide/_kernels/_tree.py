@@ -14,8 +14,9 @@ one, and nothing else: no search looks at them.
 Where many items are to be reinserted at once the whole tree is laid out anew,
 which costs as much as reinserting one item in sixteen; so it is too after half
 as many reinsertions as there are items, since insertions leave a tree worse
-than a layout does.  That is counted and not timed: trees that were given the
-same calls in the same order are the same.
+than a layout does, and after as many escapes, since items that stay at home
+spread it out.  That is counted and not timed: trees that were given the same
+calls in the same order are the same.
 
 Callers answer for finite boxes with min <= max and for arrays with enough
 rows.
@@ -46,6 +47,7 @@ from ecs_collide._kernels._memory import LONG, grown, zeros
 
 cython.declare(
     MOST_ITEMS=cython.Py_ssize_t,
+    PUTS_TO_LAY_OUT_AT_ONCE=cython.Py_ssize_t,
     ESCAPES_TO_LAY_OUT=cython.Py_ssize_t,
     PUTS_TO_LAY_OUT=cython.Py_ssize_t,
     CHANGES_TO_SWEEP=cython.Py_ssize_t,
@@ -55,7 +57,8 @@ cython.declare(
     AWAY=cython.int,
 )
 MOST_ITEMS = 2**27  # places are numbered by 32 bits
-ESCAPES_TO_LAY_OUT = 16  # lay out at once where one in so many items escapes; that costs the same
+PUTS_TO_LAY_OUT_AT_ONCE = 16  # lay out where one in so many is to be hung; that costs the same
+ESCAPES_TO_LAY_OUT = 1  # lay out anew when so many times as many have escaped as there are items
 PUTS_TO_LAY_OUT = 2  # lay out anew after one reinsertion for so many items
 CHANGES_TO_SWEEP = 16  # where one in so many boxes has moved, refresh nodes level by level
 
@@ -94,7 +97,7 @@ class Tree:
         if dim != 2 and dim != 3:
             raise ValueError(f"dim={dim} must be 2 or 3")
         self.dim = dim
-        self.n_puts = self.loose = 0
+        self.n_puts = self.n_escapes = self.loose = 0
         self.nodes = Nodes(dim)
         self.layout = Layout(self.nodes)
         self.walker = Walker(self.nodes)
@@ -241,7 +244,11 @@ class Tree:
             elif fate != SAME:
                 self.moved[n_moved] = item
                 n_moved += 1
-        if ESCAPES_TO_LAY_OUT * n_escaped > nodes.n_items:
+        self.n_escapes += n_escaped
+        if (
+            PUTS_TO_LAY_OUT_AT_ONCE * n_away > nodes.n_items
+            or ESCAPES_TO_LAY_OUT * self.n_escapes > nodes.n_items
+        ):
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
             for i in range(n_away):
                 item = items[self.away[i]]
@@ -499,6 +506,6 @@ class Tree:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _lay_out(self) -> cython.int:
-        self.n_puts = 0
+        self.n_puts = self.n_escapes = 0
         self.loose = 0
         return self.layout.lay_out()

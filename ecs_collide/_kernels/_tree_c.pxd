@@ -13,6 +13,7 @@ cdef class Tree:
     cdef Layout layout
     cdef readonly Walker walker
     cdef Py_ssize_t n_puts  # since the last layout
+    cdef Py_ssize_t n_escapes  # since then
     cdef int loose  # the node that new items are given before a layout; 0: none
     cdef long long[::1] moved
     cdef long long[::1] away  # where in the items given
