@@ -65,7 +65,7 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.tree import AABBTree
+from ecs_collide.tree import AABBTree, RayHit, RayHits
 
 __version__ = "0.1.0"
 
@@ -99,6 +99,8 @@ __all__ = [
     "NarrowphaseSystem",
     "Position",
     "Push",
+    "RayHit",
+    "RayHits",
     "Report",
     "ResponseSystem",
     "Sensor",

@@ -366,6 +366,7 @@ class Space(Stepper):
         Parameters
         ----------
         origins, directions : float64, shape (n, dim)
+            A single vector holds for all rows of the other.
 
         Returns
         -------

@@ -18,7 +18,14 @@ from numpy.typing import ArrayLike
 
 from ecs_collide import _backend
 from ecs_collide._ids import Integers, checked_id, checked_ids
-from ecs_collide._numbers import LARGEST, Floats, refuse_reversed, vectors
+from ecs_collide._numbers import (
+    LARGEST,
+    Floats,
+    refuse_reversed,
+    rows_together,
+    same_axes,
+    vectors,
+)
 
 __all__ = ["AABBTree", "RayHit", "RayHits"]
 
@@ -382,9 +389,12 @@ class AABBTree:
         Parameters
         ----------
         origins, directions : float64, shape (n, dim)
+            A single vector holds for all rows of the other.
         """
-        starts = np.atleast_2d(vectors("origins", origins))
-        ways = self._vectors("directions", directions, len(starts))
+        known = same_axes(origins=origins, directions=directions)
+        if known["origins"].shape[-1] != self._dim:
+            raise ValueError(f"origins and directions must have {self._dim} axes in this tree")
+        starts, ways = (np.array(np.atleast_2d(rows), order="C") for rows in rows_together(known))
         items = np.empty(len(starts), np.int64)
         hits = np.empty((len(starts), 1 + 2 * self._dim))
         self._tree.rays(starts.data, ways.data, _OWN, _OWN, self._rows.ids, items.data, hits.data)

@@ -472,3 +472,27 @@ def test_velocity_first_is_before_the_answer_also_at_the_second_impact():
     assert [hit.position_first[0] for hit in hits] == [10, -10]
     assert velocity(ball) == (20, 0)
     assert position(ball) == (-2.5, 0)
+
+
+def test_rays_in_bulk_are_single_rays():
+    wall = box((20, 0), (1, 30))
+    twin = box((20, 0), (1, 30))
+    movers = [mover((3.0 * i, 5.0 * i - 20), (1, 1), (1, 0), ec.Slide()) for i in range(6)]
+    space = ec.install()
+    esper.process(1 / 60)
+    ends = [(40, y) for y in range(-40, 41, 8)] + [(0, 50), (-1, 0)]
+
+    hits = space.cast_rays((-5, 0), ends)
+
+    assert {wall, *movers} > set(hits.ids.tolist()) - {-1} != set()
+    assert twin not in hits.ids  # of two met at once the lower id
+    for i, end in enumerate(ends):
+        hit = space.cast_ray((-5, 0), end)
+        if hit is None:
+            assert (hits.ids[i], hits.times[i]) == (-1, float("inf"))
+        else:
+            assert (hit.entity, hit.time) == (hits.ids[i], hits.times[i])
+            assert hit.point == tuple(hits.points[i])
+            assert hit.normal == tuple(hits.normals[i])
+    with pytest.raises(ValueError, match="must have 2 axes in this space"):
+        space.cast_rays((0, 0, 0), (1, 1, 1))

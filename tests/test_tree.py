@@ -842,6 +842,21 @@ def test_rays_in_bulk_are_single_rays(new_tree, dim):
         assert (single.normal or (0.0,) * dim) == tuple(hits.normals[i])
 
 
+def test_a_single_vector_holds_for_all_rays(new_tree):
+    tree = new_tree()
+    tree.insert(7, (0, 0), (2, 2))
+
+    assert tree.cast_rays((1, 5), [(0, -3), (0, -6), (1, 1)]).ids.tolist() == [7, 7, -1]
+    assert tree.cast_rays([(1, 5), (9, 9)], (0, -5)).times.tolist() == [0.6, math.inf]
+    assert tree.cast_rays((1, 5), (0, -5)).points.tolist() == [[1, 2]]
+    with pytest.raises(ValueError, match="must have 2 axes in this tree"):
+        tree.cast_rays((1, 5, 0), (0, -5, 0))
+    with pytest.raises(ValueError, match="the same number of rows"):
+        tree.cast_rays([(1, 5)] * 2, [(0, -5)] * 3)
+    with pytest.raises(ValueError, match=r"directions\[1\]"):
+        tree.cast_rays((1, 5), [(0, -5), (0, math.nan)])
+
+
 def test_questions_take_any_numbers(new_tree):
     tree = new_tree()
     tree.insert(7, (0, 0), (2, 2))
