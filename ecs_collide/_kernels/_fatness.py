@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Fat bounds: how far a box may move before its item is reinserted.
 
-Also what else becomes of boxes that are given to a tree.
+Also what else becomes of boxes that are given to a tree: all that is done for
+every box in every frame is here, and `_bounds.h` has it again in C.
 """
 
 from __future__ import annotations
@@ -11,11 +12,22 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._lanes_c import are_in_order, fits_2
+    from cython.cimports.ecs_collide._kernels._lanes_c import (
+        FITS,
+        SAME,
+        are_in_order,
+        is_centred_in,
+        look,
+        widen,
+    )
+    from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
 else:
-    are_in_order = fits_2 = None  # the same operations as here, by vector instructions
+    from ecs_collide._kernels._nodes import Nodes
 
-from ecs_collide._kernels._memory import DOUBLE, INT, grown, zeros
+    FITS, SAME = 1, 2  # as in _bounds.h
+    are_in_order = is_centred_in = look = widen = None  # in C; here the same as Python
+
+from ecs_collide._kernels._memory import DOUBLE, INT, LONG, grown, zeros
 
 cython.declare(
     TOO_BIG=cython.double,
@@ -42,12 +54,19 @@ class FatBounds:
     ----------
     bounds : memoryview
         float64 (items, 2 * dim): dim minima, then dim maxima.
+    moved : memoryview
+        int64 (n_moved,): the items that `judge` saw move, and that stay.
+    away : memoryview
+        int64 (n_away,): which of the items given to it are new or away.
     """
 
-    def __init__(self, dim: cython.Py_ssize_t) -> None:
-        self.dim = dim
-        self.bounds = zeros(DOUBLE, 0, 2 * dim)
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.dim = nodes.dim
+        self.bounds = zeros(DOUBLE, 0, 2 * nodes.dim)
         self.turn_of = zeros(INT, 0)
+        self.moved = zeros(LONG, 0)
+        self.away = zeros(LONG, 0)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -55,6 +74,8 @@ class FatBounds:
         """Grow to items 0 to `n_items` - 1."""
         self.bounds = grown(self.bounds, n_items)
         self.turn_of = grown(self.turn_of, n_items)
+        self.moved = grown(self.moved, n_items)
+        self.away = grown(self.away, n_items)
         return 0
 
     @cython.cfunc
@@ -78,46 +99,145 @@ class FatBounds:
         self.margin = margin
         self.lookahead = lookahead
 
+    # What becomes of items
+
     @cython.cfunc
     @cython.exceptval(check=False)
-    def is_same(
-        self, box: cython.p_double, place: cython.Py_ssize_t, row: cython.Py_ssize_t
-    ) -> cython.bint:
-        """Tell whether the box in a row stands at a place of the boxes of a tree already."""
-        p: cython.Py_ssize_t = self.dim * row
-        q: cython.Py_ssize_t = 2 * self.dim * place
+    def judge(
+        self,
+        items: cython.longlong[::1],
+        filed: cython.bint,
+        most_escaped: cython.Py_ssize_t,
+        most_away: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Write the boxes of items to their places; return how many got fresh fat bounds.
+
+        Those that have moved and stay in their nodes are in `moved`, and
+        where those stand that are new, or out of the home of their node, in
+        `away`.  Where more than `most_escaped` or `most_away` come together
+        the tree is to be laid out anew, and whoever has a place may keep it.
+        """
+        place_of: cython.p_int = self.nodes.place_of
+        is_changed: cython.p_int = self.nodes.is_changed
+        mins: cython.p_double = self.mins
+        maxs: cython.p_double = self.maxs
+        motion: cython.p_double = self.motion
+        fat: cython.p_double = self.fat_row
+        box: cython.p_double = self.nodes.box
+        still: cython.bint = self.still
+        swept: cython.bint = self.swept
+        margin: cython.double = self.margin
+        dim: cython.Py_ssize_t = self.dim
+        moved: cython.longlong[::1] = self.moved
+        away: cython.longlong[::1] = self.away
+        n_moved: cython.Py_ssize_t = 0
+        n_away: cython.Py_ssize_t = 0
+        n_escaped: cython.Py_ssize_t = 0
+        i: cython.Py_ssize_t
+        item: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        seen: cython.int
+        stays: cython.bint
+
+        for i in range(items.shape[0]):
+            item = items[i]
+            row = item if filed else i
+            if place_of[item] >= 0:
+                if cython.compiled:
+                    seen = look(
+                        mins + dim * row,
+                        maxs + dim * row,
+                        cython.NULL if still else motion + dim * row,
+                        swept,
+                        fat + 2 * dim * item,
+                        margin,
+                        TOO_BIG,
+                        box + 2 * dim * place_of[item],
+                        dim,
+                    )
+                else:
+                    seen = self._look(item, row, place_of[item])
+                if seen == FITS | SAME:
+                    continue
+                is_changed[item] = 1
+                if seen & FITS:
+                    moved[n_moved] = item
+                    n_moved += 1
+                    continue
+            is_changed[item] = 1
+            n_escaped += 1
+            self._fatten(item, row)
+            stays = place_of[item] >= 0 and (
+                n_escaped > most_escaped or n_away > most_away or self._is_at_home(item)
+            )
+            # Written to both, and overwritten by the next where it is not of them.
+            moved[n_moved] = item
+            away[n_away] = i
+            n_moved += stays
+            n_away += not stays
+        self.n_moved = n_moved
+        self.n_away = n_away
+        return n_escaped
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _look(
+        self, item: cython.Py_ssize_t, row: cython.Py_ssize_t, place: cython.Py_ssize_t
+    ) -> cython.int:
+        """Write the box in a row to a place; tell whether it fits, and whether it was there."""
         same: cython.bint
 
-        if self.dim == 2:
-            return (
-                (box[q] == self.mins[p])
-                & (box[q + 1] == self.mins[p + 1])
-                & (box[q + 2] == self.maxs[p])
-                & (box[q + 3] == self.maxs[p + 1])
+        same = self._is_at(place, row)
+        self.write_box(place, row)
+        return self._fits(item, row) | same << 1
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_at_home(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the middle of an item's box is in the home of its node."""
+        place: cython.Py_ssize_t = self.nodes.place_of[item]
+        at: cython.Py_ssize_t = 2 * self.dim * place
+        home: cython.Py_ssize_t = 2 * self.dim * (place >> 3)
+        k: cython.Py_ssize_t
+        middle: cython.double
+        inside: cython.bint = True
+
+        if cython.compiled:
+            return is_centred_in(self.nodes.box + at, self.nodes.home + home, self.dim)
+        for k in range(self.dim):
+            middle = 0.5 * (self.nodes.box[at + k] + self.nodes.box[at + self.dim + k])
+            inside &= (middle >= self.nodes.home[home + k]) & (
+                middle <= self.nodes.home[home + self.dim + k]
             )
-        same = (box[q] == self.mins[p]) & (box[q + 1] == self.mins[p + 1])
-        same &= (box[q + 2] == self.mins[p + 2]) & (box[q + 3] == self.maxs[p])
-        return same & (box[q + 4] == self.maxs[p + 1]) & (box[q + 5] == self.maxs[p + 2])
+        return inside
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def write_box(
-        self, box: cython.p_double, place: cython.Py_ssize_t, row: cython.Py_ssize_t
-    ) -> cython.void:
-        """Write the box in a row to a place of the boxes of a tree; -0.0 becomes 0.0."""
+    def _is_at(self, place: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the box in a row stands at a place already."""
+        box: cython.p_double = self.nodes.box
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * place
+        k: cython.Py_ssize_t
+        same: cython.bint = True
 
-        box[q] = self.mins[p] + 0.0
-        box[q + 1] = self.mins[p + 1] + 0.0
-        q += 2
-        if self.dim == 3:
-            box[q] = self.mins[p + 2] + 0.0
-            q += 1
-        box[q] = self.maxs[p] + 0.0
-        box[q + 1] = self.maxs[p + 1] + 0.0
-        if self.dim == 3:
-            box[q + 2] = self.maxs[p + 2] + 0.0
+        for k in range(self.dim):
+            same &= (box[q + k] == self.mins[p + k]) & (box[q + self.dim + k] == self.maxs[p + k])
+        return same
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_box(self, place: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
+        """Write the box in a row to a place; -0.0 becomes 0.0."""
+        box: cython.p_double = self.nodes.box
+        p: cython.Py_ssize_t = self.dim * row
+        q: cython.Py_ssize_t = 2 * self.dim * place
+        k: cython.Py_ssize_t
+
+        for k in range(self.dim):
+            box[q + k] = self.mins[p + k] + 0.0
+            box[q + self.dim + k] = self.maxs[p + k] + 0.0
 
     @cython.cfunc
     @cython.inline
@@ -156,7 +276,7 @@ class FatBounds:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def fits(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
+    def _fits(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
         """Tell whether the fat bounds of an item hold its way, and not far more than that."""
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * item
@@ -166,16 +286,6 @@ class FatBounds:
         y: cython.double
         z: cython.double = 0.0
 
-        if cython.compiled and self.dim == 2:
-            return fits_2(
-                self.mins + p,
-                self.maxs + p,
-                cython.NULL if self.still else self.motion + p,
-                self.swept,
-                self.fat_row + q,
-                self.margin,
-                TOO_BIG,
-            )
         x = self._side(p)
         y = self._side(p + 1)
         fits = self._holds_way(q, p) & self._holds_way(q + 1, p + 1)
@@ -195,7 +305,7 @@ class FatBounds:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def fatten(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
+    def _fatten(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Give an item fresh fat bounds.
 
         They are its box on its way in the step, the margin more on all sides
@@ -222,6 +332,19 @@ class FatBounds:
         self.turn_of[item] += 1
         phase = (item + TURN * self.turn_of[item]) & LOW_31_BITS
         share = ((phase * HASH) & LOW_32_BITS) / 4294967296.0
+        if cython.compiled:
+            widen(
+                self.mins + p,
+                self.maxs + p,
+                cython.NULL if self.still else self.motion + p,
+                self.swept,
+                margin,
+                self.lookahead,
+                share,
+                fat + q,
+                dim,
+            )
+            return
         if margin < 0.0:
             margin = 0.0
             for k in range(p, p + dim):

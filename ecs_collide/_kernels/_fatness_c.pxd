@@ -1,5 +1,12 @@
+from ecs_collide._kernels._nodes_c cimport Nodes
+
 cdef class FatBounds:
+    cdef Nodes nodes
     cdef double[:, ::1] bounds
+    cdef long long[::1] moved
+    cdef Py_ssize_t n_moved
+    cdef long long[::1] away
+    cdef Py_ssize_t n_away
     cdef Py_ssize_t dim
     cdef int[::1] turn_of  # of each item: how often it got fresh fat bounds
     # What `aim` was given last.
@@ -22,13 +29,22 @@ cdef class FatBounds:
         double margin,
         double lookahead,
     ) noexcept
-    cdef bint is_same(self, double* box, Py_ssize_t place, Py_ssize_t row) noexcept
-    cdef void write_box(self, double* box, Py_ssize_t place, Py_ssize_t row) noexcept
+    cdef Py_ssize_t judge(
+        self,
+        long long[::1] items,
+        bint filed,
+        Py_ssize_t most_escaped,
+        Py_ssize_t most_away,
+    ) noexcept
+    cdef int _look(self, Py_ssize_t item, Py_ssize_t row, Py_ssize_t place) noexcept
+    cdef bint _is_at_home(self, Py_ssize_t item) noexcept
+    cdef bint _is_at(self, Py_ssize_t place, Py_ssize_t row) noexcept
+    cdef void write_box(self, Py_ssize_t place, Py_ssize_t row) noexcept
     cdef double _way(self, Py_ssize_t p) noexcept
     cdef double _side(self, Py_ssize_t p) noexcept
     cdef double _fat_side(self, Py_ssize_t q) noexcept
     cdef bint _holds_way(self, Py_ssize_t q, Py_ssize_t p) noexcept
-    cdef bint fits(self, Py_ssize_t item, Py_ssize_t row) noexcept
-    cdef void fatten(self, Py_ssize_t item, Py_ssize_t row) noexcept
+    cdef bint _fits(self, Py_ssize_t item, Py_ssize_t row) noexcept
+    cdef void _fatten(self, Py_ssize_t item, Py_ssize_t row) noexcept
 
 cdef double* flat(double[:, ::1] view) noexcept

@@ -15,24 +15,13 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "_inline.h"
+
 enum {
     WIDTH = 8,       /* children of a node */
     WAITING = 1,     /* the place of what is about to be hung into a node */
     ALL_LANES = 0xFF /* a bit for each child */
 };
-
-#if defined(__SSE2__) || defined(_M_X64)
-#include <emmintrin.h>
-#define ECS_COLLIDE_SSE2 1
-#endif
-
-#if defined(__GNUC__) || defined(__clang__)
-#define ECS_COLLIDE_INLINE static inline __attribute__((always_inline))
-#elif defined(_MSC_VER)
-#define ECS_COLLIDE_INLINE static __forceinline
-#else
-#define ECS_COLLIDE_INLINE static inline
-#endif
 
 /* The number of the lowest bit that is set; there must be one. */
 ECS_COLLIDE_INLINE int lowest(unsigned int mask)
@@ -57,23 +46,26 @@ ECS_COLLIDE_INLINE int lowest_of_64(unsigned long long mask)
 #endif
 }
 
+#ifdef ECS_COLLIDE_SSE2
+/* Which of four lanes have a minimum <= high and a maximum >= low, on one axis. */
+ECS_COLLIDE_INLINE __m128 ecs_collide_within(const float *lanes, __m128 low, __m128 high)
+{
+    return _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes), high),
+                      _mm_cmpge_ps(_mm_loadu_ps(lanes + 8), low));
+}
+
+/* All four numbers of a vector the one at `i`. */
+#define ECS_COLLIDE_ALL(vector, i) _mm_shuffle_ps(vector, vector, 0x55 * (i))
+#else
 /* One bit for each of eight lanes whose minimum is <= high and whose maximum is >= low. */
 ECS_COLLIDE_INLINE unsigned int ecs_collide_within(const float *lanes, float low, float high)
 {
-#ifdef ECS_COLLIDE_SSE2
-    const __m128 lows = _mm_set1_ps(low), highs = _mm_set1_ps(high);
-    const __m128 first = _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes), highs),
-                                    _mm_cmpge_ps(_mm_loadu_ps(lanes + 8), lows));
-    const __m128 second = _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + 4), highs),
-                                     _mm_cmpge_ps(_mm_loadu_ps(lanes + 12), lows));
-    return (unsigned int)(_mm_movemask_ps(first) | _mm_movemask_ps(second) << 4);
-#else
     unsigned int found = 0;
     for (int lane = 0; lane < 8; lane++)
         found |= (unsigned int)(lanes[lane] <= high && lanes[8 + lane] >= low) << lane;
     return found;
-#endif
 }
+#endif
 
 /* One bit for each child of a node whose box touches the box at place `at` of `others`. */
 ECS_COLLIDE_INLINE unsigned int touching(const float *lanes, const double *origins,
@@ -82,39 +74,37 @@ ECS_COLLIDE_INLINE unsigned int touching(const float *lanes, const double *origi
 {
     const double *origin = origins + dim * node;
     const double *other = others + at;
-    unsigned int found;
     (void)boxes;
 
     lanes += 16 * dim * node;
 #ifdef ECS_COLLIDE_SSE2
-    if (dim == 2) {
-        const __m128d corner = _mm_loadu_pd(origin);
-        const __m128 low = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(other), corner));
-        const __m128 high = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(other + 2), corner));
-        const __m128 low_x = _mm_shuffle_ps(low, low, 0x00), low_y = _mm_shuffle_ps(low, low, 0x55);
-        const __m128 high_x = _mm_shuffle_ps(high, high, 0x00);
-        const __m128 high_y = _mm_shuffle_ps(high, high, 0x55);
-        const __m128 first = _mm_and_ps(
-            _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes), high_x),
-                       _mm_cmpge_ps(_mm_loadu_ps(lanes + 8), low_x)),
-            _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + 16), high_y),
-                       _mm_cmpge_ps(_mm_loadu_ps(lanes + 24), low_y)));
-        const __m128 second = _mm_and_ps(
-            _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + 4), high_x),
-                       _mm_cmpge_ps(_mm_loadu_ps(lanes + 12), low_x)),
-            _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes + 20), high_y),
-                       _mm_cmpge_ps(_mm_loadu_ps(lanes + 28), low_y)));
-        return (unsigned int)(_mm_movemask_ps(first) | _mm_movemask_ps(second) << 4);
+    const __m128d corner = _mm_loadu_pd(origin);
+    const __m128 low = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(other), corner));
+    const __m128 high = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(other + dim), corner));
+    const __m128 low_x = ECS_COLLIDE_ALL(low, 0), low_y = ECS_COLLIDE_ALL(low, 1);
+    const __m128 high_x = ECS_COLLIDE_ALL(high, 0), high_y = ECS_COLLIDE_ALL(high, 1);
+    __m128 first = _mm_and_ps(ecs_collide_within(lanes, low_x, high_x),
+                              ecs_collide_within(lanes + 16, low_y, high_y));
+    __m128 second = _mm_and_ps(ecs_collide_within(lanes + 4, low_x, high_x),
+                               ecs_collide_within(lanes + 20, low_y, high_y));
+    if (dim == 3) {
+        const __m128 z = _mm_cvtpd_ps(_mm_sub_pd(_mm_set_pd(other[5], other[2]),
+                                                 _mm_set1_pd(origin[2])));
+        const __m128 low_z = ECS_COLLIDE_ALL(z, 0), high_z = ECS_COLLIDE_ALL(z, 1);
+        first = _mm_and_ps(first, ecs_collide_within(lanes + 32, low_z, high_z));
+        second = _mm_and_ps(second, ecs_collide_within(lanes + 36, low_z, high_z));
     }
-#endif
-    found = ecs_collide_within(lanes, (float)(other[0] - origin[0]),
-                               (float)(other[dim] - origin[0]));
+    return (unsigned int)(_mm_movemask_ps(first) | _mm_movemask_ps(second) << 4);
+#else
+    unsigned int found = ecs_collide_within(lanes, (float)(other[0] - origin[0]),
+                                            (float)(other[dim] - origin[0]));
     found &= ecs_collide_within(lanes + 16, (float)(other[1] - origin[1]),
                                 (float)(other[dim + 1] - origin[1]));
     if (dim == 3)
         found &= ecs_collide_within(lanes + 32, (float)(other[2] - origin[2]),
                                     (float)(other[5] - origin[2]));
     return found;
+#endif
 }
 
 /* The children of two nodes that touch: bit 8 * i + j for child i of the first, one of `mask`,
@@ -146,10 +136,10 @@ ECS_COLLIDE_INLINE int touch(const double *boxes, ptrdiff_t p, const double *box
                    _mm_cmple_pd(_mm_loadu_pd(one), _mm_loadu_pd(other + 2)),
                    _mm_cmple_pd(_mm_loadu_pd(other), _mm_loadu_pd(one + 2)))) == 3;
 #endif
-    if (one[0] > other[dim] || one[dim] < other[0] || one[1] > other[dim + 1] ||
-        one[dim + 1] < other[1])
-        return 0;
-    return dim == 2 || !(one[2] > other[5] || one[5] < other[2]);
+    /* No branch: it would be guessed wrong. */
+    return (one[0] <= other[dim]) & (one[dim] >= other[0]) & (one[1] <= other[dim + 1]) &
+           (one[dim + 1] >= other[1]) &
+           (dim == 2 || ((one[2] <= other[5]) & (one[5] >= other[2])));
 }
 
 #ifdef ECS_COLLIDE_SSE2
@@ -185,6 +175,56 @@ ECS_COLLIDE_INLINE int ecs_collide_fill_2(float *lanes, double *origin, double *
     }
     return _mm_movemask_pd(same) != 3;
 }
+
+/* As `fill` in 3D. */
+ECS_COLLIDE_INLINE int ecs_collide_fill_3(float *lanes, double *origin, double *own, int count,
+                                          double *bounds)
+{
+    /* Minima on x and y, the minimum and the maximum on z, maxima on x and y. */
+    __m128d low = _mm_loadu_pd(own), high = _mm_loadu_pd(own + 3);
+    double least = own[2], most = own[5];
+    __m128d lows[2], same;
+    int equal;
+
+    for (int lane = 1; lane < count; lane++) {
+        const double *box = own + 6 * lane;
+        low = _mm_min_pd(_mm_loadu_pd(box), low);
+        high = _mm_max_pd(_mm_loadu_pd(box + 3), high);
+        least = box[2] < least ? box[2] : least;
+        most = box[5] > most ? box[5] : most;
+    }
+    for (int k = 6 * count; k < 48; k++)
+        own[k] = NAN;
+    same = _mm_and_pd(_mm_cmpeq_pd(_mm_loadu_pd(bounds), low),
+                      _mm_cmpeq_pd(_mm_loadu_pd(bounds + 3), high));
+    equal = (_mm_movemask_pd(same) == 3) & (bounds[2] == least) & (bounds[5] == most);
+    _mm_storeu_pd(bounds, low);
+    bounds[2] = least;
+    _mm_storeu_pd(bounds + 3, high);
+    bounds[5] = most;
+    _mm_storeu_pd(origin, low);
+    origin[2] = least;
+    lows[0] = _mm_set_pd(_mm_cvtsd_f64(low), least);                          /* z, x */
+    lows[1] = _mm_set_pd(least, _mm_cvtsd_f64(_mm_unpackhi_pd(low, low)));    /* y, z */
+    for (int lane = 0; lane < 8; lane += 4) {
+        __m128 four[4], last[4];
+        for (int i = 0; i < 4; i++) {
+            const double *box = own + 6 * (lane + i);
+            four[i] = _mm_movelh_ps(_mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box), low)),
+                                    _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 2), lows[0])));
+            last[i] = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4), lows[1]));
+        }
+        _MM_TRANSPOSE4_PS(four[0], four[1], four[2], four[3]);
+        _MM_TRANSPOSE4_PS(last[0], last[1], last[2], last[3]);
+        _mm_storeu_ps(lanes + lane, four[0]);      /* minima on x */
+        _mm_storeu_ps(lanes + 16 + lane, four[1]); /* on y */
+        _mm_storeu_ps(lanes + 32 + lane, four[2]); /* on z */
+        _mm_storeu_ps(lanes + 8 + lane, four[3]);  /* maxima on x */
+        _mm_storeu_ps(lanes + 24 + lane, last[0]); /* on y */
+        _mm_storeu_ps(lanes + 40 + lane, last[1]); /* on z */
+    }
+    return !equal;
+}
 #endif
 
 /* Write the lanes of a node with `count` children, and its own bounds to place `at` of `boxes`.
@@ -200,6 +240,7 @@ ECS_COLLIDE_INLINE int fill(float *lanes, double *origins, double *boxes, int no
 #ifdef ECS_COLLIDE_SSE2
     if (dim == 2)
         return ecs_collide_fill_2(lanes, origins + 2 * node, own, count, bounds);
+    return ecs_collide_fill_3(lanes, origins + 3 * node, own, count, bounds);
 #endif
     for (int k = 0; k < dim; k++) {
         double low = own[k], high = own[dim + k];

@@ -37,7 +37,9 @@ cdef extern from "_lanes.h" nogil:
     int lowest_of_64(unsigned long long mask)
 
 cdef extern from "_bounds.h" nogil:
-    bint fits_2(
+    const int FITS
+    const int SAME
+    int look(
         const double* low,
         const double* high,
         const double* way,
@@ -45,5 +47,19 @@ cdef extern from "_bounds.h" nogil:
         const double* fat,
         double margin,
         double too_big,
+        double* box,
+        Py_ssize_t dim,
     )
+    void widen(
+        const double* low,
+        const double* high,
+        const double* way,
+        bint swept,
+        double margin,
+        double lookahead,
+        double share,
+        double* fat,
+        Py_ssize_t dim,
+    )
+    bint is_centred_in(const double* box, const double* bounds, Py_ssize_t dim)
     bint are_in_order(const double* low, const double* high, Py_ssize_t n, double largest)

@@ -235,17 +235,28 @@ class Nodes:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def refresh_stale(self) -> cython.void:
-        """Refresh all nodes that are marked as stale, and all above them."""
+    def refresh_above(self, items: cython.longlong[::1], n_items: cython.Py_ssize_t) -> cython.void:
+        """Refresh all nodes above many items that have changed, level by level, and note it."""
         level: cython.int
         node: cython.int
+        i: cython.Py_ssize_t
 
+        for i in range(n_items):
+            self._mark_stale(self.place_of[items[i]])
         for level in range(self.level[self.root()] + 1):
             for node in range(1, self.node_room):
                 if self.stale[node] and self.level[node] == level:
                     self.refresh(node)
-                    self.stale[self.place[node] >> 3] = 1
-        self.stale[0] = 0
+                    self._mark_stale(self.place[node])
+        self.stale[0] = self.changed[0] = 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _mark_stale(self, place: cython.int) -> cython.void:
+        """Note that what stands at a place has changed, and that its node is to be refreshed."""
+        self.changed[place >> 3] |= 1 << (place & 7)
+        self.stale[place >> 3] = 1
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -280,22 +291,6 @@ class Nodes:
 
         for k in range(width):
             self.home[width * node + k] = self.box[width * self.place[node] + k]
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def is_at_home(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the middle of an item's box is in the home of its node."""
-        dim: cython.Py_ssize_t = self.dim
-        at: cython.Py_ssize_t = 2 * dim * self.place_of[item]
-        home: cython.Py_ssize_t = 2 * dim * (self.place_of[item] >> 3)
-        k: cython.Py_ssize_t
-        middle: cython.double
-        inside: cython.bint = True
-
-        for k in range(dim):
-            middle = 0.5 * (self.box[at + k] + self.box[at + dim + k])
-            inside &= (middle >= self.home[home + k]) & (middle <= self.home[home + dim + k])
-        return inside
 
     # Growing and shrinking
 

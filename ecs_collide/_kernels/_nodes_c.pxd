@@ -33,10 +33,10 @@ cdef class Nodes:
     cdef void _free(self, int node) noexcept
     cdef bint refresh(self, int node) noexcept
     cdef void climb(self, int node) noexcept
-    cdef void refresh_stale(self) noexcept
+    cdef void refresh_above(self, long long[::1] items, Py_ssize_t n_items) noexcept
+    cdef void _mark_stale(self, int place) noexcept
     cdef void note_change(self, Py_ssize_t item) noexcept
     cdef void settle_home(self, int node) noexcept
-    cdef bint is_at_home(self, Py_ssize_t item) noexcept
     cdef void _suspect(self, int node) noexcept
     cdef void attach(self, Py_ssize_t item) noexcept
     cdef void detach(self, Py_ssize_t item) noexcept

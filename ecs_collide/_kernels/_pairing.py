@@ -82,10 +82,13 @@ class Pairing:
         n: cython.Py_ssize_t = 0
         one: cython.int
         other: cython.int
+        changed: cython.uint = ALL_LANES
+        still: cython.uint = 0  # children of `one` that have not changed
         mask: cython.uint
-        changed: cython.uint
-        changed2: cython.uint
+        mask2: cython.uint
+        rest: cython.uint
         found: cython.ulonglong
+        found2: cython.ulonglong
         bit: cython.int
         child: cython.int
         child2: cython.int
@@ -102,24 +105,34 @@ class Pairing:
             one = stack[top]
             other = stack[top + 1]
             top -= 2
-            changed = changed2 = ALL_LANES
-            if only_changed:
-                changed = nodes.changed[one]
-                changed2 = nodes.changed[other]
-                if not changed | changed2:
-                    continue
-            # The children of `one` to compare; the bounds of a node stand where it hangs.
+            # What has changed in `one` with all of `other`, then what has not with what has there.
             mask = ALL_LANES >> (WIDTH - nodes.count[one])
-            if one != other:
-                mask = touching(lanes, origin, box, one, box, 2 * dim * nodes.place[other], dim)
-            found = touching_pairs(box, one, mask & changed, lanes, origin, box, other, dim)
-            mask &= ~changed
-            if mask:
-                found |= changed2 * EACH_LANE & touching_pairs(
-                    box, one, mask, lanes, origin, box, other, dim
-                )
+            mask2 = 0
+            if only_changed:
+                changed = nodes.changed[one] & mask
+                still = mask ^ changed
+                mask = changed
+                if still:
+                    mask2 = nodes.changed[other] & ALL_LANES >> (WIDTH - nodes.count[other])
+            found2 = 0
             if one == other:
-                found &= ABOVE
+                found = touching_pairs(box, one, mask, lanes, origin, box, one, dim)
+                found &= ABOVE | still * EACH_LANE
+            else:
+                # Few that have changed are quicker compared than looked up in the bounds of the
+                # other node, which stand where that hangs.
+                rest = mask & (mask - 1)
+                if rest & (rest - 1):
+                    mask &= touching(
+                        lanes, origin, box, one, box, 2 * dim * nodes.place[other], dim
+                    )
+                found = touching_pairs(box, one, mask, lanes, origin, box, other, dim)
+                if mask2:
+                    found2 = touching_pairs(box, other, mask2, lanes, origin, box, one, dim)
+                    found2 &= still * EACH_LANE
+                    if not found:
+                        found, found2 = found2, found
+                        one, other = other, one
             if nodes.level[one] == 0:
                 if 2 * (n + WIDTH * WIDTH) > pairs.shape[0]:
                     self.found = grown(self.found, 2 * pairs.shape[0])
@@ -138,20 +151,27 @@ class Pairing:
                     pairs[2 * n] = child
                     pairs[2 * n + 1] = child2
                     n += hit
+                    if not found:
+                        found, found2 = found2, found
+                        one, other = other, one
                 continue
             if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
                 self.stack = grown(self.stack, 2 * self.stack.shape[0])
                 stack = self.stack
             if one == other:
-                for place in range(WIDTH * one, WIDTH * one + nodes.count[one]):
+                while mask:
                     top += 2
-                    stack[top] = stack[top + 1] = children[place]
+                    stack[top] = stack[top + 1] = children[WIDTH * one + lowest(mask)]
+                    mask &= mask - 1
             while found:
                 bit = lowest_of_64(found)
                 found &= found - 1
                 top += 2
                 stack[top] = children[WIDTH * one + (bit >> 3)]
                 stack[top + 1] = children[WIDTH * other + (bit & 7)]
+                if not found:
+                    found, found2 = found2, found
+                    one, other = other, one
         self.n = n
 
     @cython.ccall

@@ -48,26 +48,13 @@ from ecs_collide._kernels._memory import LONG, grown, zeros
 cython.declare(
     MOST_ITEMS=cython.Py_ssize_t,
     PUTS_TO_LAY_OUT_AT_ONCE=cython.Py_ssize_t,
-    ESCAPES_TO_LAY_OUT=cython.Py_ssize_t,
     PUTS_TO_LAY_OUT=cython.Py_ssize_t,
     CHANGES_TO_SWEEP=cython.Py_ssize_t,
-    SAME=cython.int,
-    MOVED=cython.int,
-    ESCAPED=cython.int,
-    AWAY=cython.int,
 )
 MOST_ITEMS = 2**27  # places are numbered by 32 bits
 PUTS_TO_LAY_OUT_AT_ONCE = 16  # lay out where one in so many is to be hung; that costs the same
-ESCAPES_TO_LAY_OUT = 1  # lay out anew when so many times as many have escaped as there are items
 PUTS_TO_LAY_OUT = 2  # lay out anew after one reinsertion for so many items
 CHANGES_TO_SWEEP = 16  # where one in so many boxes has moved, refresh nodes level by level
-
-
-# What becomes of an item that is given a box.
-SAME = 0
-MOVED = 1  # inside its fat bounds
-ESCAPED = 2  # from them, but it stays in its node
-AWAY = 3  # new, or out of the home of its node
 
 
 @cython.final
@@ -103,9 +90,8 @@ class Tree:
         self.walker = Walker(self.nodes)
         self.pairing = Pairing()
         self.found = zeros(LONG, 0)
-        self.moved = zeros(LONG, 0)
-        self.away = zeros(LONG, 0)
-        self.fatness = FatBounds(dim)
+        self.one = zeros(LONG, 1)
+        self.fatness = FatBounds(self.nodes)
         if not cython.compiled:
             self.ray_origin = [0.0] * 3
             self.ray_direction = [0.0] * 3
@@ -220,53 +206,44 @@ class Tree:
         nodes: Nodes = self.nodes
         i: cython.Py_ssize_t
         item: cython.Py_ssize_t
+        least: cython.Py_ssize_t = 0
         greatest: cython.Py_ssize_t = -1
-        n_moved: cython.Py_ssize_t = 0
-        n_escaped: cython.Py_ssize_t = 0
-        n_away: cython.Py_ssize_t = 0
+        n_escaped: cython.Py_ssize_t
         n_new: cython.Py_ssize_t = 0
-        fate: cython.int
 
         for i in range(items.shape[0]):
+            least = min(least, items[i])
             greatest = max(greatest, items[i])
-            if items[i] < 0:
-                raise IndexError(f"item {items[i]} must be a row number, 0 or more")
+        if least < 0:
+            raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
         self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
-        for i in range(items.shape[0]):
-            item = items[i]
-            fate = self._judge(item, item if filed else i)
-            n_escaped += fate >= ESCAPED
-            if fate == AWAY:
-                n_new += nodes.place_of[item] < 0
-                self.away[n_away] = i
-                n_away += 1
-            elif fate != SAME:
-                self.moved[n_moved] = item
-                n_moved += 1
+        n_escaped = self.fatness.judge(
+            items, filed, nodes.n_items - self.n_escapes, nodes.n_items // PUTS_TO_LAY_OUT_AT_ONCE
+        )
         self.n_escapes += n_escaped
         if (
-            PUTS_TO_LAY_OUT_AT_ONCE * n_away > nodes.n_items
-            or ESCAPES_TO_LAY_OUT * self.n_escapes > nodes.n_items
+            self.fatness.n_away > nodes.n_items // PUTS_TO_LAY_OUT_AT_ONCE
+            or self.n_escapes > nodes.n_items
         ):
+            for i in range(self.fatness.n_away):
+                n_new += not nodes.holds(items[self.fatness.away[i]])
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
-            for i in range(n_away):
-                item = items[self.away[i]]
-                self._hang_loose(item, item if filed else self.away[i])
+            for i in range(self.fatness.n_away):
+                item = items[self.fatness.away[i]]
+                self._hang_loose(item, item if filed else self.fatness.away[i])
             self._lay_out()
             return n_escaped
-        for i in range(n_moved):
-            nodes.note_change(self.moved[i])
-        if CHANGES_TO_SWEEP * n_moved > nodes.n_items:
-            for i in range(n_moved):
-                nodes.stale[nodes.place_of[self.moved[i]] >> 3] = 1
-            nodes.refresh_stale()
+        if CHANGES_TO_SWEEP * self.fatness.n_moved > nodes.n_items:
+            nodes.refresh_above(self.fatness.moved, self.fatness.n_moved)
         else:
-            for i in range(n_moved):
-                nodes.climb(nodes.place_of[self.moved[i]] >> 3)
-        for i in range(n_away):
-            item = items[self.away[i]]
-            self._reinsert(item, item if filed else self.away[i])
+            for i in range(self.fatness.n_moved):
+                item = self.fatness.moved[i]
+                nodes.note_change(item)
+                nodes.climb(nodes.place_of[item] >> 3)
+        for i in range(self.fatness.n_away):
+            item = items[self.fatness.away[i]]
+            self._reinsert(item, item if filed else self.fatness.away[i])
         if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
             self._lay_out()
         return n_escaped
@@ -287,45 +264,22 @@ class Tree:
 
         O(1) where it stays inside the old ones, else O(log n) on average.
         """
-        row: cython.Py_ssize_t = item if filed else 0
-        fate: cython.int
+        n_escaped: cython.Py_ssize_t
 
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
         self._make_room(item)
         self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
-        fate = self._judge(item, row)
-        if fate == AWAY:
-            self._reinsert(item, row)
+        self.one[0] = item
+        n_escaped = self.fatness.judge(self.one, filed, 1, 1)
+        if self.fatness.n_away:
+            self._reinsert(item, item if filed else 0)
             if PUTS_TO_LAY_OUT * self.n_puts > self.nodes.n_items:
                 self._lay_out()
-        elif fate != SAME:
+        elif self.fatness.n_moved:
             self.nodes.note_change(item)
             self.nodes.climb(self.nodes.place_of[item] >> 3)
-        return fate >= ESCAPED
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _judge(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.int:
-        """Write the box of an item to its place; tell what becomes of the item."""
-        nodes: Nodes = self.nodes
-        place: cython.Py_ssize_t = nodes.place_of[item]
-
-        if place < 0:
-            self.fatness.fatten(item, row)
-            nodes.is_changed[item] = 1
-            return AWAY
-        if self.fatness.fits(item, row):
-            if self.fatness.is_same(nodes.box, place, row):
-                return SAME
-            self.fatness.write_box(nodes.box, place, row)
-            nodes.is_changed[item] = 1
-            return MOVED
-        self.fatness.fatten(item, row)
-        self.fatness.write_box(nodes.box, place, row)
-        nodes.is_changed[item] = 1
-        return ESCAPED if nodes.is_at_home(item) else AWAY
+        return n_escaped > 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -337,7 +291,7 @@ class Tree:
         nodes.make_room_for_nodes(nodes.level[nodes.root()] + 3)
         if nodes.place_of[item] >= 0:
             nodes.detach(item)
-        self.fatness.write_box(nodes.box, WAITING, row)
+        self.fatness.write_box(WAITING, row)
         nodes.attach(item)
         nodes.note_change(item)
         self.n_puts += 1
@@ -359,7 +313,7 @@ class Tree:
         nodes.n_items += 1
         nodes.child[place] = item
         nodes.place_of[item] = place
-        self.fatness.write_box(nodes.box, place, row)
+        self.fatness.write_box(place, row)
 
     # Queries
 
@@ -498,8 +452,6 @@ class Tree:
         self.nodes.make_room_for_items(greatest + 1)
         room = self.nodes.item_room
         self.found = grown(self.found, room)
-        self.moved = grown(self.moved, room)
-        self.away = grown(self.away, room)
         self.fatness.make_room(room)
         return 0
 

@@ -8,6 +8,7 @@ cdef class Tree:
     cdef readonly Py_ssize_t dim
     cdef public long long[::1] found
     cdef readonly Pairing pairing
+    cdef long long[::1] one  # item, of those given
     cdef Nodes nodes
     cdef FatBounds fatness
     cdef Layout layout
@@ -15,8 +16,6 @@ cdef class Tree:
     cdef Py_ssize_t n_puts  # since the last layout
     cdef Py_ssize_t n_escapes  # since then
     cdef int loose  # the node that new items are given before a layout; 0: none
-    cdef long long[::1] moved
-    cdef long long[::1] away  # where in the items given
     cdef double[3] ray_origin
     cdef double[3] ray_direction
     cdef double[7] ray_hit
@@ -35,7 +34,6 @@ cdef class Tree:
         double margin,
         double lookahead,
     ) except -1
-    cdef int _judge(self, Py_ssize_t item, Py_ssize_t row) noexcept
     cdef int _reinsert(self, Py_ssize_t item, Py_ssize_t row) except -1
     cdef void _hang_loose(self, Py_ssize_t item, Py_ssize_t row) noexcept
     cpdef Py_ssize_t touching(self, double[:, ::1] mins, double[:, ::1] maxs, Py_ssize_t row) noexcept
