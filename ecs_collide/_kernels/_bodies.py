@@ -15,6 +15,11 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._fatness_c import flat
+else:
+    from ecs_collide._kernels._fatness import flat
+
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
@@ -106,6 +111,9 @@ class Bodies:
         self.gone = columns.gone
         self.swept_min = columns.swept_min
         self.swept_max = columns.swept_max
+        self.flat_min = flat(columns.swept_min)
+        self.flat_max = flat(columns.swept_max)
+        self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
 
     def begin_step(self, rows: cython.longlong[::1], dt: cython.double):
         """Put the bodies of `rows` at the start of a step of `dt` seconds.
@@ -113,18 +121,15 @@ class Bodies:
         A half size never goes below 0: where it would, its growth for this
         step is what brings it there exactly.
         """
-        path: cython.double[::1] = self.path
-        base: cython.double[::1] = self.base
-        centre: cython.double[:, ::1] = self.centre
-        half: cython.double[:, ::1] = self.half
-        velocity: cython.double[:, ::1] = self.velocity
-        growth: cython.double[:, ::1] = self.growth
-        motion: cython.double[:, ::1] = self.motion
-        dim: cython.int = self.dim
+        path: cython.p_double = self.flat_path
+        centre: cython.p_double = flat(self.centre)
+        half: cython.p_double = flat(self.half)
+        velocity: cython.p_double = flat(self.velocity)
+        growth: cython.p_double = flat(self.growth)
+        motion: cython.p_double = flat(self.motion)
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        k: cython.int
+        to: cython.Py_ssize_t
         change: cython.double
 
         for n in range(self.n_marked):
@@ -133,19 +138,17 @@ class Bodies:
         self.dt = dt
         for n in range(rows.shape[0]):
             i = rows[n]
-            at = 4 * dim * i
-            base[i] = 0.0
-            for k in range(dim):
-                change = growth[i, k] * dt + 0.0
-                if half[i, k] + change < 0.0:
-                    change = -half[i, k]
-                    growth[i, k] = change / dt
-                motion[i, k] = velocity[i, k] * dt + 0.0
-                path[at + CENTRE] = centre[i, k]
-                path[at + HALF] = half[i, k]
-                path[at + MOTION] = motion[i, k]
-                path[at + RESIZE] = change
-                at += 4
+            self.base[i] = 0.0
+            for to in range(self.dim * i, self.dim * (i + 1)):
+                change = growth[to] * dt + 0.0
+                if half[to] + change < 0.0:
+                    change = -half[to]
+                    growth[to] = change / dt
+                motion[to] = velocity[to] * dt + 0.0
+                path[4 * to + CENTRE] = centre[to]
+                path[4 * to + HALF] = half[to]
+                path[4 * to + MOTION] = motion[to]
+                path[4 * to + RESIZE] = change
             self.find_swept_bounds(i)
 
     def place_still(self, rows: cython.longlong[::1]):
@@ -253,26 +256,25 @@ class Bodies:
     @cython.cfunc
     def finish_step(self, rows: cython.longlong[::1]) -> cython.void:
         """Move the bodies of `rows` to the end of the step."""
-        path: cython.double[::1] = self.path
-        base: cython.double[::1] = self.base
-        centre: cython.double[:, ::1] = self.centre
-        half: cython.double[:, ::1] = self.half
-        dim: cython.int = self.dim
+        path: cython.p_double = self.flat_path
+        centre: cython.p_double = flat(self.centre)
+        half: cython.p_double = flat(self.half)
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        k: cython.int
+        to: cython.Py_ssize_t
         way: cython.double
+        middle: cython.double
+        size: cython.double
 
         for n in range(rows.shape[0]):
             i = rows[n]
-            at = 4 * dim * i
-            way = 1.0 - base[i]
-            base[i] = 1.0
-            for k in range(dim):
-                centre[i, k] = path[at + CENTRE] = path[at + CENTRE] + path[at + MOTION] * way + 0.0
-                half[i, k] = path[at + HALF] = max(0.0, path[at + HALF] + path[at + RESIZE] * way)
-                at += 4
+            way = 1.0 - self.base[i]
+            self.base[i] = 1.0
+            for to in range(self.dim * i, self.dim * (i + 1)):
+                middle = path[4 * to + CENTRE] + path[4 * to + MOTION] * way + 0.0
+                size = max(0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * way)
+                centre[to] = path[4 * to + CENTRE] = middle
+                half[to] = path[4 * to + HALF] = size
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -336,26 +338,42 @@ class Bodies:
     @cython.exceptval(check=False)
     def find_swept_bounds(self, i: cython.Py_ssize_t) -> cython.void:
         """Find bounds of the body's path from its base time to the end of the step."""
+        path: cython.p_double = self.flat_path
+        low: cython.p_double = self.flat_min
+        high: cython.p_double = self.flat_max
         at: cython.Py_ssize_t = self.start_of(i)
-        k: cython.int
-        low: cython.double
-        high: cython.double
-        low_end: cython.double
-        high_end: cython.double
-        largest: cython.double
-        farthest: cython.double = self.farthest
+        to: cython.Py_ssize_t = self.dim * i
         rest: cython.double = 1.0 - self.base[i]
+        farthest: cython.double
 
-        for k in range(self.dim):
-            low = self.path[at + CENTRE] - self.path[at + HALF]
-            high = self.path[at + CENTRE] + self.path[at + HALF]
-            low_end = low + (self.path[at + MOTION] - self.path[at + RESIZE]) * rest
-            high_end = high + (self.path[at + MOTION] + self.path[at + RESIZE]) * rest
-            low = min(low, low_end)
-            high = max(high, high_end)
-            largest = max(abs(low), abs(high))
-            farthest = max(farthest, largest)
-            self.swept_min[i, k] = low - REACH * largest
-            self.swept_max[i, k] = high + REACH * largest
-            at += 4
+        farthest = max(_bound(path, at, rest, low, high, to), self.farthest)
+        farthest = max(_bound(path, at + 4, rest, low, high, to + 1), farthest)
+        if self.dim == 3:
+            farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
         self.farthest = farthest
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _bound(
+    path: cython.p_double,
+    at: cython.Py_ssize_t,
+    rest: cython.double,
+    low_of: cython.p_double,
+    high_of: cython.p_double,
+    to: cython.Py_ssize_t,
+) -> cython.double:
+    """Write the bounds of a path on an axis; return how far from the origin they reach."""
+    low: cython.double = path[at + CENTRE] - path[at + HALF]
+    high: cython.double = path[at + CENTRE] + path[at + HALF]
+    low_end: cython.double = low + (path[at + MOTION] - path[at + RESIZE]) * rest
+    high_end: cython.double = high + (path[at + MOTION] + path[at + RESIZE]) * rest
+    largest: cython.double
+
+    low = min(low, low_end)
+    high = max(high, high_end)
+    largest = max(abs(low), abs(high))
+    low_of[to] = low - REACH * largest
+    high_of[to] = high + REACH * largest
+    return largest

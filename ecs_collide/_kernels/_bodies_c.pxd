@@ -43,6 +43,10 @@ cdef class Bodies:
     cdef signed char[::1] gone
     cdef double[:, ::1] swept_min
     cdef double[:, ::1] swept_max
+    # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
+    cdef double* flat_path
+    cdef double* flat_min
+    cdef double* flat_max
     cdef Py_ssize_t start_of(self, Py_ssize_t i) noexcept
     cdef void mark(self, Py_ssize_t i) noexcept
     cdef void take_out(self, Py_ssize_t i) noexcept

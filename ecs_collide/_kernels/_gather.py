@@ -29,7 +29,9 @@ from ecs_collide._bits import (
     VELOCITY,
 )
 
-if not cython.compiled:
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._fatness_c import flat
+else:
     # In Python all components go the way by name; the quick one stands in _gather_c.pxd.
     def slots_new(type, names):
         """Return None: no slots are found."""
@@ -134,12 +136,6 @@ class Kind:
         return component is not None
 
     @cython.cfunc
-    @cython.exceptval(check=False)
-    def is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether there is certainly nothing new to read; the component must be there."""
-        return slots_hold(self.slots, i)
-
-    @cython.cfunc
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over the numbers of a component; tell whether one was not seen before.
 
@@ -148,7 +144,7 @@ class Kind:
         k: cython.Py_ssize_t
         differs: cython.bint = False
 
-        if cython.compiled and self.is_as_seen(i):
+        if cython.compiled and slots_hold(self.slots, i):
             return False
         if not cython.compiled or not slots_read(self.slots, i, self.numbers):
             self.read_by_name(i)
@@ -178,19 +174,13 @@ class Kind:
     def write(self, i: cython.Py_ssize_t) -> cython.int:
         """Write what differs from what was seen into a component; then both are the same."""
         k: cython.Py_ssize_t
-        number: cython.double
-        differs: cython.bint = False
 
-        for k in range(self.width):
-            number = self.now[i, k]
-            if number != self.seen[i, k]:
-                differs = True
-            elif number == 0.0:
-                self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
-        if differs and not slots_write(self.slots, i):
+        if not slots_write(self.slots, i):
             for k in range(self.width):
                 if self.now[i, k] != self.seen[i, k]:
                     self.put(i, k, self.now[i, k])
+                else:
+                    self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
         return 0
 
     def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
@@ -267,6 +257,13 @@ class Gatherer:
         self.sensor = columns.sensor
         self.yields = columns.yields
         self.quarantined = columns.quarantined
+        if cython.compiled:  # as Python this is done over whole arrays
+            self.flat_centre = flat(self.centre)
+            self.flat_half = flat(self.half)
+            self.flat_seen_half = flat(self.seen_half)
+            self.flat_velocity = flat(self.velocity_now)
+            self.flat_min = flat(self.tight_min)
+            self.flat_max = flat(self.tight_max)
         for kind in self.kinds:
             kind.bind(n_rows, columns.seen_mass, columns.seen_mass)
         self.position.bind(n_rows, columns.seen_centre, columns.centre)
@@ -384,12 +381,12 @@ class Gatherer:
 
         return (
             not (self.news[i] | self.touched[i] | self.bad[i] | self.quarantined[i])
-            and self.position.is_as_seen(i)
-            and self.extents.is_as_seen(i)
-            and (not has & VELOCITY or self.velocity.is_as_seen(i))
-            and (not has & GROWTH or self.growth.is_as_seen(i))
-            and (not has & MASS or self.mass_kind.is_as_seen(i))
-            and (not has & DEFLECT or self.deflect.is_as_seen(i))
+            and slots_hold(self.position.slots, i)
+            and slots_hold(self.extents.slots, i)
+            and (not has & VELOCITY or slots_hold(self.velocity.slots, i))
+            and (not has & GROWTH or slots_hold(self.growth.slots, i))
+            and (not has & MASS or slots_hold(self.mass_kind.slots, i))
+            and (not has & DEFLECT or slots_hold(self.deflect.slots, i))
         )
 
     @cython.cfunc
@@ -528,16 +525,19 @@ class Gatherer:
     @cython.exceptval(check=False)
     def _find_faces(self, i: cython.Py_ssize_t) -> cython.int:
         """Find the box of a body, and whether its next steps need a check of how far they lead."""
-        k: cython.int
+        at: cython.Py_ssize_t
+        low: cython.double
+        high: cython.double
         near: cython.bint = True
 
-        for k in range(self.dim):
-            if self.half[i, k] == 0.0:
-                self.half[i, k] = self.seen_half[i, k]
-            self.tight_min[i, k] = self.centre[i, k] - self.half[i, k]
-            self.tight_max[i, k] = self.centre[i, k] + self.half[i, k]
-            near &= self.tight_min[i, k] >= -FAR and self.tight_max[i, k] <= FAR
-            near &= abs(self.velocity_now[i, k]) <= FAR
+        for at in range(self.dim * i, self.dim * (i + 1)):
+            if self.flat_half[at] == 0.0:
+                self.flat_half[at] = self.flat_seen_half[at]
+            low = self.flat_centre[at] - self.flat_half[at]
+            high = self.flat_centre[at] + self.flat_half[at]
+            self.flat_min[at] = low
+            self.flat_max[at] = high
+            near &= (low >= -FAR) & (high <= FAR) & (abs(self.flat_velocity[at]) <= FAR)
         if not near:
             self.bad[i] |= DISTANT
         return 0

@@ -15,7 +15,7 @@ cdef extern from *:
         Py_ssize_t width;
         Py_ssize_t offsets[3];
         double *seen;
-        const double *now;
+        double *now;
     } Slots;
 
     static inline void slots_find(Slots *slots, PyObject *type, PyObject *names)
@@ -66,7 +66,7 @@ cdef extern from *:
         slots->known = ((PyListObject *)known)->ob_item;
     }
 
-    static inline void slots_bind(Slots *slots, double *seen, const double *now)
+    static inline void slots_bind(Slots *slots, double *seen, double *now)
     {
         slots->seen = seen;
         slots->now = now;
@@ -121,13 +121,15 @@ cdef extern from *:
         PyObject *item = slots->items[i];
         if ((PyObject *)Py_TYPE(item) != slots->type)
             return 0;
-        const double *now = slots->now + i * slots->width;
+        double *now = slots->now + i * slots->width;
         double *seen = slots->seen + i * slots->width;
         for (Py_ssize_t k = 0; k < slots->width; ++k) {
             PyObject **slot = slot_of(slots, item, k), *before = *slot, *value;
             PyObject **known = &slots->known[i * slots->width + k];
-            if (now[k] == seen[k])
+            if (now[k] == seen[k]) {
+                now[k] = seen[k]; /* zeros may differ in their signs */
                 continue;
+            }
             if (before == *known && Py_REFCNT(before) == 2) {
                 ((PyFloatObject *)before)->ob_fval = seen[k] = now[k];
                 continue;
@@ -189,7 +191,6 @@ cdef class Kind:
     cdef double[:, ::1] seen
     cdef double[:, ::1] now
     cdef bint file(self, Py_ssize_t i, object component)
-    cdef bint is_as_seen(self, Py_ssize_t i) noexcept
     cdef bint read(self, Py_ssize_t i)
     cdef int read_by_name(self, Py_ssize_t i)
     cdef int write(self, Py_ssize_t i)
@@ -219,6 +220,13 @@ cdef class Gatherer:
     cdef double[:, ::1] motion
     cdef double[:, ::1] tight_min
     cdef double[:, ::1] tight_max
+    # The same memory as some of these, for loops over all bodies.
+    cdef double* flat_centre
+    cdef double* flat_half
+    cdef double* flat_seen_half
+    cdef double* flat_velocity
+    cdef double* flat_min
+    cdef double* flat_max
     cdef double[::1] mass
     cdef double[::1] restitution
     cdef double[:, ::1] seen_restitution
