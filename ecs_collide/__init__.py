@@ -48,6 +48,7 @@ from ecs_collide.events import (
 )
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
+from ecs_collide.roles import Components
 from ecs_collide.space import Hit, Space
 from ecs_collide.sweep import (
     Sweep,
@@ -83,6 +84,7 @@ __all__ = [
     "Answer",
     "BroadphaseSystem",
     "Collision",
+    "Components",
     "Contact",
     "ContactBegan",
     "ContactEnded",

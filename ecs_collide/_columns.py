@@ -17,6 +17,7 @@ _VECTORS = (
     "centre", "half", "velocity", "growth", "motion", "swept_min", "swept_max", "tight_min",
     "tight_max", "seen_centre", "seen_half", "seen_velocity", "seen_growth",
 )  # fmt: skip
+_PLACES = {"place": "centre", "seen_place": "seen_centre", "size": "half", "seen_size": "seen_half"}
 _SINGLES = ("seen_mass", "seen_restitution")  # vectors of one axis
 _SCALARS = ("mass", "restitution")
 _FLAGS = (
@@ -33,6 +34,9 @@ class Columns:
     int8 (capacity,).  `seen_...` is what the game's components were last known
     to say, and the names without it are what the step works on.  `has` and
     `news` hold the bits of `ecs_collide._bits`.
+
+    `place` and `size` are what the components of the game hold: other columns
+    than `centre` and `half` where `apart`, else the same.
     """
 
     centre: Doubles
@@ -66,12 +70,17 @@ class Columns:
     present: Bytes
     ids: Longs
     n_filed: Longs
+    place: Doubles
+    seen_place: Doubles
+    size: Doubles
+    seen_size: Doubles
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, apart: bool = False) -> None:
         self.dim = dim
         self.capacity = 0
+        self._apart = apart
         self._free: list[int] = []
-        self._vectors: Doubles = np.zeros((len(_VECTORS), 0, dim))
+        self._vectors: Doubles = np.zeros((len(_VECTORS) + apart * len(_PLACES), 0, dim))
         self._scalars: Doubles = np.zeros((len(_SCALARS) + 1, 0))
         self._flags: Bytes = np.zeros((len(_FLAGS), 0), np.int8)
         self._longs: Longs = np.zeros((len(_LONGS), 0), np.int64)
@@ -84,13 +93,16 @@ class Columns:
         self._flags = _lengthened(self._flags, capacity)
         self._longs = _lengthened(self._longs, capacity)
         for names, block in (
-            (_VECTORS, self._vectors),
+            ((*_VECTORS, *_PLACES), self._vectors),
             (_SCALARS, self._scalars),
             (_FLAGS, self._flags),
             (_LONGS, self._longs),
         ):
             for name, array in zip(names, block, strict=False):
                 setattr(self, name, array)
+        if not self._apart:
+            for name, twin in _PLACES.items():
+                setattr(self, name, getattr(self, twin))
         self.seen_mass = self.mass.reshape(-1, 1)  # the same numbers: a mass is used as it is read
         self.seen_restitution = self._scalars[-1].reshape(-1, 1)
         self._free.extend(range(capacity - 1, self.capacity - 1, -1))
@@ -133,7 +145,7 @@ class _Views:
     """The arrays of `Columns` as memoryviews: read as Python they give plain numbers."""
 
     def __init__(self, columns: Columns) -> None:
-        for name in (*_VECTORS, *_SINGLES, *_SCALARS, *_FLAGS, *_LONGS):
+        for name in (*_VECTORS, *_PLACES, *_SINGLES, *_SCALARS, *_FLAGS, *_LONGS):
             setattr(self, name, memoryview(getattr(columns, name)))
 
     def __getattr__(self, name: str) -> memoryview:

@@ -7,33 +7,38 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ecs_collide._numbers import LARGEST
-from ecs_collide.components import Deflect, Extents, Growth, Mass, Position, Velocity
+from ecs_collide.components import Deflect
+from ecs_collide.roles import Components, Role
 
 _WITHIN = "must be finite and within -2**500 ... 2**500"
 
 
-class _Rule(NamedTuple):
+class Rule(NamedTuple):
+    """What the numbers of a component must be."""
+
     kind: type
     names: tuple[str, ...]
     least: float
     most: float
     text: str
+    leads_on: bool = False  # it says where the body goes
+    may_be_infinite: bool = False
 
 
-_RULES = (
-    _Rule(Position, ("x", "y", "z"), -LARGEST, LARGEST, _WITHIN),
-    _Rule(Extents, ("x", "y", "z"), 0.0, LARGEST, "must be finite and >= 0"),
-    _Rule(Velocity, ("x", "y", "z"), -LARGEST, LARGEST, _WITHIN),
-    _Rule(Growth, ("x", "y", "z"), -LARGEST, LARGEST, _WITHIN),
-    _Rule(
-        Mass,
-        ("value",),
-        1.0 / LARGEST,
-        LARGEST,
-        "must be within 2**-500 ... 2**500, or inf for an immovable body",
-    ),
-    _Rule(Deflect, ("restitution",), 0.0, 1.0, "must be within 0 ... 1"),
-)
+def rules(components: Components, dim: int) -> list[Rule]:
+    """Return what must hold for the numbers that collisions depend on."""
+    position, extents, velocity, growth = (
+        components.vector(role, dim) for role in ("position", "extents", "velocity", "growth")
+    )
+    heavy = "must be within 2**-500 ... 2**500, or inf for an immovable body"
+    return [
+        Rule(*position, -LARGEST, LARGEST, _WITHIN),
+        Rule(*extents, 0.0, LARGEST, "must be finite and >= 0"),
+        Rule(*velocity, -LARGEST, LARGEST, _WITHIN, leads_on=True),
+        Rule(*growth, -LARGEST, LARGEST, _WITHIN, leads_on=True),
+        Rule(*components.mass, 1.0 / LARGEST, LARGEST, heavy, may_be_infinite=True),
+        Rule(*Role(Deflect, ("restitution",)), 0.0, 1.0, "must be within 0 ... 1"),
+    ]
 
 
 class Report(NamedTuple):
@@ -66,32 +71,34 @@ class Report(NamedTuple):
 Lookup = Callable[[type], Any]
 
 
-def _fields(component_of: Lookup, dim: int) -> Iterator[tuple[_Rule, str, Any]]:
+def _fields(rules: list[Rule], component_of: Lookup) -> Iterator[tuple[Rule, str, Any]]:
     """Yield the fields of a body that collisions depend on."""
-    for rule in _RULES:
+    for rule in rules:
         component = component_of(rule.kind)
         if component is not None:
-            for name in rule.names[:dim]:
+            for name in rule.names:
                 yield rule, name, getattr(component, name)
 
 
-def quarantine_report(step: int, dt: float, entity: int, component_of: Lookup, dim: int) -> Report:
+def quarantine_report(
+    rules: list[Rule], step: int, dt: float, entity: int, component_of: Lookup
+) -> Report:
     """Return a report of the first field of a body that is out of its bounds.
 
     Where all are within them, the body would leave them in this step.
     """
-    fields = list(_fields(component_of, dim))
+    fields = list(_fields(rules, component_of))
     bad = [
         (rule, name, value)
         for rule, name, value in fields
-        if not (rule.least <= value <= rule.most or (rule.kind is Mass and value == math.inf))
+        if not (rule.least <= value <= rule.most or (rule.may_be_infinite and value == math.inf))
     ]
     if bad:
         rule, name, value = bad[0]
         text = rule.text
     else:
         rule, name, value = max(
-            [field for field in fields if field[0].kind in (Velocity, Growth)] or fields,
+            [field for field in fields if field[0].leads_on] or fields,
             key=lambda field: abs(field[2]),
         )
         text = f"must not lead beyond -2**500 ... 2**500 in a step of {dt!r} seconds"
@@ -106,9 +113,9 @@ def quarantine_report(step: int, dt: float, entity: int, component_of: Lookup, d
     )
 
 
-def find_no_number(entity: int, component_of: Lookup, dim: int) -> TypeError | None:
+def find_no_number(rules: list[Rule], entity: int, component_of: Lookup) -> TypeError | None:
     """Return an error naming a field that holds no number, or None."""
-    for rule, name, value in _fields(component_of, dim):
+    for rule, name, value in _fields(rules, component_of):
         try:
             if isinstance(value, (str, bytes, bytearray)):
                 raise TypeError

@@ -17,10 +17,11 @@ from ecs_collide import _backend
 from ecs_collide._bits import CUSTOM, DEFLECT, GROWTH, MASS, NEW, SENSOR, VELOCITY
 from ecs_collide._columns import Columns
 from ecs_collide._numbers import LARGEST
-from ecs_collide._reports import Report, find_no_number, quarantine_report
-from ecs_collide.components import Deflect, Extents, Growth, Mass, Position, Sensor, Velocity
-from ecs_collide.events import END_REASONS, EndReason
+from ecs_collide._reports import Report, find_no_number, quarantine_report, rules
+from ecs_collide.components import Deflect, Sensor
+from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.responses import RESPONSE_CODES
+from ecs_collide.roles import Components
 
 Rows = NDArray[np.int64]
 
@@ -58,16 +59,13 @@ class World(Protocol):
         """Return what tells this world's own handlers of an event, whatever world is current."""
 
 
-def _make_kinds(dim: int) -> list[Any]:
+def _make_kinds(components: Components, dim: int) -> list[Any]:
     """Return the kinds of components that every space looks at, in the kernels' order."""
     g = _backend.kernels.gather
-    axes = ("x", "y", "z")[:dim]
-    kinds = [
-        g.Kind(Position, axes, 0, 0),
-        g.Kind(Extents, axes, 0, 0),
-        g.Kind(Velocity, axes, VELOCITY, 0),
-        g.Kind(Growth, axes, GROWTH, 0),
-        g.Kind(Mass, ("value",), MASS, 0),
+    marks = {"position": 0, "extents": 0, "velocity": VELOCITY, "growth": GROWTH}
+    kinds = [g.Kind(*components.vector(role, dim), mark, 0) for role, mark in marks.items()]
+    kinds += [
+        g.Kind(*components.mass, MASS, 0),
         g.Kind(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect]),
         g.Kind(Sensor, (), SENSOR, 0),
     ]
@@ -94,8 +92,12 @@ class Roster:
         Rows of the bodies that do not move but have a new place in the tree.
     """
 
-    def __init__(self, dim: int, timeline: Any) -> None:
-        self.columns = Columns(dim)
+    def __init__(self, dim: int, timeline: Any, components: Components) -> None:
+        self.components = components
+        self._leans = components.leans(dim)
+        self._halves = 2.0 if components.whole_sizes else 1.0  # in a size
+        converts = any(self._leans) or components.whole_sizes
+        self.columns = Columns(dim, converts)
         self.row_of: dict[int, int] = {}
         self.entities = self.rows = _NO_ROWS
         self.moving = self.active = self.touched_still = _NO_ROWS
@@ -104,9 +106,13 @@ class Roster:
         self._mark: object = object()
         self._dead: frozenset[int] = frozenset()
         self._timeline = timeline
-        kinds = _make_kinds(dim)
-        self._kinds = {kind.type: kind for kind in kinds}
+        self._rules = rules(components, dim)
+        kinds = _make_kinds(components, dim)
+        self._position, self._extents, self._velocity = kinds[:3]
+        self._kinds = {kind.type: kind for kind in reversed(kinds)}
         self._gatherer = _backend.kernels.gather.Gatherer(dim, kinds)
+        if converts:
+            self._gatherer.convert(self._leans, self._halves)
         self._census = _backend.kernels.census.Census()
         self._bind()
 
@@ -169,8 +175,8 @@ class Roster:
         """Take note of the components that a body has now."""
         row = self.row_of[entity]
         if (
-            self.holder(Position, row) is not components[Position]
-            and self.holder(Extents, row) is not components[Extents]
+            self._position.items[row] is not components[self._position.type]
+            and self._extents.items[row] is not components[self._extents.type]
         ):  # an id that was used again: another body
             self._forget(row, EndReason.ENTITY_DELETED)
             self.columns.news[row] |= NEW
@@ -252,7 +258,7 @@ class Roster:
         self._timeline.candidates.remove(row)
         self.columns.quarantined[row] = 1
         entity = int(self.columns.ids[row])
-        return quarantine_report(step, dt, entity, self._lookup(row), self.columns.dim)
+        return quarantine_report(self._rules, step, dt, entity, self._lookup(row))
 
     def _lookup(self, row: int) -> Callable[[type], Any]:
         return lambda kind: self.holder(kind, row)
@@ -260,7 +266,7 @@ class Roster:
     def _not_a_number(self) -> TypeError:
         """Return the error to raise where a component holds something that is no number."""
         for entity, row in sorted(self.row_of.items()):
-            error = find_no_number(entity, self._lookup(row), self.columns.dim)
+            error = find_no_number(self._rules, entity, self._lookup(row))
             if error is not None:
                 return error
         return TypeError("a component holds something that is no number")
@@ -279,27 +285,53 @@ class Roster:
         """Write a body's position and velocity at the time reached into its components."""
         c = self.columns
         for k in range(c.dim):
-            for kind, seen, value in (
-                (Position, c.seen_centre, self._timeline.centre_now(row, k)),
-                (Velocity, c.seen_velocity, float(c.velocity[row, k])),
-            ):
-                if self.holder(kind, row) is not None and value != seen[row, k]:
-                    self._kinds[kind].put(row, k, value)
+            centre = self._timeline.centre_now(row, k)
+            if centre != c.seen_centre[row, k]:
+                place = centre + self._leans[k] * self._timeline.half_now(row, k)
+                c.seen_centre[row, k] = centre
+                self._position.put(row, k, place)
+            speed = float(c.velocity[row, k])
+            if speed != c.seen_velocity[row, k] and self._holds(self._velocity, row):
+                self._velocity.put(row, k, speed)
 
     def read_one(self, row: int) -> None:
         """Take over what a response has set in a body's components."""
         c = self.columns
-        for k, name in enumerate(("x", "y", "z")[: c.dim]):
-            for kind, seen, take_over in (
-                (Position, c.seen_centre, self._timeline.relocate),
-                (Velocity, c.seen_velocity, self._timeline.set_velocity),
-            ):
-                component = self.holder(kind, row)
-                if component is None:
-                    continue
-                value = float(getattr(component, name))
-                if value != seen[row, k] and abs(value) <= LARGEST:
-                    self._kinds[kind].note(row, k, value)
-                    take_over(row, k, value)
-                    if not c.moves[row]:
-                        self._stale.append(np.array([row], np.int64))
+        for k in range(c.dim):
+            place = float(getattr(self._position.items[row], self._position.names[k]))
+            if place != c.seen_place[row, k] and abs(place) <= LARGEST:
+                self._position.note(row, k, place)
+                centre = place - self._leans[k] * self._timeline.half_now(row, k)
+                c.seen_centre[row, k] = centre
+                self._timeline.relocate(row, k, centre)
+                if not c.moves[row]:
+                    self._stale.append(np.array([row], np.int64))
+            if not self._holds(self._velocity, row):
+                continue
+            speed = float(getattr(self._velocity.items[row], self._velocity.names[k]))
+            if speed != c.seen_velocity[row, k] and abs(speed) <= LARGEST:
+                self._velocity.note(row, k, speed)
+                self._timeline.set_velocity(row, k, speed)
+                if not c.moves[row]:
+                    self._stale.append(np.array([row], np.int64))
+
+    # -- single components --
+
+    def _holds(self, kind: Any, row: int) -> bool:
+        return bool(kind.items) and kind.items[row] is not None
+
+    def velocity_of(self, component: Any) -> Vector:
+        """Return the numbers of a component that plays the role of a velocity."""
+        return tuple(getattr(component, name) for name in self._velocity.names)
+
+    def set_velocity(self, component: Any, velocity: Iterable[float]) -> None:
+        """Set the numbers of a component that plays the role of a velocity."""
+        for name, value in zip(self._velocity.names, velocity, strict=True):
+            setattr(component, name, value)
+
+    def set_centre(self, row: int, centre: Iterable[float]) -> None:
+        """Set a body's position such that its centre comes to lie there."""
+        half = self.columns.seen_half[row].tolist()
+        for k, value in enumerate(centre):
+            place = value + self._leans[k] * half[k]
+            setattr(self._position.items[row], self._position.names[k], place)

@@ -17,10 +17,10 @@ from ecs_collide._reports import Report
 from ecs_collide._roster import Roster, World
 from ecs_collide._step_events import StepEvents, axis_normal
 from ecs_collide._subscribers import Subscribers, require_component_type
-from ecs_collide.components import Velocity
 from ecs_collide.events import COLLISION, SweepKind, Vector, VectorLike
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
+from ecs_collide.roles import Components
 
 Respond = Callable[[Impact], object]
 
@@ -117,7 +117,9 @@ class Stats(NamedTuple):
 class Stepper:
     """What a space does in a step, stage by stage."""
 
-    def __init__(self, dim: int, margin: float | None, lookahead: float) -> None:
+    def __init__(
+        self, dim: int, margin: float | None, lookahead: float, components: Components
+    ) -> None:
         self.dim = dim
         self.reports: list[Report] = []
         self._stats: Stats | None = Stats()
@@ -126,7 +128,7 @@ class Stepper:
         self._timeline = _backend.kernels.timeline.Timeline(dim)
         self._timeline.candidates.margin = -1.0 if margin is None else margin
         self._timeline.candidates.lookahead = lookahead
-        self._roster = Roster(dim, self._timeline)
+        self._roster = Roster(dim, self._timeline, components)
         self._events = StepEvents(dim)
         self._subscribers = Subscribers()
         self._responders: dict[type, Respond] = {}
@@ -144,6 +146,11 @@ class Stepper:
         self._new_reports: list[Report] = []
 
     # -- the world --
+
+    @property
+    def components(self) -> Components:
+        """Which types of components this space reads and writes."""
+        return self._roster.components
 
     @property
     def world(self) -> World:
@@ -468,20 +475,19 @@ class Stepper:
 
     def velocity_of(self, entity: int) -> Vector:
         """Return the velocity that a body's component says; zeros where it has none."""
-        velocity = self.world.component(entity, Velocity)
-        if velocity is None:
-            return (0.0,) * self.dim
-        return (velocity.x, velocity.y, velocity.z)[: self.dim]
+        component = self.world.component(entity, self.components.velocity.kind)
+        return (0.0,) * self.dim if component is None else self._roster.velocity_of(component)
 
     def give_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Write a body's velocity into its component."""
-        component = self.world.component(entity, Velocity)
+        kind = self.components.velocity.kind
+        component = self.world.component(entity, kind)
         if component is None:
-            raise ValueError(f"entity {entity} has no Velocity to set")
+            raise ValueError(f"entity {entity} has no {kind.__name__} to set")
         numbers = _numbers.vectors("velocity", velocity)
         if numbers.shape != (self.dim,):
             raise ValueError(f"velocity={velocity!r} must be {self.dim} numbers")
-        component.set(*numbers.tolist())
+        self._roster.set_velocity(component, numbers.tolist())
 
     def respond_with(self, component: type, respond: Respond) -> None:
         """Let a function answer the impacts of all bodies that have a component.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,6 @@ from ecs_collide import _numbers
 from ecs_collide._step_events import axis_normal
 from ecs_collide._stepper import Stepper
 from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
-from ecs_collide.components import Position, Velocity
 from ecs_collide.events import (
     COLLISION,
     CONTACT_BEGAN,
@@ -26,6 +25,7 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
+from ecs_collide.roles import Components
 from ecs_collide.tree import RayHits
 
 
@@ -75,6 +75,9 @@ class Space(Stepper):
     lookahead : float
         How many steps ahead, about, the bounds reach along the motion.
         Margin and lookahead change what a step costs, never what it does.
+    components : Components, optional
+        Which types of components of the game's own to read and write instead
+        of `Position`, `Extents`, `Velocity`, `Growth` and `Mass`.
     """
 
     def __init__(
@@ -86,13 +89,19 @@ class Space(Stepper):
         *,
         margin: float | None = None,
         lookahead: float = 2.0,
+        components: Components | None = None,
     ) -> None:
         if dim not in (2, 3):
             raise ValueError(f"Space(dim={dim!r}) must be 2 or 3")
+        if components is None:
+            components = Components()
+        elif not isinstance(components, Components):
+            raise TypeError(f"components={components!r} must be an ecs_collide.Components")
         _require_number("lookahead", lookahead)
         if margin is not None:
             _require_number("margin", margin)
-        super().__init__(int(dim), None if margin is None else float(margin), float(lookahead))
+        around = None if margin is None else float(margin)
+        super().__init__(int(dim), around, float(lookahead), components)
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.answer_limit = answer_limit
@@ -255,7 +264,8 @@ class Space(Stepper):
         if row is None:
             raise KeyError(
                 f"entity {entity!r} is no body of this space as of its last step: "
-                "a body has Position and Extents"
+                f"a body has {self.components.position.kind.__name__} "
+                f"and {self.components.extents.kind.__name__}"
             )
         return row
 
@@ -284,15 +294,23 @@ class Space(Stepper):
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres into the `Position` of bodies; the next step takes them as teleports."""
-        self._write_vectors(Position, "positions", entities, positions)
+        for row, value in self._vectors("positions", entities, positions):
+            self._roster.set_centre(row, value)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities into the `Velocity` of bodies."""
-        self._write_vectors(Velocity, "velocities", entities, velocities)
+        kind = self.components.velocity.kind
+        for row, value in self._vectors("velocities", entities, velocities):
+            component = self._roster.holder(kind, row)
+            if component is None:
+                entity = self._roster.columns.ids[row]
+                raise ValueError(f"entity {entity} has no {kind.__name__} to set")
+            self._roster.set_velocity(component, value)
 
-    def _write_vectors(
-        self, kind: type, name: str, entities: ArrayLike | None, values: ArrayLike
-    ) -> None:
+    def _vectors(
+        self, name: str, entities: ArrayLike | None, values: ArrayLike
+    ) -> Iterator[tuple[int, list[float]]]:
+        """Yield the row of each entity and its vector."""
         rows = self._rows(entities)
         array = _numbers.vectors(name, values) if np.size(values) else np.zeros((0, self.dim))
         if array.shape != (len(rows), self.dim):
@@ -300,12 +318,7 @@ class Space(Stepper):
                 f"{name} has shape {array.shape} and must be {(len(rows), self.dim)}: "
                 "a row for each entity"
             )
-        ids = self._roster.columns.ids
-        for row, value in zip(rows.tolist(), array.tolist(), strict=True):
-            component: Any = self._roster.holder(kind, row)
-            if component is None:
-                raise ValueError(f"entity {ids[row]} has no {kind.__name__} to set")
-            component.set(*value)
+        return zip(rows.tolist(), array.tolist(), strict=True)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
         """Put a body somewhere else: no sweep between, and its contacts end and begin anew.

@@ -13,6 +13,7 @@ import esper
 
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
+from ecs_collide.roles import Components
 from ecs_collide.space import Space
 
 
@@ -160,7 +161,13 @@ SYSTEMS = (BroadphaseSystem, NarrowphaseSystem, ResponseSystem, MotionSystem)
 """The four, in the order in which they run."""
 
 
-def install(space: Space | None = None, *, dim: int = 2, priority: int = 100) -> Space:
+def install(
+    space: Space | None = None,
+    *,
+    dim: int = 2,
+    priority: int = 100,
+    components: Components | None = None,
+) -> Space:
     """Add the four systems to the current esper world.
 
     Parameters
@@ -172,6 +179,8 @@ def install(space: Space | None = None, *, dim: int = 2, priority: int = 100) ->
     priority : int
         Of the last of the four; the others have 1, 2, 3 more.  Higher runs
         first, so game systems at esper's default of 0 run after them.
+    components : Components, optional
+        Which types of components of the game's own to read and write, for a new space.
 
     Returns
     -------
@@ -192,6 +201,7 @@ def install(space: Space | None = None, *, dim: int = 2, priority: int = 100) ->
         if (
             wanted is not known
             or dim not in (2 if space is not None else known.dim, known.dim)
+            or components not in (None, known.components)
             or installed.priority != priority + len(SYSTEMS) - 1
         ):
             raise ValueError(
@@ -200,7 +210,12 @@ def install(space: Space | None = None, *, dim: int = 2, priority: int = 100) ->
             )
         return known
     if space is None:
-        space = Space(dim=dim)
+        space = Space(dim=dim, components=components)
+    elif components not in (None, space.components):
+        raise ValueError(
+            f"install(components={components!r}) must be {space.components!r}, "
+            "those of the space given"
+        )
     elif dim not in (2, space.dim):
         raise ValueError(f"install(dim={dim!r}) must be {space.dim}, the dim of the space given")
     for place, system in enumerate(SYSTEMS):

@@ -17,6 +17,7 @@ ORDER = [
     "_cython",
     "_bits",
     "components",
+    "roles",
     "events",
     "_numbers",
     "_ids",

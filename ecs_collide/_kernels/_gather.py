@@ -86,6 +86,8 @@ class Kind:
         Its code among the responses, or 0.
     items : list
         The component in each row, or None; empty until there is one.
+    counts : int
+        0 if another kind of the same type comes before it.
     """
 
     def __init__(self, type: object, names: tuple, mark: cython.int, response: cython.int):
@@ -96,6 +98,7 @@ class Kind:
         self.items = []
         self.known = []
         self.width = len(names)
+        self.counts = 1
         self.n_rows = 0
         self.slots = slots_new(type, names)
         if not cython.compiled:
@@ -210,7 +213,8 @@ class Gatherer:
     Attributes
     ----------
     kinds : list of Kind
-        The first six are Position, Extents, Velocity, Growth, Mass, Deflect.
+        The first six are Position, Extents, Velocity, Growth, Mass, Deflect,
+        or what plays their roles.
     fallen : list of int
         After `read`: rows that can no longer be computed with.
     touched_rows : list of int
@@ -228,6 +232,23 @@ class Gatherer:
         self.to_place = []
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
+        self.converts = False
+        if not cython.compiled:
+            self.lean = [0.0] * 3
+        for n, kind in enumerate(kinds):
+            kind.counts = kind.type not in [earlier.type for earlier in kinds[:n]]
+
+    def convert(self, leans: object, halves: cython.double):
+        """Take positions to lie so far from centres, in half sizes, and so many halves for a size.
+
+        From the next `bind` on, which wants the columns `place` and `size` then.
+        """
+        k: cython.int
+
+        self.converts = True
+        self.halves = halves
+        for k in range(self.dim):
+            self.lean[k] = leans[k]
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
         """Look at the arrays of `columns` from now on; call it again when they are replaced."""
@@ -266,8 +287,10 @@ class Gatherer:
             self.flat_max = flat(self.tight_max)
         for kind in self.kinds:
             kind.bind(n_rows, columns.seen_mass, columns.seen_mass)
-        self.position.bind(n_rows, columns.seen_centre, columns.centre)
-        self.extents.bind(n_rows, columns.seen_half, columns.half)
+        self.place, self.seen_place = columns.place, columns.seen_place
+        self.size, self.seen_size = columns.size, columns.seen_size
+        self.position.bind(n_rows, columns.seen_place, columns.place)
+        self.extents.bind(n_rows, columns.seen_size, columns.size)
         self.velocity.bind(n_rows, columns.seen_velocity, columns.velocity)
         self.growth.bind(n_rows, columns.seen_growth, columns.growth)
         self.deflect.bind(n_rows, columns.seen_restitution, columns.seen_restitution)
@@ -290,7 +313,7 @@ class Gatherer:
 
         for kind in self.kinds:
             if kind.file(i, components.get(kind.type)):
-                n_filed += 1
+                n_filed += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
         self.n_filed[i] = n_filed
@@ -414,13 +437,15 @@ class Gatherer:
         """Read the components of a body into the columns that the step works on."""
         has: cython.int = self.has[i]
         k: cython.int
+        differs: cython.bint
 
-        if self.position.read(i):
+        differs = self.position.read(i)
+        differs |= self.extents.read(i)
+        if differs:
             self.touched[i] = 1
             self.news[i] |= UNCHECKED
-        if self.extents.read(i):
-            self.touched[i] = 1
-            self.news[i] |= UNCHECKED
+        if self.converts and (differs or self.news[i] & NEW):
+            self._find_centre(i)
         if has & VELOCITY and self.velocity.read(i):
             self.news[i] |= UNCHECKED
         if has & GROWTH and self.growth.read(i):
@@ -438,6 +463,41 @@ class Gatherer:
             self.half[i, k] = self.seen_half[i, k]
             self.velocity_now[i, k] = self.seen_velocity[i, k]
             self.growth_now[i, k] = self.seen_growth[i, k]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
+        """Find the centre and the half sizes of a body from what its components say."""
+        k: cython.int
+        half: cython.double
+
+        for k in range(self.dim):
+            half = self.seen_size[i, k] / self.halves
+            self.seen_half[i, k] = half
+            self.seen_centre[i, k] = self.seen_place[i, k] - self.lean[k] * half + 0.0
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_place(self, i: cython.Py_ssize_t) -> cython.int:
+        """Find what the components of a body are to say; what has not changed they keep."""
+        k: cython.int
+
+        for k in range(self.dim):
+            if not self.has[i] & GROWTH:
+                self.half[i, k] = self.seen_half[i, k]
+            if self.centre[i, k] == self.seen_centre[i, k] and (
+                self.half[i, k] == self.seen_half[i, k]
+            ):
+                self.place[i, k] = self.seen_place[i, k]
+            else:
+                self.place[i, k] = self.centre[i, k] + self.lean[k] * self.half[i, k] + 0.0
+            self.size[i, k] = self.seen_size[i, k]
+            if self.half[i, k] != self.seen_half[i, k]:
+                self.size[i, k] = self.half[i, k] * self.halves
+            self.seen_centre[i, k] = self.centre[i, k]
+            self.seen_half[i, k] = self.half[i, k]
         return 0
 
     @cython.cfunc
@@ -498,6 +558,8 @@ class Gatherer:
         for n in range(rows.shape[0]):
             i = rows[n]
             has = self.has[i]
+            if self.converts:
+                self._find_place(i)
             self.position.write(i)
             if has & VELOCITY:
                 self.velocity.write(i)
@@ -551,6 +613,9 @@ def _write_at_once(gatherer, rows):
     rate = np.asarray(gatherer.seen_growth)[growing]
     ended = (rate < 0.0) & (np.asarray(gatherer.half)[growing] == 0.0)
     np.asarray(gatherer.growth_now)[growing] = np.where(ended, 0.0, rate)
+    if gatherer.converts:
+        for row in rows.tolist():
+            gatherer._find_place(row)
     for kind, having in (
         (gatherer.position, rows),
         (gatherer.velocity, rows[has & VELOCITY != 0]),

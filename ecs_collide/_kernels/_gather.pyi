@@ -1,5 +1,5 @@
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 class Kind:
@@ -8,6 +8,7 @@ class Kind:
     mark: int
     response: int
     items: list[Any]
+    counts: int
     def __init__(
         self, type: builtins.type, names: tuple[str, ...], mark: int, response: int
     ) -> None: ...
@@ -21,6 +22,7 @@ class Gatherer:
     touched_rows: list[int]
     to_place: list[int]
     def __init__(self, dim: int, kinds: list[Kind]) -> None: ...
+    def convert(self, leans: Sequence[float], halves: float) -> None: ...
     def bind(self, columns: object, n_rows: int) -> None: ...
     def add_kind(self, kind: Kind) -> None: ...
     def file(self, i: int, components: Mapping[type, Any]) -> None: ...

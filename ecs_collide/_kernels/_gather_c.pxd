@@ -182,6 +182,7 @@ cdef class Kind:
     cdef readonly tuple names
     cdef public int mark
     cdef readonly int response
+    cdef public int counts
     cdef readonly list items
     cdef list known
     cdef Slots *slots
@@ -208,6 +209,13 @@ cdef class Gatherer:
     cdef Kind growth
     cdef Kind mass_kind
     cdef Kind deflect
+    cdef bint converts
+    cdef double halves
+    cdef double lean[3]
+    cdef double[:, ::1] place
+    cdef double[:, ::1] seen_place
+    cdef double[:, ::1] size
+    cdef double[:, ::1] seen_size
     cdef Py_ssize_t n_rows
     cdef double[:, ::1] centre
     cdef double[:, ::1] half
@@ -244,6 +252,8 @@ cdef class Gatherer:
     cdef bint _is_as_seen(self, Py_ssize_t i) noexcept
     cdef bint _look(self, Py_ssize_t i, double dt, bint anew)
     cdef int _read_body(self, Py_ssize_t i, bint anew)
+    cdef int _find_centre(self, Py_ssize_t i) noexcept
+    cdef int _find_place(self, Py_ssize_t i) noexcept
     cdef int _check(self, Py_ssize_t i) noexcept
     cdef bint _stays_within(self, Py_ssize_t i, double dt) noexcept
     cdef int _find_faces(self, Py_ssize_t i) noexcept

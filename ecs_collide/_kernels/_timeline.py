@@ -260,6 +260,10 @@ class Timeline:
         """Return where a body is at the time reached."""
         return self.bodies.centre_at(i, k, self.meetings.now)
 
+    def half_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return a body's half size at the time reached."""
+        return self.bodies.half_at(i, k, self.meetings.now)
+
     @cython.cfunc
     def _cross(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a pair enter or leave each other, as queued."""
