@@ -170,7 +170,7 @@ class Kind:
                 value = _number(value)
             self.numbers[k] = value
             if cython.compiled:
-                self.known[i * self.width + k] = NOTHING
+                self._forget(i * self.width + k)
         return 0
 
     @cython.cfunc
@@ -186,15 +186,25 @@ class Kind:
                     self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
         return 0
 
-    def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
+    @cython.ccall
+    def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Write a number into a component by name."""
         setattr(self.items[i], self.names[k], number)
-        self.known[i * self.width + k] = NOTHING
+        self._forget(i * self.width + k)
         self.seen[i, k] = number
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    def _forget(self, at: cython.Py_ssize_t) -> cython.int:
+        """Know nothing of a slot any more."""
+        if self.known[at] is not NOTHING:
+            self.known[at] = NOTHING
+        return 0
 
     def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
         """Take over a number that was found in a component within the step."""
-        self.known[i * self.width + k] = NOTHING
+        self._forget(i * self.width + k)
         self.seen[i, k] = number
 
 

@@ -194,6 +194,8 @@ cdef class Kind:
     cdef bint file(self, Py_ssize_t i, object component)
     cdef bint read(self, Py_ssize_t i)
     cdef int read_by_name(self, Py_ssize_t i)
+    cpdef int put(self, Py_ssize_t i, Py_ssize_t k, double number)
+    cdef int _forget(self, Py_ssize_t at)
     cdef int write(self, Py_ssize_t i)
 
 cdef class Gatherer:
