@@ -1,0 +1,1 @@
+"""The library against exact arithmetic: fractions, no rounding, no cleverness."""
