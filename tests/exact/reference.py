@@ -76,6 +76,17 @@ def sides_of(first: Box, second: Box) -> list[Side]:
     return sides
 
 
+def slops_of(first: Box, second: Box) -> list[Fraction]:
+    """Return the stated slop on each axis: 2**-44 of the largest face at either end of the step."""
+    slops = []
+    for parts in zip(*first, *second, strict=True):
+        faces = []
+        for low, high, move, grow in (parts[:4], parts[4:]):
+            faces += [low, high, low + move - grow, high + move + grow]
+        slops.append(max(map(abs, faces)) / Fraction(2) ** 44)
+    return slops
+
+
 def meet(sides: Sequence[Side], slop: Sequence[Fraction] = (0, 0, 0)) -> Answer:
     """Say when and on which side the boxes of a pair meet.
 
@@ -115,7 +126,7 @@ def meet(sides: Sequence[Side], slop: Sequence[Fraction] = (0, 0, 0)) -> Answer:
 
 
 def _without_rounding(sides, slop):
-    """Return the sides with the nearer one of an axis at 0 where it is inside by no more than the slop."""
+    """Return the sides, the nearer one of an axis at 0 where it is inside by the slop or less."""
     if not any(slop):
         return sides
     counted = []

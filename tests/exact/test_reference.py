@@ -28,7 +28,7 @@ from tests.exact.reference import (
     sides_of,
 )
 
-N_PAIRS = 2500
+N_PAIRS = 1600
 
 
 def face(box, axis, end, t):
@@ -153,7 +153,7 @@ BY_HAND = [
 
 @functools.cache
 def pairs():
-    """Return pairs on a coarse grid, where everything happens at once all the time, as they look."""
+    """Return pairs on a coarse grid, where much happens at once, and what is seen of them."""
     rng = random.Random("look at every instant")
     found = []
     for n in range(N_PAIRS):
@@ -172,7 +172,7 @@ def test_reference_sees_what_is_seen_by_looking_at_every_instant():
 
 
 def test_pairs_that_are_looked_at_are_of_every_sort():
-    n_seen = {kind: 0 for kind in range(4)}
+    n_seen = dict.fromkeys(range(4), 0)
     n_corners = n_growing = n_plates = n_with_slop = n_unreached = 0
     for first, second, slop, seen in pairs():
         n_seen[seen.kind] += 1
@@ -182,8 +182,8 @@ def test_pairs_that_are_looked_at_are_of_every_sort():
         n_with_slop += any(slop)
         n_unreached += seen.enter > seen.exit != -INF
 
-    assert min(n_seen.values()) > 60, n_seen
-    assert min(n_corners, n_growing, n_with_slop, n_unreached) > 40
+    assert min(n_seen.values()) > 50, n_seen
+    assert min(n_corners, n_growing, n_with_slop, n_unreached) > 25
     assert n_plates > 5
 
 
@@ -200,26 +200,53 @@ FAULTS = {
         "all(side.gap <= 0 for side in steady)",
     ),
     "flush and steady is never": ("any(side.gap > 0", "any(side.gap >= 0"),
-    "touching is an overlap": ("all(side.gap < 0 for side in sides)", "all(side.gap <= 0 for side in sides)"),
+    "touching is an overlap": (
+        "all(side.gap < 0 for side in sides)",
+        "all(side.gap <= 0 for side in sides)",
+    ),
     "the deepest side for the shallowest": ("(-side.gap, side.rate,", "(side.gap, side.rate,"),
     "equally deep sides by the slower": ("(-side.gap, side.rate,", "(-side.gap, -side.rate,"),
-    "the slowest side is the contact": ("(side.rate, side.axis, side.sign)", "(-side.rate, side.axis, side.sign)"),
-    "the highest axis first": ("(side.rate, side.axis, side.sign)", "(side.rate, -side.axis, side.sign)"),
-    "plus before minus": ("(side.rate, side.axis, side.sign)", "(side.rate, side.axis, -side.sign)"),
-    "a corner needs a ready side": ("contact.axis for side in front)", "contact.axis for side in ready)"),
+    "the slowest side is the contact": (
+        "(side.rate, side.axis, side.sign)",
+        "(-side.rate, side.axis, side.sign)",
+    ),
+    "the highest axis first": (
+        "(side.rate, side.axis, side.sign)",
+        "(side.rate, -side.axis, side.sign)",
+    ),
+    "plus before minus": (
+        "(side.rate, side.axis, side.sign)",
+        "(side.rate, side.axis, -side.sign)",
+    ),
+    "a corner needs a ready side": (
+        "contact.axis for side in front)",
+        "contact.axis for side in ready)",
+    ),
     "every impact is a corner": ("corner = any(side.axis != contact.axis", "corner = any(True"),
     "grazing a corner is an impact": ("return begin < end", "return begin <= end"),
-    "parting on the own axis forgotten": ("elif side.rate > 0:\n            parted", "elif side.rate > 9:\n            parted"),
+    "parting on the own axis forgotten": (
+        "elif side.rate > 0:\n            parted",
+        "elif side.rate > 9:\n            parted",
+    ),
     "a plate met from where one stands": ("or contact.gap <= 0:", "or contact.gap < 0:"),
     "no plate is met": ("if parted != enter or contact.gap <= 0:", "if True:"),
-    "touching needs the whole step": ("enter < 1:\n        return Answer(TOUCH", "enter < 0:\n        return Answer(TOUCH"),
+    "touching needs the whole step": (
+        "enter < 1:\n        return Answer(TOUCH",
+        "enter < 0:\n        return Answer(TOUCH",
+    ),
     "touching before the step": ("max(enter, 0) <= exit_", "enter <= exit_"),
     "both sides of an axis counted as level": ("side.gap == nearer and -slop", "-slop"),
-    "rounding is not counted as level": ("-slop[side.axis] <= nearer < 0", "-slop[side.axis] < nearer < 0"),
+    "rounding is not counted as level": (
+        "-slop[side.axis] <= nearer < 0",
+        "-slop[side.axis] < nearer < 0",
+    ),
     "a front side is exactly level": ("limit > 0 and _instant(side, -limit) > enter", "False"),
-    "deep is deep enough at the slop": ("side.rate == 0 and side.gap >= limit", "side.rate == 0 and side.gap > limit"),
+    "deep is deep enough at the slop": (
+        "side.rate == 0 and side.gap >= limit",
+        "side.rate == 0 and side.gap > limit",
+    ),
     "other axes need no depth": ("limit = -slop[side.axis]", "limit = 0"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
