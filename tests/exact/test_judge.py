@@ -44,7 +44,7 @@ def plain_pairs():
     """Return pairs of which nothing is near a tie, with their answers, sides and slops."""
     found = []
     for dim in (2, 3):
-        for _, first, second, answer in Swept(rough, dim, seed=5, n=30):
+        for _, first, second, answer in Swept(rough, dim, seed=5, n=16):
             sides = sides_of(exactly(*first), exactly(*second))
             slop = slops_of(exactly(*first), exactly(*second))
             found.append((first, second, answer, sides, slop))
@@ -125,7 +125,7 @@ def test_judge_rejects_every_answer_that_is_false():
             assert not judge(first, second, false), (what, first, second, false)
             n_false[what] += 1
 
-    assert min(n_false.values()) > 15, n_false
+    assert min(n_false.values()) > 5, n_false
 
 
 def test_judge_accepts_what_another_pair_within_the_slop_answers():
@@ -144,7 +144,7 @@ def test_judge_accepts_what_another_pair_within_the_slop_answers():
         n_changed += said != answer
 
         assert judge(first, second, said), (first, second, said)
-    assert n_changed > 50
+    assert n_changed > 25
 
 
 @pytest.mark.parametrize(
