@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from fractions import Fraction
 
 import pytest
 
 from ecs_collide import _backend
 from ecs_collide.sweep import SweepKind, overlaps, sweep, sweep_pairs, swept_bounds
+from tests.exact import reference
 
 pytest.importorskip("hypothesis", reason="needs hypothesis: pip install ecs_collide[test]")
 
@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 SEPARATE, TOUCH, IMPACT, OVERLAP = SweepKind
-NEVER = Fraction(10**9)  # later than anything these boxes do
 
 many = settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 
@@ -62,79 +61,15 @@ def meet(first, second):
     return sweep(c1, h1, v1, c2, h2, v2, w1, w2)
 
 
-class Side:
-    """One side of one axis of a pair: a gap that changes at a steady rate, in fractions."""
-
-    def __init__(self, axis, sign, gap, rate):
-        self.axis, self.sign, self.gap, self.rate = axis, sign, gap, rate
-
-    def at(self, t):
-        return self.gap + self.rate * t
-
-    @property
-    def zero(self):
-        return -self.gap / self.rate
-
-
 def sides_of(first, second):
-    sides = []
-    for axis in range(len(first[0])):
-        (c1, h1, v1, w1), (c2, h2, v2, w2) = (
-            [Fraction(vector[axis]) for vector in box] for box in (first, second)
-        )
-        w1, w2 = max(w1, -h1), max(w2, -h2)
-        sides.append(Side(axis, -1, (c2 - h2) - (c1 + h1), (v2 - w2) - (v1 + w1)))
-        sides.append(Side(axis, +1, (c1 - h1) - (c2 + h2), (v1 - w1) - (v2 + w2)))
-    return sides
+    """Return the sides of two boxes, in fractions; no half size shrinks below 0."""
 
+    def exact(centre, half, motion, growth):
+        faces = [[c + sign * h for c, h in zip(centre, half, strict=True)] for sign in (-1, 1)]
+        shrunk = [max(change, -h) for change, h in zip(growth, half, strict=True)]
+        return reference.exactly(*faces, motion, shrunk)
 
-def reference(first, second):
-    """Return what the rule says of two boxes, in exact fractions and the plainest words.
-
-    Impact: the instant in [0, 1) from which the insides begin to overlap; its
-    side is a closing one that arrives just then, the fastest, then the lowest
-    axis, then minus.  A pair without thickness on that axis has no inside
-    there and meets all the same, if it was apart.
-    """
-    sides = sides_of(first, second)
-    closing = [side for side in sides if side.rate < 0]
-    opening = [side for side in sides if side.rate > 0]
-    steady = [side for side in sides if side.rate == 0]
-    enter = max((side.zero for side in closing), default=-NEVER)
-    exit_ = min((side.zero for side in opening), default=NEVER)
-    if any(side.gap > 0 for side in steady):
-        return {"kind": SEPARATE, "enter": NEVER, "exit": -NEVER}
-    found = {"enter": enter, "exit": exit_}
-
-    def fastest_first(side):
-        return side.rate, side.axis, side.sign
-
-    if all(side.gap < 0 for side in sides):
-        side = min(sides, key=lambda side: (-side.gap, *fastest_first(side)))
-        return found | {"kind": OVERLAP, "side": side, "depth": -side.gap, "corner": False}
-
-    if 0 <= enter < 1 and all(side.gap < 0 for side in steady):
-        front = [side for side in closing if side.at(enter) == 0]
-
-        def opens(side):
-            ends_here = min((o.zero for o in opening if o.axis == side.axis), default=NEVER)
-            ends_there = min((o.zero for o in opening if o.axis != side.axis), default=NEVER)
-            lasts = ends_here > enter or (ends_here == enter and side.gap > 0)
-            return lasts and ends_there > enter
-
-        ready = [side for side in front if opens(side)]
-        if ready:
-            side = min(ready, key=fastest_first)
-            corner = any(other.axis != side.axis for other in front)
-            return found | {"kind": IMPACT, "side": side, "depth": Fraction(0), "corner": corner}
-
-    touch = enter < 1 and exit_ >= 0 and enter <= exit_
-    return found | {"kind": TOUCH if touch else SEPARATE}
-
-
-def as_time(fraction):
-    """Return an exact time as the sweep reports it."""
-    return math.copysign(math.inf, fraction) if abs(fraction) == NEVER else float(fraction)
+    return reference.sides_of(exact(*first), exact(*second))
 
 
 def shows_minus_zero(found):
@@ -167,22 +102,21 @@ WALL = ((0, 0), (1, 3), (0, 0), (0, 0))
 @example((WALL, WALL))
 @example((((0, 0), (1, 1), (0, 4), (3, 0)), ((0, 3), (1, 1), (0, 0), (3, 0))))
 def test_sweep_agrees_with_the_rule_in_exact_fractions(kernels, pair):
-    expected = reference(*pair)
+    expected = reference.meet(sides_of(*pair))
 
     with using(kernels):
         found = meet(*pair)
 
-    assert found.kind == expected["kind"]
-    assert found.enter == as_time(expected["enter"])
-    assert found.exit == as_time(expected["exit"])
-    if "side" in expected:
-        side = expected["side"]
-        assert (found.axis, found.sign) == (side.axis, side.sign)
-        assert found.corner == expected["corner"]
-        assert found.depth == expected["depth"]
+    assert found.kind == expected.kind
+    assert found.enter == float(expected.enter)
+    assert found.exit == float(expected.exit)
+    if expected.sign:
+        assert (found.axis, found.sign) == (expected.axis, expected.sign)
+        assert found.corner == expected.corner
+        assert found.depth == expected.depth
         assert found.time == (found.enter if found.kind is IMPACT else 0.0)
         assert found.normal == tuple(
-            float(side.sign) * (k == side.axis) for k in range(len(pair[0][0]))
+            float(expected.sign) * (k == expected.axis) for k in range(len(pair[0][0]))
         )
     else:
         assert found.time is found.normal is found.axis is found.sign is None
