@@ -1,9 +1,10 @@
-"""Every Python block of the README and every example in a docstring runs."""
+"""Every Python block of the pages and every example in a docstring runs; pictures are as drawn."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import ecs_collide
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.S)
 MODULES = ["components", "events", "sweep", "tree", "space", "systems", "responses", "impacts"]
 
@@ -52,11 +54,38 @@ def test_examples_in_docstrings_run(name):
     assert failed == 0
 
 
-def test_readme_shows_pictures_that_are_there():
-    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README.read_text("utf-8")):
-        assert (ROOT / picture).is_file(), picture
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_show_pictures_that_are_there(page):
+    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text("utf-8")):
+        assert (page.parent / picture).is_file(), picture
 
 
-def test_readme_links_lead_somewhere():
-    for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#]+)\)", README.read_text("utf-8")):
-        assert link.startswith("https://") or (ROOT / link).exists(), link
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_pages_lead_somewhere(page):
+    for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#]+)\)", page.read_text("utf-8")):
+        assert link.startswith("https://") or (page.parent / link).exists(), link
+
+
+def test_files_that_the_exactness_page_names_are_there():
+    page = (ROOT / "docs" / "exactness.md").read_text("utf-8")
+
+    for named in re.findall(r"`((?:tests|docs)/[\w/.]+)`", page):
+        assert (ROOT / named).is_file(), named
+
+
+def test_python_of_the_exactness_page_runs():
+    page = (ROOT / "docs" / "exactness.md").read_text("utf-8")
+
+    for block in re.findall(r"```python\n(.*?)```", page, re.S):
+        exec(compile(block, "exactness.md", "exec"), {})
+
+
+def test_pictures_of_the_exactness_page_are_what_the_library_answers():
+    spec = importlib.util.spec_from_file_location("make_pictures", ROOT / "docs/make_pictures.py")
+    drawing = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(drawing)
+
+    for name, draw in drawing.PICTURES.items():
+        assert (drawing.FOLDER / name).read_text("utf-8") == str(draw()), (
+            f"{name} is out of date: python docs/make_pictures.py"
+        )

@@ -1,0 +1,237 @@
+"""Draw the pictures of exactness.md: every box, time and answer in them comes from the library.
+
+Run it from the top of the checkout: ``python docs/make_pictures.py``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ecs_collide as ec
+
+FOLDER = Path(__file__).parent / "pictures"
+FIRST, SECOND, INK, FAINT = "#2f6db3", "#c4662a", "#333333", "#b8b8b8"
+NAMES = {kind: kind.name.lower() for kind in ec.SweepKind}
+
+
+class Picture:
+    """An SVG with y upwards inside of panels, and text where it is wanted."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height = width, height
+        self.parts: list[str] = []
+
+    def line(self, a, b, colour=INK, width=1.5, dash="", arrow=False) -> None:
+        """Draw a line from a to b, with a head if it is an arrow."""
+        extra = f' stroke-dasharray="{dash}"' if dash else ""
+        extra += ' marker-end="url(#head)"' if arrow else ""
+        self.parts.append(
+            f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" '
+            f'stroke="{colour}" stroke-width="{width}"{extra}/>'
+        )
+
+    def rectangle(self, corner, size, colour, fill=0.25, dash="") -> None:
+        """Draw a box by its upper left corner."""
+        extra = f' stroke-dasharray="{dash}"' if dash else ""
+        self.parts.append(
+            f'<rect x="{corner[0]:.1f}" y="{corner[1]:.1f}" width="{size[0]:.1f}" '
+            f'height="{size[1]:.1f}" fill="{colour}" fill-opacity="{fill}" '
+            f'stroke="{colour}"{extra}/>'
+        )
+
+    def dot(self, at, colour=INK, filled=True) -> None:
+        """Draw a dot, or a ring."""
+        self.parts.append(
+            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="4.5" stroke="{colour}" '
+            f'stroke-width="1.5" fill="{colour if filled else "white"}"/>'
+        )
+
+    def text(self, at, words, colour=INK, size=14, anchor="middle") -> None:
+        """Write words with their baseline at a place."""
+        words = words.replace("&", "&amp;").replace("<", "&lt;")
+        self.parts.append(
+            f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" fill="{colour}" font-size="{size}" '
+            f'text-anchor="{anchor}">{words}</text>'
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" '
+                f'height="{self.height}" viewBox="0 0 {self.width} {self.height}" '
+                'font-family="DejaVu Sans, Verdana, sans-serif">',
+                '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="6" refY="3" '
+                f'orient="auto"><path d="M0,0 L7,3 L0,6 z" fill="{INK}"/></marker></defs>',
+                '<rect width="100%" height="100%" fill="white"/>',
+                *self.parts,
+                "</svg>\n",
+            ]
+        )
+
+
+class Panel:
+    """A part of a picture with world units of its own, y upwards."""
+
+    def __init__(self, picture: Picture, origin, scale) -> None:
+        self.picture, self.origin, self.scale = picture, origin, scale
+
+    def at(self, point):
+        """Return where a point of the world is in the picture."""
+        return self.origin[0] + point[0] * self.scale, self.origin[1] - point[1] * self.scale
+
+    def box(self, centre, half, colour, fill=0.25, dash="") -> None:
+        """Draw a box of the world."""
+        corner = self.at((centre[0] - half[0], centre[1] + half[1]))
+        size = (2 * half[0] * self.scale, 2 * half[1] * self.scale)
+        self.picture.rectangle(corner, size, colour, fill, dash)
+
+    def arrow(self, start, end) -> None:
+        """Draw an arrow between two points of the world."""
+        self.picture.line(self.at(start), self.at(end), arrow=True)
+
+
+def gaps() -> Picture:
+    """Draw two boxes of which one flies past the other, and their four gaps over time."""
+    first = ((-1.4, 0.3), (1, 1), (11, 2.6))
+    second = ((4, 2), (1.5, 1.2), (0, 0))
+    found = ec.sweep(*first, *second)
+    picture = Picture(860, 330)
+
+    panel = Panel(picture, (90, 230), 27)
+    still = found.positions(0)[1]
+    panel.box(still, second[1], SECOND)
+    picture.text(panel.at((still[0], still[1] - 0.1)), "second", SECOND)
+    for t, words in ((0, "t = 0"), (found.enter, "enter"), (found.exit, "exit")):
+        place = found.positions(t)[0]
+        panel.box(place, first[1], FIRST, 0.25 if t == 0 else 0.08, "" if t == 0 else "5 3")
+        picture.text(panel.at((place[0], place[1] - 1.6)), words, FIRST, 13)
+    panel.arrow(first[0], (0.4, 0.3 + 1.8 * 0.26 / 1.1))
+
+    left, right, level, unit = 440, 800, 150, 18
+
+    def at(t, gap):
+        return left + (right - left) * (t + 0.1) / 1.2, level - unit * gap
+
+    picture.line(at(-0.1, 0), at(1.1, 0), INK, 1)
+    shared = at(found.enter, 8)
+    picture.rectangle(shared, (at(found.exit, 0)[0] - shared[0], 16 * unit), FAINT, 0.25, "4 4")
+    for k, axis in enumerate("xy"):
+        centre1, half1, motion1 = (part[k] for part in first)
+        centre2, half2, motion2 = (part[k] for part in second)
+        for sign, words in ((-1, "minus"), (1, "plus")):
+            gap = -sign * (centre2 - centre1) - half1 - half2
+            rate = -sign * (motion2 - motion1)
+            ends = [t for t in (-0.1, 1.1) if abs(gap + rate * t) <= 8]
+            ends += [(edge - gap) / rate for edge in (-8, 8) if -0.1 < (edge - gap) / rate < 1.1]
+            a, b = sorted(ends)[0], sorted(ends)[-1]
+            colour = (FIRST, SECOND)[k]
+            line = at(a, gap + rate * a), at(b, gap + rate * b)
+            picture.line(*line, colour, 2, "" if sign < 0 else "7 4")
+            at_end = line[0] if k == 0 and sign < 0 else line[1]
+            shift = (8, -4) if k == 0 and sign < 0 else (4, 5)
+            place = (at_end[0] + shift[0], at_end[1] + shift[1])
+            picture.text(place, f"{axis} {words}", colour, 12, "start")
+    for t, words in ((found.enter, "enter"), (found.exit, "exit")):
+        picture.dot(at(t, 0))
+        picture.text((at(t, 0)[0], 322), f"{words} = {t:.3g}", INK, 13)
+    picture.text((at(0, 0)[0] - 34, level - 8), "gap 0", INK, 12)
+    picture.line(at(0, -8), at(0, 8), FAINT, 1)
+    picture.line(at(1, -8), at(1, 8), FAINT, 1)
+    picture.text((at(0, 0)[0], 322), "0", INK, 13)
+    picture.text((at(1, 0)[0], 322), "1", INK, 13)
+    return picture
+
+
+def corners() -> Picture:
+    """Draw four ways to come by a corner."""
+    picture = Picture(860, 250)
+    wall = ((0, 0), (1, 1), (0, 0))
+    cases = [
+        ("over the edge", ((-4, 2), (1, 1), (8, 0))),
+        ("past the corner", ((-4, 0), (1, 1), (4, 4))),
+        ("corner to corner", ((-4, -3.5), (1, 1), (4, 3))),
+        ("the faster axis", ((-3, -4), (1, 1), (2, 4))),
+    ]
+    for n, (words, mover) in enumerate(cases):
+        found = ec.sweep(*mover, *wall)
+        panel = Panel(picture, (140 + n * 210, 100), 19)
+        panel.box(wall[0], wall[1], SECOND)
+        panel.box(mover[0], mover[1], FIRST)
+        end = tuple(c + v for c, v in zip(mover[0], mover[2], strict=True))
+        panel.arrow(mover[0], tuple((c + e) / 2 for c, e in zip(mover[0], end, strict=True)))
+        if found.time is not None:
+            place = found.positions(found.time)[0]
+            panel.box(place, mover[1], FIRST, 0.08, "5 3")
+        answer = NAMES[found.kind]
+        if found.normal is not None:
+            answer += f", normal ({found.normal[0]:g}, {found.normal[1]:g})"
+        picture.text((105 + n * 210, 226), words, INK, 14)
+        picture.text((105 + n * 210, 243), answer + (", corner" if found.corner else ""), INK, 11)
+    return picture
+
+
+def half_open_step() -> Picture:
+    """Draw approaches that arrive at the start, within and at the end of a step."""
+    picture = Picture(860, 210)
+    left, right = 260, 640
+    for n, start in enumerate((-2.0, -3.0, -4.0)):
+        found = ec.sweep((start, 0), (1, 1), (2, 0), (0, 0), (1, 1), (0, 0))
+        height = 40 + 55 * n
+        picture.line((left, height), (right, height), FAINT, 6)
+        picture.dot((left, height), FAINT)
+        picture.dot((right, height), FAINT, filled=False)
+        x = left + (right - left) * found.enter
+        picture.line((x, height - 16), (x, height + 16), FIRST, 3)
+        picture.text((20, height + 5), f"{-start - 2:g} away, 2 a step", INK, 14, "start")
+        words = f"{NAMES[found.kind]}"
+        words += f" at {found.time:g}" if found.time is not None else ": the next step's"
+        picture.text((right + 25, height + 5), words, INK, 14, "start")
+    picture.text((left, 200), "0", INK, 13)
+    picture.text((right, 200), "1", INK, 13)
+    return picture
+
+
+def slop() -> Picture:
+    """Draw what is answered to closing boxes whose gap at the start is some slops."""
+    picture = Picture(860, 150)
+    left, right, n_samples = 60, 800, 241
+    unit = 2.0**-44 * 16  # the largest face is 16
+    colours = {"overlap": SECOND, "impact at 0": INK, "impact later": FIRST}
+    spans: list[list] = []
+    for n in range(n_samples):
+        slops = -3 + 6 * n / (n_samples - 1)
+        # Faces at 15 and 16: a multiple of 2**-48 keeps centre and half size exact.
+        gap = round(slops * unit * 2**48) / 2**48
+        found = ec.sweep(
+            (14, 0), (1, 1), (0.5, 0), (15 + gap / 2 + 0.5, 0), (0.5 - gap / 2, 1), (0, 0)
+        )
+        words = NAMES[found.kind]
+        if words == "impact":
+            words += " at 0" if found.time == 0 else " later"
+        x = left + (right - left) * n / (n_samples - 1)
+        if not spans or spans[-1][0] != words:
+            spans.append([words, x, x])
+        spans[-1][2] = x
+    for words, begin, end in spans:
+        picture.rectangle((begin, 50), (end - begin + 3, 26), colours[words], 0.55)
+        picture.text(((begin + end) / 2, 40), words, colours[words], 14)
+    for slops in range(-3, 4):
+        x = left + (right - left) * (slops + 3) / 6
+        picture.line((x, 76), (x, 84), INK, 1)
+        picture.text((x, 100), f"{slops}" if slops else "0", INK, 13)
+    picture.text(
+        ((left + right) / 2, 128), "gap at the start, in slops; less than 0 is inside", INK, 13
+    )
+    return picture
+
+
+PICTURES = {
+    "gaps.svg": gaps,
+    "corners.svg": corners,
+    "half_open_step.svg": half_open_step,
+    "slop.svg": slop,
+}
+
+if __name__ == "__main__":
+    for name, draw in PICTURES.items():
+        (FOLDER / name).write_text(str(draw()), "utf-8")
