@@ -10,7 +10,7 @@ How near a witness must be, on each axis:
 
 - No face is moved by more than the stated slop, 2**-44 of the largest face at both ends
   of the paths, and 8 roundings of that face for the arithmetic; 1e-200 where this is
-  more.  No thickness becomes negative.
+  more.  At the start no box is thinner than nothing.
 - Each rate differs by at most the rounding of the three differences it is made of,
   2**-52 of the sum of the displacements and growths; at most 1e-200 where this is more.
 
@@ -177,7 +177,13 @@ class _Room:
 
 @dataclass
 class Nearby:
-    """The pairs within the tolerance of a stored pair."""
+    """The pairs within the tolerance of a stored pair.
+
+    `contains` and `_has` decide; all else is a search that may fail and cannot deceive.  It
+    goes by this: with `enter` and `exit` given, what is asked of a side is that it be level, or
+    not above 0, at one known time, which is linear in its gap and its rate.  So each
+    side has a room of its own, and only the thickness of the boxes ties two of them together.
+    """
 
     sides: list[Side]
     thickness: list[tuple[int, int]]  # of the first and the second, on each axis
@@ -247,6 +253,7 @@ class Nearby:
         return None
 
     def _has(self, sides, answer, part):
+        """Tell whether the exact answer to a pair is this one, or has this part of it."""
         exact = meet(sides)
         if part == "corner":
             level = {s.axis for s in sides if s.rate < 0 and -s.gap == s.rate * exact.enter}
@@ -261,7 +268,7 @@ class Nearby:
             exact.kind == answer.kind
             and (exact.axis, exact.sign) == (answer.axis, answer.sign)
             and (exact.corner == answer.corner or part == "side")
-            and exact.depth == int(Fraction(answer.depth) * self.unit)
+            and exact.depth == Fraction(answer.depth) * self.unit
             and (exact.kind != IMPACT or has_time(exact.enter, answer.enter))
         )
 
@@ -394,6 +401,7 @@ class Nearby:
         return abs(Fraction(mine.gap, mine.rate) - Fraction(other.gap, other.rate))
 
     def _overlap(self, answer, deeper):
+        """Let the contact be as deep as was said, and the others as deep or deeper."""
         depth = int(Fraction(answer.depth) * self.unit)
         contact = 2 * answer.axis + (answer.sign > 0)
 
@@ -431,6 +439,7 @@ class Nearby:
 
 
 def _flush(room):
+    """Let a side be level from the start."""
     room.gap_low, room.gap_high = max(room.gap_low, 0), min(room.gap_high, 0)
 
 

@@ -127,6 +127,25 @@ def test_one_pair_alone_gets_the_answer_it_gets_among_many(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_seen_in_a_mirror_everything_is_the_same_to_the_last_bit(kind):
+    for dim in (2, 3):
+        swept = Swept(kind, dim, seed=7)
+        rows = np.arange(len(swept.centres)).reshape(-1, 2)
+        mirrored = 0.0 - swept.centres, swept.halves, 0.0 - swept.motions
+        in_mirror = sweep_pairs(*mirrored, rows, swept.growths)
+        # What is beyond the first is before the second: the same side, also where two are alike.
+        exchanged_too = sweep_pairs(*mirrored, rows[:, ::-1], swept.growths)
+
+        for name in ("kind", "time", "enter", "exit", "axis", "corner", "depth"):
+            right = getattr(swept.batch, name)
+            np.testing.assert_array_equal(getattr(in_mirror, name), right, name)
+            np.testing.assert_array_equal(getattr(exchanged_too, name), right, name)
+        np.testing.assert_array_equal(exchanged_too.sign, swept.batch.sign)
+        turned = in_mirror.sign != -swept.batch.sign
+        assert (in_mirror.sign[turned] == -1).all()  # both sides alike: then it is minus
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_boxes_overlap_exactly_if_their_stored_faces_do(kind):
     for dim in (2, 3):
         swept = Swept(kind, dim, seed=2)
