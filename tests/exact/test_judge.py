@@ -194,6 +194,7 @@ def test_boxes_thinner_than_the_slop_do_not_become_thinner_than_nothing():
 FAULTS = {
     "no tolerance at all": ("SLOP = 2.0**-44", "SLOP = 0.0"),
     "sixteen times the tolerance": ("SLOP = 2.0**-44", "SLOP = 2.0**-40"),
+    "half the tolerance": ("SLOP = 2.0**-44", "SLOP = 2.0**-45"),
     "differences that are none": ("TINY = 1e-200", "TINY = 1e-15"),
     "growth of the second turned round": (
         "low2: cython.double = move2 - grow2",
