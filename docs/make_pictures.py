@@ -1,4 +1,4 @@
-"""Draw the pictures of exactness.md: every box, time and answer in them comes from the library.
+"""Draw the pictures of the pages: every box, time and answer in them comes from the library.
 
 Run it from the top of the checkout: ``python docs/make_pictures.py``.
 """
@@ -6,6 +6,8 @@ Run it from the top of the checkout: ``python docs/make_pictures.py``.
 from __future__ import annotations
 
 from pathlib import Path
+
+import esper
 
 import ecs_collide as ec
 
@@ -225,7 +227,47 @@ def slop() -> Picture:
     return picture
 
 
+def ways_to_move() -> Picture:
+    """Draw what becomes of a velocity and of a position that a game sets, with either motion."""
+    picture = Picture(860, 240)
+    wall, start, half = (6.0, 0.0), (0.0, 0.0), (1.0, 1.0)
+    cases = [
+        ("velocity", "Velocity set: it is moved", "velocity"),
+        ("velocity", "Position set: a teleport", "position"),
+        ("swept", "Position set: swept there", "position"),
+    ]
+    for n, (motion, words, what) in enumerate(cases):
+        esper.switch_world(f"picture {n}")
+        position, velocity = ec.Position(*start), ec.Velocity(0, 0)
+        esper.create_entity(position, ec.Extents(*half), velocity, ec.Slide())
+        esper.create_entity(ec.Position(*wall), ec.Extents(0.5, 2.5))
+        ec.install(ec.Space(motion=motion))
+        esper.process(1.0)
+        wanted = (9.0, 1.0)
+        if what == "velocity":
+            velocity.xy = wanted
+        else:
+            position.xy = wanted
+        esper.process(1.0)
+        end = position.xy
+        esper.switch_world("default")
+        esper.delete_world(f"picture {n}")
+        panel = Panel(picture, (60 + n * 285, 120), 20)
+        panel.box(wall, (0.5, 2.5), SECOND)
+        panel.box(start, half, FIRST, 0.08, "5 3")
+        panel.box(end, half, FIRST)
+        if end != wanted:
+            panel.box(wanted, half, FAINT, 0.1, "2 3")
+        if what == "velocity" or motion == "swept":
+            panel.arrow(start, end)
+        picture.text((145 + n * 285, 30), f'motion="{motion}"', INK, 13)
+        picture.text((145 + n * 285, 205), words, INK, 14)
+        picture.text((145 + n * 285, 226), f"it ends at ({end[0]:g}, {end[1]:g})", INK, 12)
+    return picture
+
+
 PICTURES = {
+    "ways_to_move.svg": ways_to_move,
     "gaps.svg": gaps,
     "corners.svg": corners,
     "half_open_step.svg": half_open_step,

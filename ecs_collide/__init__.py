@@ -18,6 +18,7 @@ same order everywhere::
 from ecs_collide import _backend
 from ecs_collide._reports import Report
 from ecs_collide._stepper import StageTimes, Stats
+from ecs_collide.clocks import FixedStep
 from ecs_collide.components import (
     Deflect,
     Extents,
@@ -93,6 +94,7 @@ __all__ = [
     "EndReason",
     "EventSequence",
     "Extents",
+    "FixedStep",
     "Growth",
     "Hit",
     "Impact",

@@ -22,7 +22,7 @@ _SINGLES = ("seen_mass", "seen_restitution")  # vectors of one axis
 _SCALARS = ("mass", "restitution")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "has", "news", "bad",
-    "quarantined", "present",
+    "quarantined", "present", "driven",
 )  # fmt: skip
 _LONGS = ("ids", "n_filed")
 
@@ -68,6 +68,7 @@ class Columns:
     bad: Bytes
     quarantined: Bytes
     present: Bytes
+    driven: Bytes
     ids: Longs
     n_filed: Longs
     place: Doubles

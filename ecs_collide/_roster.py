@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ecs_collide import _backend
 from ecs_collide._bits import CUSTOM, DEFLECT, GROWTH, MASS, NEW, SENSOR, VELOCITY
 from ecs_collide._columns import Columns
+from ecs_collide._drives import Drives
 from ecs_collide._numbers import LARGEST
 from ecs_collide._reports import Report, find_no_number, quarantine_report, rules
 from ecs_collide.components import Deflect, Sensor
@@ -92,12 +93,14 @@ class Roster:
         Rows of the bodies that do not move but have a new place in the tree.
     """
 
-    def __init__(self, dim: int, timeline: Any, components: Components) -> None:
+    def __init__(self, dim: int, timeline: Any, components: Components, sweeps: bool) -> None:
         self.components = components
         self._leans = components.leans(dim)
         self._halves = 2.0 if components.whole_sizes else 1.0  # in a size
         converts = any(self._leans) or components.whole_sizes
         self.columns = Columns(dim, converts)
+        self.drives = Drives(self.columns)
+        self.sweeps = sweeps
         self.row_of: dict[int, int] = {}
         self.entities = self.rows = _NO_ROWS
         self.moving = self.active = self.touched_still = _NO_ROWS
@@ -111,6 +114,7 @@ class Roster:
         self._position, self._extents, self._velocity = kinds[:3]
         self._kinds = {kind.type: kind for kind in reversed(kinds)}
         self._gatherer = _backend.kernels.gather.Gatherer(dim, kinds)
+        self._gatherer.sweeps = sweeps
         if converts:
             self._gatherer.convert(self._leans, self._halves)
         self._census = _backend.kernels.census.Census()
@@ -225,6 +229,8 @@ class Roster:
             A component holds something that is no number.
         """
         c, gatherer = self.columns, self._gatherer
+        if self.sweeps:
+            self.drives.begin()
         try:
             n_out = gatherer.read(self._movers.data, self._stills.data, dt)
         except (TypeError, ValueError, OverflowError) as error:
@@ -233,6 +239,8 @@ class Roster:
             self._quarantine(row, step, dt)
             for row in sorted(gatherer.fallen, key=self.views.ids.__getitem__)
         ]
+        if self.sweeps:
+            self._take_up_drives(dt)
         c.news[:] = 0
         touched = gatherer.touched_rows
         for row in touched:
@@ -251,6 +259,16 @@ class Roster:
             self.touched_still = np.array(gatherer.to_place, np.int64)
             self._stale.append(self.touched_still)
         return reports
+
+    def _take_up_drives(self, dt: float) -> None:
+        """Let bodies that the game has moved go there in this step."""
+        c, gatherer, drives = self.columns, self._gatherer, self.drives
+        drives.take_up(self.rows, dt)
+        gatherer.touched_rows = [row for row in gatherer.touched_rows if c.touched[row]]
+        gatherer.to_place = [row for row in gatherer.to_place if not c.moves[row]]
+        gatherer.to_place += drives.released.tolist()
+        moves = c.moves[self.rows] != 0
+        self._movers, self._stills = self.rows[moves], self.rows[~moves]
 
     def _quarantine(self, row: int, step: int, dt: float) -> Report:
         """Leave a body out until it can be computed with again."""
@@ -275,6 +293,8 @@ class Roster:
 
     def write(self) -> None:
         """Write where the step has taken the bodies into the game's components."""
+        if self.sweeps:
+            self.drives.keep_velocities(self.moving)
         self._gatherer.write(self.moving.data)
         for rows in self._stale:
             self._gatherer.find_faces(rows.data)
@@ -291,6 +311,8 @@ class Roster:
                 c.seen_centre[row, k] = centre
                 self._position.put(row, k, place)
             speed = float(c.velocity[row, k])
+            if self.sweeps and speed == self.drives.speed_of(row, k):
+                continue  # the component goes on saying what the game wants
             if speed != c.seen_velocity[row, k] and self._holds(self._velocity, row):
                 self._velocity.put(row, k, speed)
 
@@ -304,6 +326,7 @@ class Roster:
                 centre = place - self._leans[k] * self._timeline.half_now(row, k)
                 c.seen_centre[row, k] = centre
                 self._timeline.relocate(row, k, centre)
+                self.drives.let_go(row)
                 if not c.moves[row]:
                     self._stale.append(np.array([row], np.int64))
             if not self._holds(self._velocity, row):

@@ -118,7 +118,12 @@ class Stepper:
     """What a space does in a step, stage by stage."""
 
     def __init__(
-        self, dim: int, margin: float | None, lookahead: float, components: Components
+        self,
+        dim: int,
+        margin: float | None,
+        lookahead: float,
+        components: Components,
+        sweeps: bool,
     ) -> None:
         self.dim = dim
         self.reports: list[Report] = []
@@ -128,7 +133,7 @@ class Stepper:
         self._timeline = _backend.kernels.timeline.Timeline(dim)
         self._timeline.candidates.margin = -1.0 if margin is None else margin
         self._timeline.candidates.lookahead = lookahead
-        self._roster = Roster(dim, self._timeline, components)
+        self._roster = Roster(dim, self._timeline, components, sweeps)
         self._events = StepEvents(dim)
         self._subscribers = Subscribers()
         self._responders: dict[type, Respond] = {}
@@ -297,7 +302,14 @@ class Stepper:
         self._start_lap()
         self._conclude(default=False)
         timeline.run(False)
-        timeline.finish(roster.moving.data, self._settling)
+        drives = roster.drives
+        timeline.finish(
+            roster.moving.data,
+            self._settling,
+            drives.rows.data,
+            drives.targets.data,
+            drives.speeds.data,
+        )
         self._end_lap("finish")
         roster.write()
         self._end_lap("write")
@@ -474,7 +486,10 @@ class Stepper:
         return tuple(self._timeline.centre_now(row, k) for k in range(self.dim))
 
     def velocity_of(self, entity: int) -> Vector:
-        """Return the velocity that a body's component says; zeros where it has none."""
+        """Return a body's velocity at the time the step has reached; zeros where it has none."""
+        if self._roster.sweeps:
+            velocity = self._roster.columns.velocity[self._roster.row_of[entity]]
+            return tuple(velocity.tolist())
         component = self.world.component(entity, self.components.velocity.kind)
         return (0.0,) * self.dim if component is None else self._roster.velocity_of(component)
 
@@ -482,11 +497,15 @@ class Stepper:
         """Write a body's velocity into its component."""
         kind = self.components.velocity.kind
         component = self.world.component(entity, kind)
-        if component is None:
+        if component is None and not self._roster.sweeps:
             raise ValueError(f"entity {entity} has no {kind.__name__} to set")
         numbers = _numbers.vectors("velocity", velocity)
         if numbers.shape != (self.dim,):
             raise ValueError(f"velocity={velocity!r} must be {self.dim} numbers")
+        if self._roster.sweeps:
+            for k, value in enumerate(numbers.tolist()):
+                self._timeline.set_velocity(self._roster.row_of[entity], k, value)
+            return
         self._roster.set_velocity(component, numbers.tolist())
 
     def respond_with(self, component: type, respond: Respond) -> None:

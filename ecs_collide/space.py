@@ -78,6 +78,13 @@ class Space(Stepper):
     components : Components, optional
         Which types of components of the game's own to read and write instead
         of `Position`, `Extents`, `Velocity`, `Growth` and `Mass`.
+    motion : str
+        Who moves the bodies.  ``"velocity"``: the space does, by their
+        `Velocity`, and a `Position` that the game sets is a teleport.
+        ``"swept"``: the game does, by setting `Position`; each step sweeps
+        the bodies from where they were to there and answers what they meet
+        on the way.  Bodies then yield without a `Velocity` too; where there
+        is one, an answer sets it on the axes on which it changes the motion.
     """
 
     def __init__(
@@ -90,7 +97,10 @@ class Space(Stepper):
         margin: float | None = None,
         lookahead: float = 2.0,
         components: Components | None = None,
+        motion: str = "velocity",
     ) -> None:
+        if motion not in ("velocity", "swept"):
+            raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
         if dim not in (2, 3):
             raise ValueError(f"Space(dim={dim!r}) must be 2 or 3")
         if components is None:
@@ -101,13 +111,18 @@ class Space(Stepper):
         if margin is not None:
             _require_number("margin", margin)
         around = None if margin is None else float(margin)
-        super().__init__(int(dim), around, float(lookahead), components)
+        super().__init__(int(dim), around, float(lookahead), components, motion == "swept")
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.answer_limit = answer_limit
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._step}>"
+
+    @property
+    def motion(self) -> str:
+        """Who moves the bodies: the space, by "velocity", or the game, and they are "swept"."""
+        return "swept" if self._roster.sweeps else "velocity"
 
     # -- settings, taken up by the next step --
 
@@ -293,7 +308,11 @@ class Space(Stepper):
         return self._roster.columns.seen_velocity[self._rows(entities)]
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
-        """Write centres into the `Position` of bodies; the next step takes them as teleports."""
+        """Write centres into the `Position` of bodies.
+
+        The next step takes them as teleports, or with ``motion="swept"`` as
+        where the bodies are to go.
+        """
         for row, value in self._vectors("positions", entities, positions):
             self._roster.set_centre(row, value)
 
@@ -323,9 +342,11 @@ class Space(Stepper):
     def teleport(self, entity: int, position: VectorLike) -> None:
         """Put a body somewhere else: no sweep between, and its contacts end and begin anew.
 
-        The same as setting its `Position`, with a check.
+        The same as setting its `Position`, with a check; with
+        ``motion="swept"`` the way to have no sweep.
         """
         self.set_positions([entity], np.asarray(position)[None])
+        self._roster.drives.put.add(self._row(entity))
 
     def query(self, min: VectorLike, max: VectorLike) -> list[int]:
         """Return the bodies whose boxes share a point with a region, sorted by id (closed)."""

@@ -16,7 +16,18 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.S)
-MODULES = ["components", "events", "sweep", "tree", "space", "systems", "responses", "impacts"]
+MODULES = [
+    "components",
+    "roles",
+    "clocks",
+    "events",
+    "sweep",
+    "tree",
+    "space",
+    "systems",
+    "responses",
+    "impacts",
+]
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
@@ -80,7 +91,7 @@ def test_python_of_the_exactness_page_runs():
         exec(compile(block, "exactness.md", "exec"), {})
 
 
-def test_pictures_of_the_exactness_page_are_what_the_library_answers():
+def test_pictures_of_the_pages_are_what_the_library_answers():
     spec = importlib.util.spec_from_file_location("make_pictures", ROOT / "docs/make_pictures.py")
     drawing = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(drawing)

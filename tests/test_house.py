@@ -16,6 +16,7 @@ ORDER = [
     # floor 0: what a game and the library say to each other
     "_cython",
     "_bits",
+    "clocks",
     "components",
     "roles",
     "events",
@@ -53,6 +54,7 @@ ORDER = [
     "impacts",
     # floor 3: the bodies of one world
     "_columns",
+    "_drives",
     "_reports",
     "_roster",
     "_step_events",

@@ -276,6 +276,26 @@ class Bodies:
                 centre[to] = path[4 * to + CENTRE] = middle
                 half[to] = path[4 * to + HALF] = size
 
+    def arrive(
+        self,
+        rows: cython.longlong[::1],
+        targets: cython.double[:, ::1],
+        speeds: cython.double[:, ::1],
+    ):
+        """Put bodies that were driven to a target exactly there, on the axes where nothing met them.
+
+        Those that have not turned are off by the rounding of their path.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            for k in range(self.dim):
+                if self.velocity[i, k] == speeds[n, k] and targets[n, k] == targets[n, k]:
+                    self.put(i, k, targets[n, k])
+
     @cython.cfunc
     @cython.exceptval(check=False)
     def put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:

@@ -231,11 +231,14 @@ class Gatherer:
         After `read`: rows that the game has moved or resized.
     to_place : list of int
         After `read`: rows of bodies that do not move and have a new place.
+    sweeps : bool
+        Whether bodies yield, and count as moving, without a velocity too.
     """
 
     def __init__(self, dim: cython.int, kinds: list):
         self.dim = dim
         self.is_settled = False
+        self.sweeps = False
         self.kinds = kinds
         self.fallen = []
         self.touched_rows = []
@@ -341,6 +344,8 @@ class Gatherer:
         if not has & DEFLECT:
             self.seen_restitution[i, 0] = 0.0
         moves = (has & (VELOCITY | GROWTH)) != 0
+        if self.sweeps:
+            moves |= response != 0 or (has & CUSTOM) != 0
         if self.moves[i] != moves:
             self.moves[i] = moves
             self.news[i] |= UNPLACED
@@ -532,7 +537,7 @@ class Gatherer:
         self.restitution[i] = restitution if self.response[i] == 1 else 0.0
         self.yields[i] = (
             (self.response[i] != 0 or self.custom[i] != 0)
-            and (self.has[i] & VELOCITY) != 0
+            and (self.sweeps or (self.has[i] & VELOCITY) != 0)
             and -INFINITE < mass < INFINITE
         )
         self.news[i] &= ~UNCHECKED

@@ -201,10 +201,11 @@ cdef class Kind:
 cdef class Gatherer:
     cdef int dim
     cdef bint is_settled
+    cdef public bint sweeps
     cdef readonly list kinds
     cdef readonly list fallen
-    cdef readonly list touched_rows
-    cdef readonly list to_place
+    cdef public list touched_rows
+    cdef public list to_place
     cdef Kind position
     cdef Kind extents
     cdef Kind velocity

@@ -409,13 +409,23 @@ class Timeline:
                 p = self.pairs.next_of(p, i)
         r.n_changed = 0
 
-    def finish(self, rows: cython.longlong[::1], settling: cython.bint):
+    def finish(
+        self,
+        rows: cython.longlong[::1],
+        settling: cython.bint,
+        driven: cython.longlong[::1],
+        targets: cython.double[:, ::1],
+        speeds: cython.double[:, ::1],
+    ):
         """Move the bodies of `rows` to the end of the step and compare contacts with before.
 
-        With `settling`, pairs that rounding has left inside each other by less
-        than the slop are snapped outward first.
+        Those of `driven` to their targets, a row for each, as far as they
+        still have the speeds at which they were driven.  With `settling`,
+        pairs that rounding has left inside each other by less than the slop
+        are snapped outward first.
         """
         self.bodies.finish_step(rows)
+        self.bodies.arrive(driven, targets, speeds)
         self.queue.clear()
         if settling:
             self.settler.settle()

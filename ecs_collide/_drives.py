@@ -1,0 +1,87 @@
+"""Where the game has moved its bodies, for a space that sweeps them there.
+
+Such a space does not look at velocities to move anything.  A position that the
+game has set is where the body wants to be at the end of the step: it is driven
+there in a straight line from where it was, and what it meets is answered on the way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide._bits import CUSTOM, GROWTH, NEW, VELOCITY
+from ecs_collide._columns import Columns
+from ecs_collide._numbers import LARGEST
+
+Rows = NDArray[np.int64]
+
+
+class Drives:
+    """What the game has driven in the step under way.
+
+    Attributes
+    ----------
+    rows : int64 (n,)
+        The rows of the bodies that are driven somewhere.
+    targets : float64 (n, dim)
+        Where to, in world units.
+    speeds : float64 (n, dim)
+        How fast, in world units per second.
+    released : int64 (n,)
+        Rows of bodies that were driven in the step before, are no more, and
+        have nothing else that moves them.
+    put : set of int
+        Rows of bodies that are to be where they are set at once.
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._centre = self._half = np.zeros((0, columns.dim))
+        self.rows = self.released = np.zeros(0, np.int64)
+        self.targets = self.speeds = np.zeros((0, columns.dim))
+        self.put: set[int] = set()
+
+    def begin(self) -> None:
+        """Remember where all bodies are, before the components are read."""
+        self._centre, self._half = self._columns.centre.copy(), self._columns.half.copy()
+
+    def take_up(self, rows: Rows, dt: float) -> None:
+        """Find which of the bodies that were read the game has moved, and drive them there."""
+        c = self._columns
+        before, after = self._centre[rows], c.seen_centre[rows]
+        with np.errstate(all="ignore"):  # of bodies that are left out
+            ways = after - before
+            speeds = ways / dt if dt > 0.0 else np.full_like(ways, np.inf)
+        driven = (c.touched[rows] != 0) & (c.news[rows] & NEW == 0) & (c.quarantined[rows] == 0)
+        driven &= (ways != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
+        if self.put:
+            driven &= ~np.isin(rows, list(self.put))
+            self.put.clear()
+        resized = (self._half[rows] != c.seen_half[rows]).any(axis=1)
+        held = (c.has[rows] & (VELOCITY | GROWTH | CUSTOM) == 0) & (c.response[rows] == 0)
+        self.released = rows[held & (c.driven[rows] != 0) & ~driven]
+        c.driven[rows] = driven
+        c.moves[rows] = np.where(held, driven, c.moves[rows])
+        c.velocity[rows] = np.where(driven[:, None], speeds, 0.0)
+        self.rows, self.targets, self.speeds = rows[driven], after[driven], speeds[driven]
+        c.centre[self.rows] = before[driven]
+        c.touched[rows[driven & ~resized]] = 0
+        c.motion[self.released] = 0.0
+
+    def let_go(self, row: int) -> None:
+        """Drive a body no further: a response has put it somewhere else."""
+        self.targets[self.rows == row] = np.nan
+
+    def speed_of(self, row: int, k: int) -> float:
+        """Return how fast a body is driven on an axis; 0 if it is not."""
+        place = np.flatnonzero(self.rows == row)
+        return float(self.speeds[place[0], k]) if len(place) else 0.0
+
+    def keep_velocities(self, moving: Rows) -> None:
+        """Let velocity components say what they said, but for what an answer has changed."""
+        c = self._columns
+        speeds = np.zeros((c.capacity, c.dim))
+        speeds[self.rows] = self.speeds
+        now = c.velocity[moving]
+        c.velocity[moving] = np.where(now == speeds[moving], c.seen_velocity[moving], now)

@@ -1,0 +1,116 @@
+"""Steps of one length out of frames of any."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import esper
+import pytest
+
+import ecs_collide as ec
+
+
+def run(clock, seconds) -> int:
+    return len(list(clock.steps(seconds)))
+
+
+def test_short_frames_add_up():
+    clock = ec.FixedStep(0.25)
+
+    assert [run(clock, 0.125) for _ in range(6)] == [0, 1, 0, 1, 0, 1]
+
+
+def test_a_long_frame_makes_several_steps():
+    clock = ec.FixedStep(0.25, most=5)
+
+    assert list(clock.steps(1.125)) == [0.25] * 4
+    assert clock.fraction == 0.5
+    assert clock.dropped == 0.0
+
+
+def test_a_hitch_is_cut_and_said():
+    clock = ec.FixedStep(0.25, most=4)
+
+    assert run(clock, 10.125) == 4
+    assert clock.dropped == 9.0
+    assert clock.fraction == 0.5
+    assert run(clock, 0.125) == 1
+
+
+def test_rounding_loses_no_step():
+    clock = ec.FixedStep(1 / 60)
+    assert sum(run(clock, 1 / 600) for _ in range(600)) == 60
+    clock = ec.FixedStep(1 / 60)
+    assert [run(clock, 1 / 60) for _ in range(1000)] == [1] * 1000
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_as_many_steps_as_fit_into_the_time(seed):
+    rng = random.Random(seed)
+    clock = ec.FixedStep(1 / 128, most=100)
+    total, n_steps = Fraction(0), 0
+    for _ in range(2000):
+        seconds = rng.randrange(0, 4096) / 65536
+        total += Fraction(seconds)
+        n_steps += run(clock, seconds)
+        assert n_steps == total // Fraction(1, 128)
+        assert clock.fraction == float(total % Fraction(1, 128) * 128)
+
+
+def test_fraction_is_never_a_whole_step():
+    clock = ec.FixedStep(0.1)
+    run(clock, 0.1 * (1 - 2.0**-39))
+
+    assert 0.999 < clock.fraction < 1.0
+
+
+def test_a_loop_that_is_left_goes_on_later():
+    clock = ec.FixedStep(0.25)
+    for _ in clock.steps(0.75):
+        break
+
+    assert run(clock, 0.0) == 2
+
+
+@pytest.mark.parametrize("dt", [0, -1.0, float("nan"), float("inf"), "fast", None])
+def test_a_step_must_take_time(dt):
+    with pytest.raises(ValueError, match="must be a number of seconds, more than 0"):
+        ec.FixedStep(dt)
+
+
+@pytest.mark.parametrize("most", [0, -1, 2.5, True])
+def test_a_frame_must_have_room_for_a_step(most):
+    with pytest.raises(ValueError, match="must be a whole number, 1 or more"):
+        ec.FixedStep(most=most)
+
+
+@pytest.mark.parametrize("seconds", [-0.1, float("nan"), float("inf"), "soon"])
+def test_a_frame_of_no_length_changes_nothing(seconds):
+    clock = ec.FixedStep(0.25)
+    run(clock, 0.125)
+
+    with pytest.raises(ValueError, match="must be a finite number, 0 or more"):
+        clock.steps(seconds)
+    assert clock.fraction == 0.5
+
+
+def test_the_same_whatever_the_frames(world):
+    """Where a ball is after a second does not depend on how the second was cut."""
+    ends = []
+    for frames in ([1 / 30] * 30, [1 / 144] * 144, [0.05] * 20):
+        name = f"{world} {len(frames)}"
+        esper.switch_world(name)
+        esper.create_entity(ec.Position(0, -10), ec.Extents(50, 1))
+        ball = ec.Position(0, 7)
+        esper.create_entity(ball, ec.Extents(1, 1), ec.Velocity(3, -30), ec.Deflect(0.7))
+        ec.install()
+        clock = ec.FixedStep(1 / 60)
+        for seconds in frames:
+            for dt in clock.steps(seconds):
+                esper.process(dt)
+        ends.append(ball.xy)
+        esper.switch_world(world)
+        esper.delete_world(name)
+
+    assert ends[0] == ends[1] == ends[2]
