@@ -1,0 +1,495 @@
+"""One step of a handful of boxes in exact fractions: what the library ought to do.
+
+Written from the rules (`docs/design.md`, "The timeline"), not from the kernels:
+all pairs instead of a tree, a search for the least key instead of a heap, and
+neither slop nor rounding.  What meets at one instant meets at exactly that
+instant.  `tests/exact/test_simulator.py` tests it by a judge that shares no
+code with it, and by faults put into this very file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isqrt
+from typing import NamedTuple
+
+INSTANT_LIMIT = 4  # answers of a pair in one instant, after which only what closes it is taken
+REPEAT_LIMIT = 32  # answers of a resizing pair in one instant, after which it is crushed
+MARGIN = 1e-6  # of a coordinate: how far apart two paths are when floats may rule a pair out
+
+ANSWERED, STOPPED_ALREADY, CROSSED, CRUSHED = "answered", "stopped already", "crossed", "crushed"
+
+
+@dataclass
+class Body:
+    """A box at the start of a step.
+
+    Attributes
+    ----------
+    low, high : faces
+    velocity, growth : per second; growth of the half sizes
+    mass : None for a body that never yields
+    response : "deflect", "slide", "push", "stop" or None
+    moves : whether it has a Velocity or a Growth at all
+    """
+
+    ident: int
+    low: list[Fraction]
+    high: list[Fraction]
+    velocity: list[Fraction]
+    growth: list[Fraction] = field(default_factory=lambda: [Fraction(0)] * 3)
+    mass: Fraction | None = None
+    restitution: Fraction = Fraction(0)
+    response: str | None = None
+    sensor: bool = False
+    moves: bool = True
+
+    @property
+    def yields(self) -> bool:
+        return self.response is not None and self.mass is not None
+
+
+class Side(NamedTuple):
+    """One of the sides of a pair: the gap now, and its rate for a whole step."""
+
+    axis: int
+    sign: int  # of the normal
+    gap: Fraction
+    rate: Fraction
+
+    @property
+    def zero(self) -> Fraction:
+        """How long from now until the gap is zero."""
+        return -self.gap / self.rate
+
+
+@dataclass
+class Impact:
+    """The next impact of a pair."""
+
+    time: Fraction
+    corner: bool
+    axis: int
+    sign: int
+    overlaps: bool
+    rate: Fraction  # how fast the contact side closes, for a whole step
+    is_stale: bool = False  # a velocity has changed at the instant for which it is due
+
+
+class Event(NamedTuple):
+    """What is reported of an impact."""
+
+    time: Fraction
+    first: int
+    second: int
+    axis: int
+    sign: int
+    corner: bool
+    overlaps: bool
+    answer: str
+
+
+class Group:
+    """Yielding bodies that move as one on an axis, and the immovable one that holds them."""
+
+    def __init__(self, member: int) -> None:
+        self.members = {member}
+        self.anchor: int | None = None
+
+
+def root(x: Fraction) -> Fraction:
+    """Return the square root of a fraction: exactly if there is one, else to 128 bits."""
+    whole = Fraction(isqrt(x.numerator), isqrt(x.denominator))
+    if whole * whole == x:
+        return whole
+    shift = max(0, 256 - x.numerator.bit_length() + x.denominator.bit_length()) // 2 * 2
+    return Fraction(isqrt((x.numerator << shift) // x.denominator), 1 << shift // 2)
+
+
+class Simulator:
+    """A step of `dt` seconds.
+
+    Attributes
+    ----------
+    now : the part of the step that has passed
+    queue : the next impact of each pair, under (lower id, higher id)
+    changed : the bodies whose velocity the answer under way has changed
+    paths : for each body where it turned: (time, low faces, high faces)
+    states : for each event the velocities of all bodies before and after it
+    """
+
+    def __init__(
+        self,
+        bodies: Iterable[Body],
+        dt: Fraction,
+        *,
+        pair_limit: int = 64,
+        answer_limit: int | None = None,
+        try_all_pairs: bool = False,
+        watch: bool = False,
+    ) -> None:
+        self.bodies = {body.ident: body for body in sorted(bodies, key=lambda body: body.ident)}
+        self.dim = len(next(iter(self.bodies.values())).low)
+        self.dt = dt
+        movers = sum(body.moves for body in self.bodies.values())
+        self.pair_limit = pair_limit
+        self.answer_limit = 64 + 16 * movers if answer_limit is None else answer_limit
+        self.try_all_pairs = try_all_pairs
+        self.watch = watch
+
+        self.now = Fraction(0)
+        self.since = dict.fromkeys(self.bodies, self.now)
+        self.low = {i: list(body.low) for i, body in self.bodies.items()}
+        self.high = {i: list(body.high) for i, body in self.bodies.items()}
+        self.velocity = {i: list(body.velocity) for i, body in self.bodies.items()}
+        self.growth = {i: self._growth_of(body) for i, body in self.bodies.items()}
+        self.span: dict[int, list[tuple[float, float]]] = {}
+        self.queue: dict[tuple[int, int], Impact] = {}
+        self.groups: list[dict[int, Group]] = [{} for _ in range(self.dim)]
+        self.is_lasting = False  # groups last, and nothing bounces
+        self.n_answers = 0
+        self.answers: dict[tuple[int, int], int] = {}
+        self.repeats: dict[tuple[int, int], tuple[Fraction, int]] = {}
+        self.crushed: set[tuple[int, int]] = set()
+        self.changed: set[int] = set()
+        self.events: list[Event] = []
+        self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
+        self.states: list[tuple[dict, dict]] = []
+        for i in self.bodies:
+            self._find_span(i)
+        for pair in self.pairs():
+            self.look(pair)
+
+    def _growth_of(self, body: Body) -> list[Fraction]:
+        """Return the growth of a body; what would make it less than nothing makes it nothing."""
+        growth = []
+        for low, high, grow in zip(body.low, body.high, body.growth, strict=False):
+            half = (high - low) / 2
+            growth.append(-half / self.dt if half + grow * self.dt < 0 else grow)
+        return growth
+
+    def pairs(self) -> Iterable[tuple[int, int]]:
+        """Yield all pairs of which at least one moves, the lower id first."""
+        for i, one in self.bodies.items():
+            for j, other in self.bodies.items():
+                if i < j and (one.moves or other.moves):
+                    yield i, j
+
+    def crosses(self, pair: tuple[int, int]) -> bool:
+        """Tell whether the two go through each other."""
+        one, other = (self.bodies[i] for i in pair)
+        return one.sensor or other.sensor or not (one.yields or other.yields)
+
+    # -- where bodies are --
+
+    def faces(self, i: int) -> tuple[list[Fraction], list[Fraction]]:
+        """Return the low and high faces of a body now."""
+        way = (self.now - self.since[i]) * self.dt
+        low, high = [], []
+        for k in range(self.dim):
+            low.append(self.low[i][k] + (self.velocity[i][k] - self.growth[i][k]) * way)
+            high.append(self.high[i][k] + (self.velocity[i][k] + self.growth[i][k]) * way)
+        return low, high
+
+    def _find_span(self, i: int) -> None:
+        """Find what a body's remaining path spans, in floats and with room to spare."""
+        rest = float((1 - self.since[i]) * self.dt)
+        self.span[i] = []
+        for k in range(self.dim):
+            low, high = float(self.low[i][k]), float(self.high[i][k])
+            velocity, growth = float(self.velocity[i][k]), float(self.growth[i][k])
+            least = min(low, low + (velocity - growth) * rest)
+            most = max(high, high + (velocity + growth) * rest)
+            room = MARGIN * (1 + abs(least) + abs(most))
+            self.span[i].append((least - room, most + room))
+
+    def _are_far(self, pair: tuple[int, int]) -> bool:
+        """Tell whether two paths are so far apart that floats are enough to see it."""
+        return not self.try_all_pairs and any(
+            one[1] < other[0] or other[1] < one[0]
+            for one, other in zip(self.span[pair[0]], self.span[pair[1]], strict=True)
+        )
+
+    # -- when two meet --
+
+    def sides(self, pair: tuple[int, int]) -> list[Side]:
+        """Return the sides of a pair, two for each axis, minus first."""
+        i, j = pair
+        low1, high1 = self.faces(i)
+        low2, high2 = self.faces(j)
+        found = []
+        for k in range(self.dim):
+            v1, w1 = self.velocity[i][k], self.growth[i][k]
+            v2, w2 = self.velocity[j][k], self.growth[j][k]
+            rate = ((v2 - w2) - (v1 + w1)) * self.dt
+            found.append(Side(k, -1, low2[k] - high1[k], rate))
+            rate = ((v1 - w1) - (v2 + w2)) * self.dt
+            found.append(Side(k, 1, low1[k] - high2[k], rate))
+        return found
+
+    def sweep(self, pair: tuple[int, int]) -> Impact | None:
+        """Return the next impact of a pair from now on, be it after the step's end."""
+        return self.meeting(self.sides(pair))
+
+    def meeting(self, sides: list[Side]) -> Impact | None:
+        """Return the impact of which a pair's sides tell."""
+        if all(side.gap < 0 for side in sides):
+            side = max(sides, key=lambda s: (s.gap, -s.rate))
+            if side.rate >= 0:
+                return None
+            return Impact(self.now, False, side.axis, side.sign, True, -side.rate)
+        if any(side.rate == 0 and side.gap >= 0 for side in sides):
+            return None
+        closing = [side for side in sides if side.rate < 0]
+        if not closing:
+            return None
+        enter = max(side.zero for side in closing)
+        if enter < 0:
+            return None
+        front = [side for side in closing if side.zero == enter]
+        contacts = [side for side in front if self._opens(side, sides, enter)]
+        if not contacts:
+            return None
+        contact = min(contacts, key=lambda s: s.rate)  # of equals the first: lowest axis, minus
+        corner = any(side.axis != contact.axis for side in front)
+        return Impact(
+            self.now + enter, corner, contact.axis, contact.sign, False, -contact.rate
+        )
+
+    def _opens(self, contact: Side, sides: list[Side], enter: Fraction) -> bool:
+        """Tell whether the insides overlap soon after `enter`."""
+        for side in sides:
+            if side.rate <= 0 or side.zero > enter:
+                continue
+            through = side.axis == contact.axis and side.zero == enter and contact.gap > 0
+            if not through:  # a point is through a plate at the same instant
+                return False
+        return True
+
+    def look(self, pair: tuple[int, int]) -> None:
+        """Queue the next impact of a pair, if it has one in this step."""
+        self.queue.pop(pair, None)
+        if pair in self.crushed or self._are_far(pair):
+            return
+        impact = self.sweep(pair)
+        if impact is None or (impact.overlaps and self.crosses(pair)):
+            return
+        if self.is_in_step(pair, impact):
+            self.queue[pair] = impact
+
+    def is_in_step(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """Tell whether an impact belongs to this step."""
+        return impact.time < 1
+
+    # -- the step --
+
+    def run(self) -> list[Event]:
+        """Take all impacts in their order; return what is reported."""
+        while self.queue:
+            self.take(min(self.queue, key=self.key))
+        self.finish()
+        return self.events
+
+    def finish(self) -> None:
+        """Go to the end of the step."""
+        self.now = Fraction(1)
+
+    def key(self, pair: tuple[int, int]) -> tuple[Fraction, bool, int, int]:
+        """Return what decides whose turn it is."""
+        impact = self.queue[pair]
+        return impact.time, impact.corner, *pair
+
+    def take(self, pair: tuple[int, int]) -> None:
+        """Take the impact of a pair, whose turn it is."""
+        impact = self.queue.pop(pair)
+        if impact.time > self.now:
+            self.advance(impact.time)
+        if self.crosses(pair):
+            self._take_crossing(pair, impact)
+            return
+        if impact.is_stale:
+            again = self.sweep(pair)
+            if again is None or again.time > self.now:
+                if not impact.corner:
+                    self.report(pair, impact, STOPPED_ALREADY)
+                self.look(pair)
+                return
+            if again.corner and not impact.corner:
+                self.queue[pair] = again
+                return
+            impact = again
+        before = self._copy_velocities()
+        self.report(pair, impact, self.answer(pair, impact))
+        if self.watch:
+            self.states.append((before, self._copy_velocities()))
+        self.look_again()
+
+    def _take_crossing(self, pair: tuple[int, int], impact: Impact) -> None:
+        again = self.sweep(pair)
+        if again is not None and again.time == self.now:
+            self.report(pair, impact, CROSSED)
+        else:
+            self.look(pair)
+
+    def advance(self, time: Fraction) -> None:
+        """Go on to a later instant: groups end."""
+        self.now = time
+        if not self.is_lasting:
+            for groups in self.groups:
+                groups.clear()
+
+    def report(self, pair: tuple[int, int], impact: Impact, answer: str) -> None:
+        """Report an impact."""
+        self.events.append(
+            Event(
+                self.now, *pair, impact.axis, impact.sign, impact.corner, impact.overlaps, answer
+            )
+        )
+        if self.watch and answer in (STOPPED_ALREADY, CROSSED):
+            self.states.append((self._copy_velocities(), self._copy_velocities()))
+
+    def _copy_velocities(self) -> dict[int, list[Fraction]]:
+        return {i: list(v) for i, v in self.velocity.items()} if self.watch else {}
+
+    def look_again(self) -> None:
+        """Look again at all pairs of the bodies whose velocity has changed."""
+        for i in self.changed:
+            self._find_span(i)
+            self.paths[i].append((self.now, list(self.low[i]), list(self.high[i])))
+        for pair in self.pairs():
+            if self.changed.isdisjoint(pair):
+                continue
+            if pair in self.queue and self.queue[pair].time == self.now:
+                self.queue[pair].is_stale = True
+            else:
+                self.look(pair)
+        self.changed.clear()
+
+    def change(self, i: int, k: int, velocity: Fraction) -> None:
+        """Give a body another velocity from now on."""
+        if self.velocity[i][k] == velocity:
+            return
+        self.low[i], self.high[i] = self.faces(i)
+        self.since[i] = self.now
+        self.velocity[i][k] = velocity
+        self.changed.add(i)
+
+    # -- answers --
+
+    def answer(self, pair: tuple[int, int], impact: Impact) -> str:
+        """Answer an impact; return what is to be reported."""
+        if self.n_answers >= self.answer_limit:
+            self.is_lasting = True
+        self.n_answers += 1
+        self.answers[pair] = self.answers.get(pair, 0) + 1
+        is_tired = self.is_lasting or self.answers[pair] > self.pair_limit
+        last, n_repeats = self.repeats.get(pair, (None, 0))
+        n_repeats = n_repeats + 1 if is_tired or last == self.now else 0
+        self.repeats[pair] = self.now, n_repeats
+
+        i, j = pair
+        k = impact.axis
+        resizes = self.growth[i][k] != 0 or self.growth[j][k] != 0
+        if resizes and n_repeats >= REPEAT_LIMIT:
+            self.crushed.add(pair)
+            return CRUSHED
+        restitution = Fraction(0)
+        if not is_tired and not impact.overlaps:
+            restitution = max(
+                self.bodies[n].restitution for n in pair if self.bodies[n].yields
+            )
+        normal_only = self.is_lasting
+        if n_repeats >= INSTANT_LIMIT:
+            normal_only = True
+            if restitution < 1:
+                restitution = Fraction(0)
+
+        v1, v2 = list(self.velocity[i]), list(self.velocity[j])
+        if resizes or restitution > 0:
+            self._exchange(pair, impact, restitution)
+        elif not self._join(i, j, k):
+            self.crushed.add(pair)
+            return CRUSHED
+        if not normal_only:
+            self._turn(i, j, k, v1, v2, restitution)
+        return ANSWERED
+
+    def _exchange(self, pair: tuple[int, int], impact: Impact, restitution: Fraction) -> None:
+        """Turn the closing rate r of the touching faces into -e·r, shared by inverse mass."""
+        i, j = pair
+        k = impact.axis
+        one, other = self.bodies[i], self.bodies[j]
+        face1 = self.velocity[i][k] - impact.sign * self.growth[i][k]
+        face2 = self.velocity[j][k] + impact.sign * self.growth[j][k]
+        wanted = (1 + restitution) * (face1 - face2)
+        if one.yields and other.yields:
+            share = other.mass / (one.mass + other.mass)
+        else:
+            share = Fraction(1 if one.yields else 0)
+        self.change(i, k, self.velocity[i][k] - wanted * share)
+        self.change(j, k, self.velocity[j][k] + wanted * (1 - share))
+
+    def _join(self, i: int, j: int, k: int) -> bool:
+        """Let two bodies and all they have joined move as one; tell whether they can."""
+        groups = self.groups[k]
+        members: set[int] = set()
+        anchors: set[int] = set()
+        for n in (i, j):
+            if self.bodies[n].yields:
+                group = groups.setdefault(n, Group(n))
+                members |= group.members
+                if group.anchor is not None:
+                    anchors.add(group.anchor)
+            else:
+                anchors.add(n)
+        velocities = {self.velocity[n][k] for n in anchors}
+        if len(velocities) > 1:
+            return False
+        joined = Group(min(members))
+        joined.members = members
+        if anchors:
+            joined.anchor = min(anchors)
+            velocity = velocities.pop()
+        else:
+            momentum = sum(self.bodies[n].mass * self.velocity[n][k] for n in members)
+            velocity = momentum / sum(self.bodies[n].mass for n in members)
+        for n in members:
+            groups[n] = joined
+            self.change(n, k, velocity)
+        return True
+
+    def _turn(
+        self,
+        i: int,
+        j: int,
+        k: int,
+        v1: list[Fraction],
+        v2: list[Fraction],
+        restitution: Fraction,
+    ) -> None:
+        """Apply each body's own rule along the surface; v1 and v2 are from before the answer."""
+        one, other = self.bodies[i], self.bodies[j]
+        along = [axis for axis in range(self.dim) if axis != k]
+        if one.yields and other.yields and one.response == other.response == "stop":
+            for axis in along:
+                mean = (one.mass * v1[axis] + other.mass * v2[axis]) / (one.mass + other.mass)
+                self.change(i, axis, mean)
+                self.change(j, axis, mean)
+            return
+        for n, own, partner in ((i, v1, v2), (j, v2, v1)):
+            if not self.bodies[n].yields:
+                continue
+            response = self.bodies[n].response
+            if response == "stop":
+                for axis in along:
+                    self.change(n, axis, partner[axis])
+            elif response == "push" and restitution == 0:
+                relative = [a - b for a, b in zip(own, partner, strict=True)]
+                slide = sum(relative[axis] ** 2 for axis in along)
+                if slide == 0:
+                    continue
+                faster = root(sum(r**2 for r in relative) / slide)
+                for axis in along:
+                    self.change(n, axis, partner[axis] + relative[axis] * faster)

@@ -1,0 +1,427 @@
+"""Between an esper world and the exact simulator: read, compare, follow.
+
+A step is compared in one of two ways.
+
+*Exactly*: where every number of the exact step is a float, the library must
+report the same impacts in the same order at the same times, and end in the same
+places, bit for bit.  Nothing is left open by ties: the key decides them.
+
+*Up to ties*: else the simulator follows the library from impact to impact.
+Each must be the exact next one or *tied* with it, and be due at the time
+reported; no exact impact may be left out.  Two impacts are tied where their
+exact times differ by no more than the sum of their *bounds*.  The bound of an
+impact is what rounding, and the library's slop, may come to:
+
+    bound = (blur of the first + blur of the second + grain) / closing rate
+    grain = 4 × 2**-44 × the largest coordinate in the world
+    blur of a body: grain at the start of the step; each answer that turns it
+        adds a grain and (bound of the impact) × (change of its motion)
+
+An impact of boxes that get into each other by less than their blur on an axis
+across is open: the library may have it or not.
+
+Boxes are taken from the library's floats at the start of every step, so that
+no difference lives longer than a step and fractions stay small.  Faces nearer
+to each other than the slop are made one then: to the library they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import esper
+
+import ecs_collide as ec
+from tests.exact.simulator import (
+    ANSWERED,
+    CROSSED,
+    CRUSHED,
+    STOPPED_ALREADY,
+    Body,
+    Event,
+    Impact,
+    Simulator,
+)
+from tests.scenes import SLOP
+
+TOO_BLURRED = 1e-3  # of the step: an impact that is known no better ends the comparison
+ULPS = Fraction(1, 2**44)
+NAMES = {
+    ec.Answer.ANSWERED: ANSWERED,
+    ec.Answer.STOPPED_ALREADY: STOPPED_ALREADY,
+    ec.Answer.CROSSED: CROSSED,
+    ec.Answer.CRUSHED: CRUSHED,
+}
+RESPONSES = ((ec.Stop, "stop"), (ec.Push, "push"), (ec.Slide, "slide"), (ec.Deflect, "deflect"))
+
+
+class Disagreement(AssertionError):
+    """The library and the exact step are not the same."""
+
+
+def read_bodies(dim: int) -> list[Body]:
+    """Read all bodies of the current esper world; their boxes are the stored faces."""
+    bodies = []
+    for entity, (place, size) in esper.get_components(ec.Position, ec.Extents):
+        component = {type(c): c for c in esper.components_for_entity(entity)}
+        centre, half = _vector(place, dim), _vector(size, dim)
+        velocity, growth = component.get(ec.Velocity), component.get(ec.Growth)
+        response = next((name for kind, name in RESPONSES if kind in component), None)
+        mass = component[ec.Mass].value if ec.Mass in component else 1.0
+        bodies.append(
+            Body(
+                entity,
+                [Fraction(c - h) for c, h in zip(centre, half, strict=True)],
+                [Fraction(c + h) for c, h in zip(centre, half, strict=True)],
+                [Fraction(v) for v in _vector(velocity, dim)],
+                [Fraction(g) for g in _vector(growth, dim)],
+                Fraction(mass) if velocity is not None and mass != math.inf else None,
+                Fraction(component[ec.Deflect].restitution) if response == "deflect" else Fraction(0),
+                response,
+                ec.Sensor in component,
+                velocity is not None or growth is not None,
+            )
+        )
+    return sorted(bodies, key=lambda body: body.ident)
+
+
+def _vector(component, dim):
+    if component is None:
+        return (0.0,) * dim
+    return (component.x, component.y, component.z)[:dim]
+
+
+def make_flush(bodies: list[Body], dim: int) -> None:
+    """Make faces one that are nearer to each other than the slop: immovable ones stay."""
+    for k in range(dim):
+        near = SLOP * max(abs(float(face[k])) for body in bodies for face in (body.low, body.high))
+        faces = []
+        for body in bodies:
+            faces.append((float(body.low[k]), body.yields, body.low, body.ident))
+            faces.append((float(body.high[k]), body.yields, body.high, body.ident))
+        faces.sort(key=lambda face: (face[0], face[1], face[3]))
+        at = 0
+        while at < len(faces):
+            end = at + 1
+            while end < len(faces) and faces[end][0] - faces[at][0] <= near:
+                end += 1
+            if end > at + 1:
+                place = min(faces[at:end], key=lambda face: face[1])[2][k]
+                for face in faces[at:end]:
+                    face[2][k] = place
+            at = end
+
+
+@dataclass
+class Tally:
+    """What has been compared."""
+
+    steps: int = 0
+    impacts: int = 0
+    exact_steps: int = 0  # bit for bit
+    exact_impacts: int = 0
+    ties: int = 0  # impacts taken in the library's order, not in that of the exact times
+    roundings: int = 0  # reported where faces that touch close by rounding alone
+    cut_short: int = 0  # steps of which the rest was too blurred to compare
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
+
+
+class Follower(Simulator):
+    """Takes the impacts in the library's order, as far as that differs by ties only."""
+
+    def __init__(self, bodies: list[Body], dt: Fraction, **limits) -> None:
+        largest = max(
+            abs(float(face)) + abs(float(v * dt)) + abs(float(g * dt))
+            for body in bodies
+            for faces in (body.low, body.high)
+            for face, v, g in zip(faces, body.velocity, body.growth, strict=False)
+        )
+        self.grain = 4 * SLOP * largest
+        self.blur = {body.ident: self.grain for body in bodies}
+        self.withdrawn: dict[tuple[int, int], tuple[Impact, float]] = {}
+        self.n_ties = self.n_roundings = 0
+        self.before: dict[int, list[Fraction]] = {}
+        self.instant = -1.0  # the library's time
+        super().__init__(bodies, dt, **limits)
+
+    def bound(self, pair: tuple[int, int], impact: Impact) -> float:
+        """Return what the time of an impact may be off by."""
+        blur = self.blur[pair[0]] + self.blur[pair[1]] + self.grain
+        rate = float(impact.rate)
+        return blur / rate if rate > 0 else math.inf
+
+    def is_in_step(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """Tell whether an impact may belong to this step."""
+        return float(impact.time) - self.bound(pair, impact) < 1
+
+    def _across(self, pair: tuple[int, int], axis: int, wider: int) -> Impact | None:
+        """Sweep a pair anew, its boxes as much wider (or smaller) across an axis as rounding may be."""
+        room = wider * Fraction(self.blur[pair[0]] + self.blur[pair[1]] + self.grain)
+        return self.meeting(
+            [s if s.axis == axis else s._replace(gap=s.gap - room) for s in self.sides(pair)]
+        )
+
+    def is_open(self, pair: tuple[int, int]) -> bool:
+        """Tell whether it is left open that the impact of a pair is one at all."""
+        impact = self.queue[pair]
+        if impact.overlaps:
+            return max(side.gap for side in self.sides(pair)) > -self.grain
+        return self._across(pair, impact.axis, -1) is None
+
+    def due(self) -> tuple[int, int] | None:
+        """Return the pair whose turn it is."""
+        for pair in sorted(self.queue, key=self.key):
+            if not self.is_open(pair):
+                return pair
+        return None
+
+    def is_blurred(self) -> bool:
+        """Tell whether something due is known too badly to go on."""
+        return any(self.bound(pair, impact) > TOO_BLURRED for pair, impact in self.queue.items())
+
+    def follow(self, hit: ec.Collision) -> None:
+        """Take the impact that the library has reported."""
+        pair = (hit.first, hit.second)
+        impact = self.queue.get(pair)
+        if hit.answer is ec.Answer.STOPPED_ALREADY:
+            self._confirm_stopped(pair, hit)
+            return
+        if impact is None:
+            impact = self._across(pair, _side_of(hit)[0], 1)
+            if impact is None or impact.overlaps:
+                self._confirm_rounding(pair, hit)
+                return
+            self.queue[pair] = impact
+        first = self.due() or pair
+        earliest = self.queue[first]
+        bound = self.bound(pair, impact)
+        slack = bound + self.bound(first, earliest)
+        if float(impact.time - earliest.time) > slack:
+            raise Disagreement(f"{first} is due first: {hit}; due {self.queue}")
+        if abs(hit.time - float(max(self.now, impact.time))) > slack:
+            raise Disagreement(f"due at {float(impact.time)}, not {hit.time}: {hit}")
+        if first != pair:
+            self.n_ties += 1
+            if impact.corner and not earliest.corner:
+                self._check_corner_waits(pair, impact, hit)
+        side = self._side(pair, impact, hit, bound)
+        if hit.time != self.instant:
+            self.advance(max(self.now, earliest.time))
+        else:  # one instant, to the library: its groups have not ended
+            self.now = max(self.now, earliest.time)
+        self.instant = hit.time
+        self._compare_bodies(hit, bound)
+        del self.queue[pair]
+        if self.crosses(pair):
+            self.report(pair, side, CROSSED)
+            return
+        self.before = {i: list(v) for i, v in self.velocity.items()}
+        answer = self.answer(pair, side)
+        if NAMES.get(hit.answer) != answer:
+            raise Disagreement(f"exactly it is {answer}: {hit}")
+        self.report(pair, side, answer)
+        for i in pair:
+            self.blur[i] += self.grain
+        for i in self.changed:
+            turned = max(
+                abs(float((a - b) * self.dt))
+                for a, b in zip(self.velocity[i], self.before[i], strict=True)
+            )
+            self.blur[i] += self.grain + bound * turned
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Look again at what has changed; remember what is not to be any more."""
+        for pair, impact in list(self.queue.items()):
+            if not self.changed.isdisjoint(pair):
+                self.withdrawn[pair] = impact, self.bound(pair, impact)
+                del self.queue[pair]
+        super().look_again()
+
+    def _confirm_stopped(self, pair, hit):
+        # Due at this very instant, and stopped by another answer in it.
+        impact, bound = self.withdrawn.get(pair, (None, 0.0))
+        if impact is None or hit.time != self.instant:
+            raise Disagreement(f"nothing was due: {hit}")
+        if abs(float(impact.time) - hit.time) > bound:
+            raise Disagreement(f"it was due at {float(impact.time)}: {hit}")
+        if (impact.axis, impact.sign) != _side_of(hit):
+            raise Disagreement(f"it was due on another side, {impact}: {hit}")
+        again = self.queue.get(pair)
+        if again is not None and float(again.time - self.now) <= self.bound(pair, again):
+            raise Disagreement(f"it is still due: {hit}")
+        del self.withdrawn[pair]
+
+    def _confirm_rounding(self, pair, hit):
+        # Faces that touch and close by rounding alone: nothing, exactly, and answered as such.
+        for side in self.sides(pair):
+            if (side.axis, side.sign) != _side_of(hit):
+                if side.axis != _side_of(hit)[0] and side.gap > 0:
+                    break
+            elif (
+                abs(float(side.rate)) > self.grain
+                or abs(float(side.gap)) > self.blur[pair[0]] + self.blur[pair[1]]
+            ):
+                break
+        else:
+            self.n_roundings += 1
+            return
+        raise Disagreement(f"no exact impact: {hit}; due {self.queue}")
+
+    def _check_corner_waits(self, pair, impact, hit):
+        for other, due in self.queue.items():
+            shared = [i for i in pair if i in other and self.bodies[i].yields]
+            if shared and not due.corner and not self.crosses(other) and due.time <= impact.time:
+                raise Disagreement(f"a corner did not wait for {other}: {hit}")
+
+    def _side(self, pair, impact, hit, bound):
+        """Return the impact on the side that the library says: of a corner both may be right."""
+        if (impact.axis, impact.sign) == _side_of(hit):
+            return impact
+        for side in self.sides(pair):
+            if (
+                (side.axis, side.sign) == _side_of(hit)
+                and side.rate < 0
+                and abs(float(self.now + side.zero - impact.time))
+                <= bound + self.grain / -float(side.rate)
+                and not impact.overlaps
+            ):
+                # Two sides meet at exactly one time: then the faster is the contact.
+                if self.now + side.zero == impact.time and -side.rate * (1 + ULPS) < impact.rate:
+                    break
+                return Impact(
+                    impact.time, True, side.axis, side.sign, False, -side.rate, impact.is_stale
+                )
+        raise Disagreement(f"it is on another side, {impact}: {hit}")
+
+    def _compare_bodies(self, hit, bound):
+        """Compare where the two are, and what they come with."""
+        places = (hit.position_first, hit.position_second)
+        speeds = (hit.velocity_first, hit.velocity_second)
+        for i, place, speed in zip((hit.first, hit.second), places, speeds, strict=True):
+            self.compare_place(i, place, bound, hit)
+            self.compare_velocity(i, speed, hit)
+
+    def compare_place(self, i, place, bound, what):
+        """Compare a centre with the exact one, which may be `bound` early or late."""
+        low, high = self.faces(i)
+        for k in range(self.dim):
+            exact = float((low[k] + high[k]) / 2)
+            may = 2 * self.blur[i] + 2 * bound * abs(float(self.velocity[i][k] * self.dt))
+            if abs(exact - place[k]) > may:
+                raise Disagreement(f"{i} is at {place}, exactly {exact} on axis {k}: {what}")
+
+    def compare_velocity(self, i, velocity, what):
+        """Compare a velocity with the exact one."""
+        largest = max(abs(float(v)) for body in self.velocity.values() for v in body)
+        may = 2.0**-44 * largest * (1 + self.n_answers)
+        for exact, v in zip(self.velocity[i], velocity, strict=True):
+            if abs(float(exact) - v) > may:
+                raise Disagreement(f"{i} has velocity {velocity}, exactly {float(exact)}: {what}")
+
+    def finish(self) -> None:
+        """Go to the end of the step, before which nothing may be left."""
+        for pair, impact in self.queue.items():
+            if float(impact.time) + self.bound(pair, impact) < 1 and not self.is_open(pair):
+                raise Disagreement(f"not reported: {pair} {impact}")
+        super().finish()
+
+
+def _side_of(hit: ec.Collision) -> tuple[int, int]:
+    axis = next(k for k, n in enumerate(hit.normal) if n)
+    return axis, int(hit.normal[axis])
+
+
+def is_float(x: Fraction) -> bool:
+    """Tell whether a fraction is a float."""
+    return Fraction(float(x)) == x
+
+
+def is_dyadic(bodies: list[Body], dt: float) -> bool:
+    """Tell whether an exact step may stay within floats: all numbers are short."""
+    numbers = [Fraction(dt)]
+    for body in bodies:
+        numbers += [*body.low, *body.high, *body.velocity, *body.growth]
+    return all(x.denominator <= 1 << 20 and abs(x.numerator) < 1 << 40 for x in numbers)
+
+
+def run_exactly(bodies: list[Body], dt: float, **limits) -> Simulator | None:
+    """Run the exact step; None where it leaves the floats, so that rounding has a say."""
+    exact = Simulator(bodies, Fraction(dt), **limits)
+    while exact.queue:
+        exact.take(min(exact.queue, key=exact.key))
+        if not _stays_in_floats(exact):
+            return None
+    exact.finish()
+    return exact
+
+
+def _stays_in_floats(exact: Simulator) -> bool:
+    # What the library works out on the way must fit as well: 40 bits leave room for it.
+    numbers = [exact.now, *(impact.time for impact in exact.queue.values())]
+    for i in exact.bodies:
+        numbers += [*exact.low[i], *exact.high[i], *exact.velocity[i]]
+    return all(
+        x.denominator & (x.denominator - 1) == 0
+        and x.denominator <= 1 << 22
+        and abs(x.numerator) < 1 << 44
+        for x in numbers
+    )
+
+
+def compare_exactly(exact: Simulator, space: ec.Space) -> None:
+    """Compare a whole step bit for bit."""
+    found = [
+        (hit.time, hit.first, hit.second, *_side_of(hit), NAMES.get(hit.answer))
+        for hit in space.collisions
+    ]
+    wanted = [
+        (float(e.time), e.first, e.second, e.axis, e.sign, e.answer) for e in exact.events
+    ]
+    if found != wanted:
+        raise Disagreement(f"the library says {found}\nexactly it is   {wanted}")
+    for i in exact.bodies:
+        low, high = exact.faces(i)
+        place = _vector(esper.component_for_entity(i, ec.Position), exact.dim)
+        centre = tuple(float((a + b) / 2) for a, b in zip(low, high, strict=True))
+        if place != centre:
+            raise Disagreement(f"{i} ends at {place}, exactly {centre}")
+        speed = esper.try_component(i, ec.Velocity)
+        if speed is not None and _vector(speed, exact.dim) != tuple(map(float, exact.velocity[i])):
+            raise Disagreement(f"{i} ends with {speed}, exactly {exact.velocity[i]}")
+
+
+def compare_step(bodies: list[Body], dt: float, space: ec.Space, **limits) -> Tally:
+    """Compare the step that the library has just taken; say how."""
+    hits = list(space.collisions)
+    tally = Tally(steps=1, impacts=len(hits))
+    dim = space.dim
+    if is_dyadic(bodies, dt):
+        exact = run_exactly(bodies, dt, **limits)
+        if exact is not None:
+            compare_exactly(exact, space)
+            tally.exact_steps, tally.exact_impacts = 1, len(hits)
+            return tally
+    make_flush(bodies, dim)
+    follower = Follower(bodies, Fraction(dt), **limits)
+    for hit in hits:
+        if follower.is_blurred():
+            tally.cut_short = 1
+            return tally
+        follower.follow(hit)
+    tally.ties, tally.roundings = follower.n_ties, follower.n_roundings
+    if follower.is_blurred():
+        tally.cut_short = 1
+        return tally
+    follower.finish()
+    for i in follower.bodies:
+        place = _vector(esper.component_for_entity(i, ec.Position), dim)
+        follower.compare_place(i, place, 0.0, "at the end")
+        speed = esper.try_component(i, ec.Velocity)
+        if speed is not None:
+            follower.compare_velocity(i, _vector(speed, dim), "at the end")
+    return tally
