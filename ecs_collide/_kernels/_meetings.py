@@ -230,17 +230,24 @@ class Meetings:
 
         A gap within the slop of where they now are is none: where placement has left one ulp, the
         impact belongs to this instant and not to one of its own, in which the
-        groups of this one would have ended.
+        groups of this one would have ended.  On no axis may there be more: a side
+        that closes by less than the slop until they meet tells nothing of when.
         """
         kind: cython.int = self.sweeper.kind
         closing: cython.double
+        side: cython.int
 
         if kind != IMPACT and kind != OVERLAP:
             return False
         closing = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
         if kind == OVERLAP:
             return closing > 0.0
-        return self.sweeper.enter * closing <= self.sweeper.near[self.sweeper.axis]
+        if self.sweeper.enter * closing > self.sweeper.near[self.sweeper.axis]:
+            return False
+        for side in range(2 * self.bodies.dim):
+            if self.sweeper.gap[side] > self.sweeper.near[side >> 1]:
+                return False
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -546,3 +546,18 @@ def test_a_body_that_was_moved_and_stopped_moving_in_one_step_was_not_teleported
     ]
     space.check()
     assert space.query((19, -1), (21, 1)) == [floor, box]
+
+
+@pytest.mark.parametrize("dt", [1.0, 0.5])
+def test_a_box_that_drifted_by_less_than_the_slop_was_stopped_far_from_what_it_would_meet(dt):
+    # Flush on x and closing there by next to nothing; still 18 apart on y.
+    mover = body(0, 0, ec.Velocity(1e-13, 40), ec.Stop())
+    post = body(2, 20)
+    space = ec.install()
+
+    esper.process(dt)
+
+    (hit,) = space.collisions
+    assert (hit.first, hit.second) == (mover, post)
+    assert hit.time == 0.45 / dt
+    assert of(mover, ec.Position).y == pytest.approx(18)
