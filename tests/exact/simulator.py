@@ -33,6 +33,7 @@ class Body:
     mass : None for a body that never yields
     response : "deflect", "slide", "push", "stop" or None
     moves : whether it has a Velocity or a Growth at all
+    was_rounded : whether the faces are not exactly around the centre they were computed from
     """
 
     ident: int
@@ -45,6 +46,7 @@ class Body:
     response: str | None = None
     sensor: bool = False
     moves: bool = True
+    was_rounded: bool = False
 
     @property
     def yields(self) -> bool:
@@ -140,6 +142,7 @@ class Simulator:
         self.watch = watch
 
         self.now = Fraction(0)
+        self.n_instants = 0
         self.since = dict.fromkeys(self.bodies, self.now)
         self.low = {i: list(body.low) for i, body in self.bodies.items()}
         self.high = {i: list(body.high) for i, body in self.bodies.items()}
@@ -151,7 +154,7 @@ class Simulator:
         self.is_lasting = False  # groups last, and nothing bounces
         self.n_answers = 0
         self.answers: dict[tuple[int, int], int] = {}
-        self.repeats: dict[tuple[int, int], tuple[Fraction, int]] = {}
+        self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
         self.crushed: set[tuple[int, int]] = set()
         self.changed: set[int] = set()
         self.events: list[Event] = []
@@ -336,6 +339,7 @@ class Simulator:
     def advance(self, time: Fraction) -> None:
         """Go on to a later instant: groups end."""
         self.now = time
+        self.n_instants += 1
         if not self.is_lasting:
             for groups in self.groups:
                 groups.clear()
@@ -385,9 +389,9 @@ class Simulator:
         self.n_answers += 1
         self.answers[pair] = self.answers.get(pair, 0) + 1
         is_tired = self.is_lasting or self.answers[pair] > self.pair_limit
-        last, n_repeats = self.repeats.get(pair, (None, 0))
-        n_repeats = n_repeats + 1 if is_tired or last == self.now else 0
-        self.repeats[pair] = self.now, n_repeats
+        last, n_repeats = self.repeats.get(pair, (-1, 0))
+        n_repeats = n_repeats + 1 if is_tired or last == self.n_instants else 0
+        self.repeats[pair] = self.n_instants, n_repeats
 
         i, j = pair
         k = impact.axis

@@ -17,8 +17,8 @@ impact is what rounding, and the library's slop, may come to:
     blur of a body: grain at the start of the step; each answer that turns it
         adds a grain and (bound of the impact) × (change of its motion)
 
-An impact of boxes that get into each other by less than their blur on an axis
-across is open: the library may have it or not.
+An impact of boxes that would get into each other by less than their blur before
+the step's end is open, on whichever axis: the library may have it or not.
 
 Boxes are taken from the library's floats at the start of every step, so that
 no difference lives longer than a step and fractions stay small.  Faces nearer
@@ -28,7 +28,7 @@ to each other than the slop are made one then: to the library they are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import esper
@@ -70,11 +70,13 @@ def read_bodies(dim: int) -> list[Body]:
         velocity, growth = component.get(ec.Velocity), component.get(ec.Growth)
         response = next((name for kind, name in RESPONSES if kind in component), None)
         mass = component[ec.Mass].value if ec.Mass in component else 1.0
+        low = [Fraction(c - h) for c, h in zip(centre, half, strict=True)]
+        high = [Fraction(c + h) for c, h in zip(centre, half, strict=True)]
         bodies.append(
             Body(
                 entity,
-                [Fraction(c - h) for c, h in zip(centre, half, strict=True)],
-                [Fraction(c + h) for c, h in zip(centre, half, strict=True)],
+                low,
+                high,
                 [Fraction(v) for v in _vector(velocity, dim)],
                 [Fraction(g) for g in _vector(growth, dim)],
                 Fraction(mass) if velocity is not None and mass != math.inf else None,
@@ -82,6 +84,7 @@ def read_bodies(dim: int) -> list[Body]:
                 response,
                 ec.Sensor in component,
                 velocity is not None or growth is not None,
+                [(a + b) / 2 for a, b in zip(low, high, strict=True)] != [*map(Fraction, centre)],
             )
         )
     return sorted(bodies, key=lambda body: body.ident)
@@ -145,11 +148,14 @@ class Follower(Simulator):
         self.withdrawn: dict[tuple[int, int], tuple[Impact, float]] = {}
         self.n_ties = self.n_roundings = 0
         self.before: dict[int, list[Fraction]] = {}
-        self.instant = -1.0  # the library's time
+        self.hit_time = 0.0  # the library's time
+        self.now_bound = 0.0
         super().__init__(bodies, dt, **limits)
 
     def bound(self, pair: tuple[int, int], impact: Impact) -> float:
-        """Return what the time of an impact may be off by."""
+        """Return what the time of an impact may be off by; of one due at once, as much as now is."""
+        if impact.time == self.now:
+            return self.now_bound
         blur = self.blur[pair[0]] + self.blur[pair[1]] + self.grain
         rate = float(impact.rate)
         return blur / rate if rate > 0 else math.inf
@@ -168,6 +174,9 @@ class Follower(Simulator):
     def is_open(self, pair: tuple[int, int]) -> bool:
         """Tell whether it is left open that the impact of a pair is one at all."""
         impact = self.queue[pair]
+        room = self.blur[pair[0]] + self.blur[pair[1]] + self.grain
+        if float(impact.rate * (1 - impact.time)) <= room:
+            return True
         if impact.overlaps:
             return max(side.gap for side in self.sides(pair)) > -self.grain
         return self._across(pair, impact.axis, -1) is None
@@ -196,7 +205,9 @@ class Follower(Simulator):
                 self._confirm_rounding(pair, hit)
                 return
             self.queue[pair] = impact
-        first = self.due() or pair
+        first = self.due()
+        if first is None or self.key(pair) < self.key(first):
+            first = pair
         earliest = self.queue[first]
         bound = self.bound(pair, impact)
         slack = bound + self.bound(first, earliest)
@@ -209,11 +220,13 @@ class Follower(Simulator):
             if impact.corner and not earliest.corner:
                 self._check_corner_waits(pair, impact, hit)
         side = self._side(pair, impact, hit, bound)
-        if hit.time != self.instant:
+        if earliest.time > self.now:
+            self.now_bound = max(bound, self.bound(first, earliest))
+        if hit.time != self.hit_time:
             self.advance(max(self.now, earliest.time))
         else:  # one instant, to the library: its groups have not ended
             self.now = max(self.now, earliest.time)
-        self.instant = hit.time
+        self.hit_time = hit.time
         self._compare_bodies(hit, bound)
         del self.queue[pair]
         if self.crosses(pair):
@@ -245,7 +258,7 @@ class Follower(Simulator):
     def _confirm_stopped(self, pair, hit):
         # Due at this very instant, and stopped by another answer in it.
         impact, bound = self.withdrawn.get(pair, (None, 0.0))
-        if impact is None or hit.time != self.instant:
+        if impact is None or hit.time != self.hit_time:
             raise Disagreement(f"nothing was due: {hit}")
         if abs(float(impact.time) - hit.time) > bound:
             raise Disagreement(f"it was due at {float(impact.time)}: {hit}")
@@ -280,6 +293,11 @@ class Follower(Simulator):
 
     def _side(self, pair, impact, hit, bound):
         """Return the impact on the side that the library says: of a corner both may be right."""
+        if impact.overlaps is not (hit.kind is ec.SweepKind.OVERLAP):
+            depth = -max(side.gap for side in self.sides(pair))
+            if not impact.overlaps or depth > self.blur[pair[0]] + self.blur[pair[1]] + self.grain:
+                raise Disagreement(f"exactly the kind is another, {impact}: {hit}")
+            impact = replace(impact, overlaps=False)  # in each other by rounding
         if (impact.axis, impact.sign) == _side_of(hit):
             return impact
         for side in self.sides(pair):
@@ -343,6 +361,8 @@ def is_float(x: Fraction) -> bool:
 
 def is_dyadic(bodies: list[Body], dt: float) -> bool:
     """Tell whether an exact step may stay within floats: all numbers are short."""
+    if any(body.was_rounded for body in bodies):
+        return False
     numbers = [Fraction(dt)]
     for body in bodies:
         numbers += [*body.low, *body.high, *body.velocity, *body.growth]

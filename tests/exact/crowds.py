@@ -1,0 +1,72 @@
+"""Crowds for the exact simulator alone: small whole numbers, so that ties are the rule.
+
+A crowd is a list of `Body`; nothing here knows esper.
+"""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+from tests.exact.simulator import Body
+
+RESPONSES = ("deflect", "deflect", "slide", "push", "stop")
+
+
+def body(ident, centre, half, velocity=None, response=None, mass=1, **more) -> Body:
+    """Make a body from its centre and half sizes; without a velocity it does not move."""
+    moves = velocity is not None
+    restitution = more.pop("restitution", 1 if response == "deflect" else 0)
+    growth = more.pop("growth", [0] * len(centre))
+    moves = moves or any(growth)
+    return Body(
+        ident,
+        [Fraction(c) - Fraction(h) for c, h in zip(centre, half, strict=True)],
+        [Fraction(c) + Fraction(h) for c, h in zip(centre, half, strict=True)],
+        [Fraction(v) for v in (velocity or [0] * len(centre))],
+        [Fraction(g) for g in growth],
+        Fraction(mass) if velocity is not None and mass is not None else None,
+        Fraction(restitution),
+        response,
+        moves=moves,
+        **more,
+    )
+
+
+def crowd(seed: int) -> list[Body]:
+    """Make 4 to 7 bodies in a room whose floor is of tiles; seeds of all kinds in turn."""
+    rng = random.Random(f"crowd {seed}")
+    dim = 3 if seed % 5 == 4 else 2
+    numbers = list(range(40))
+    rng.shuffle(numbers)  # who has the lower id is not who is built first
+    bodies = []
+    for axis in range(dim):
+        for sign in (-1, 1):
+            centre, half = [6] * dim, [10] * dim
+            centre[axis] += sign * 8
+            half[axis] = 2
+            if axis == 1 and sign < 0 and dim == 2:
+                for tile in range(-1, 4):
+                    bodies.append(body(numbers.pop(), (2 + 4 * tile, -2), (2, 2)))
+            else:
+                bodies.append(body(numbers.pop(), centre, half))
+    cells = rng.sample(range(3**dim), rng.randint(4, 7))
+    for cell in cells:
+        centre = [2 + 4 * (cell // 3**k % 3) + rng.choice([0, 0, Fraction(1, 2), -1]) for k in range(dim)]
+        half = [rng.choice([Fraction(1, 2), 1, 1])] * dim
+        speed = [rng.choice([-12, -6, -2, 0, 0, 2, 6, 12]) for _ in range(dim)]
+        more = {}
+        response = RESPONSES[rng.randrange(5)] if seed % 3 else "deflect"
+        if response == "deflect" and seed % 2:
+            more["restitution"] = rng.choice([1, Fraction(1, 2), Fraction(1, 4)])
+        if seed % 4 == 1:
+            more["mass"] = rng.choice([1, 2, 3])
+        if seed % 7 == 6 and rng.random() < 0.4:
+            more["growth"] = [rng.choice([Fraction(-1, 4), Fraction(1, 4), Fraction(1, 8)])] * dim
+        if seed % 6 == 5 and rng.random() < 0.3:
+            more["sensor"] = True
+        if seed % 8 == 7 and rng.random() < 0.3:
+            response = None  # a lift: it yields to nobody
+            speed = [s / 6 for s in speed]
+        bodies.append(body(numbers.pop(), centre, half, speed, response, **more))
+    return bodies

@@ -1,0 +1,345 @@
+"""Judge an exact step by its paths alone.
+
+It shares no code with the simulator and asks other questions: not when two
+boxes meet, but whether their insides overlap at this instant or that.  Time is
+cut at every instant at which anything can change: where a body turns, and where
+a face of one passes a face of another.  Between two neighbouring cuts nothing
+does, so one look in the middle tells of all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from tests.exact.simulator import Event, Simulator
+
+HALF = Fraction(1, 2)
+
+
+class Path:
+    """Where a body is in a step: its faces at the corner points, straight lines between."""
+
+    def __init__(self, exact: Simulator, ident: int) -> None:
+        points = {}
+        for time, low, high in exact.paths[ident]:
+            points[time] = (*low, *high)  # of several in one instant the last
+        low, high = exact.faces(ident)
+        points[Fraction(1)] = (*low, *high)
+        self.points = sorted(points.items())
+
+    @property
+    def times(self) -> list[Fraction]:
+        return [time for time, _ in self.points]
+
+    def at(self, t: Fraction) -> tuple[Fraction, ...]:
+        """Return the low faces and then the high ones at a time."""
+        for (t0, one), (t1, other) in pairwise(self.points):
+            if t0 <= t <= t1:
+                part = (t - t0) / (t1 - t0)
+                return tuple(a + (b - a) * part for a, b in zip(one, other, strict=True))
+        raise ValueError(t)
+
+
+def inside(one: tuple, other: tuple) -> bool:
+    """Tell whether the insides of two boxes overlap."""
+    n = len(one) // 2
+    return all(one[k] < other[n + k] and other[k] < one[n + k] for k in range(n))
+
+
+def touching(one: tuple, other: tuple) -> bool:
+    """Tell whether two closed boxes share a point."""
+    n = len(one) // 2
+    return all(one[k] <= other[n + k] and other[k] <= one[n + k] for k in range(n))
+
+
+def cuts(one: Path, other: Path) -> list[Fraction]:
+    """Return all instants at which the order of two bodies' faces can change, and 0 and 1."""
+    found = {Fraction(0), Fraction(1), *one.times, *other.times}
+    for start, end in pairwise(sorted(found)):
+        a0, a1, b0, b1 = one.at(start), one.at(end), other.at(start), other.at(end)
+        n = len(a0) // 2
+        for k in range(n):
+            for p in (k, n + k):
+                for q in (k, n + k):
+                    before, after = a0[p] - b0[q], a1[p] - b1[q]
+                    if before != after:
+                        part = before / (before - after)
+                        if 0 < part < 1:
+                            found.add(start + (end - start) * part)
+    return sorted(found)
+
+
+def moments_inside(one: Path, other: Path) -> Iterator[Fraction]:
+    """Yield an instant of every stretch of time in which the insides overlap."""
+    for start, end in pairwise(cuts(one, other)):
+        middle = (start + end) / 2
+        if inside(one.at(middle), other.at(middle)):
+            yield middle
+
+
+def would_get_inside(exact, paths, i, j, event_time, speeds) -> tuple[bool, bool]:
+    """Tell whether two would be inside each other right after an instant, if nothing was answered.
+
+    The second answer: whether they meet at a corner, faces of two axes at once.
+    """
+    now, later = [], []
+    for n in (i, j):
+        box = paths[n].at(event_time)
+        dim = len(box) // 2
+        rate = [v - w for v, w in zip(speeds[n], exact.growth[n], strict=False)]
+        rate += [v + w for v, w in zip(speeds[n], exact.growth[n], strict=False)]
+        now.append(box)
+        later.append(rate)
+    # The shortest time in which any face of one could pass one of the other.
+    soon = Fraction(1)
+    for k in range(dim):
+        for p in (k, dim + k):
+            for q in (k, dim + k):
+                gap, rate = now[0][p] - now[1][q], later[0][p] - later[1][q]
+                if rate != 0 and -gap / rate > 0:
+                    soon = min(soon, -gap / rate)
+    after = [
+        tuple(face + r * soon * HALF for face, r in zip(box, rate, strict=True))
+        for box, rate in zip(now, later, strict=True)
+    ]
+    due = inside(*after) and not inside(*now)
+    meeting_axes = [
+        k for k in range(dim) if now[0][k] == now[1][dim + k] or now[1][k] == now[0][dim + k]
+    ]
+    return due, len(meeting_axes) > 1
+
+
+class Budget:
+    """What the limits leave of the answer to the n-th event, counted from the events alone."""
+
+    def __init__(self, exact: Simulator, n: int) -> None:
+        def is_answer(event: Event) -> bool:
+            return event.answer in ("answered", "crushed")
+
+        event = exact.events[n]
+        earlier = [e for e in exact.events[:n] if is_answer(e)]
+        own = [e for e in earlier if (e.first, e.second) == (event.first, event.second)]
+        here = [e for e in own if e.time == event.time]
+        self.is_lasting = len(earlier) >= exact.answer_limit
+        self.is_tired = self.is_lasting or len(own) >= exact.pair_limit
+        self.normal_only = self.is_lasting or len(here) >= 4
+        self.may_be_normal_only = self.normal_only or self.is_tired
+
+
+def judge(exact: Simulator) -> None:
+    """Raise an AssertionError where a step, run with ``watch=True``, breaks a rule."""
+    paths = {i: Path(exact, i) for i in exact.bodies}
+    _judge_paths(exact, paths)
+    assert len(exact.states) == len(exact.events)
+    for n, (event, (before, after)) in enumerate(zip(exact.events, exact.states, strict=True)):
+        _judge_event(exact, paths, event, before, after, Budget(exact, n))
+    _judge_continuity(exact)
+    _judge_order(exact, paths)
+
+
+def _judge_paths(exact: Simulator, paths: dict[int, Path]) -> None:
+    """Nothing that is solid gets inside anything, at no time of the step."""
+    for path in paths.values():
+        assert all(box[k] <= box[len(box) // 2 + k] for _, box in path.points for k in range(2))
+    for i, one in exact.bodies.items():
+        for j, other in exact.bodies.items():
+            if i >= j or not (one.moves or other.moves):
+                continue
+            if one.sensor or other.sensor or not (one.yields or other.yields):
+                _judge_crossing(exact, i, j, paths)
+                continue
+            crushed_at = [
+                e.time
+                for e in exact.events
+                if (e.first, e.second, e.answer) == (i, j, "crushed")
+            ]
+            for moment in moments_inside(paths[i], paths[j]):
+                assert crushed_at and crushed_at[0] <= moment, f"{i} is inside {j} at {moment}"
+
+
+def _judge_crossing(exact, i, j, paths) -> None:
+    """Each stretch of time inside begins with an event, and no other event is there."""
+    entries = []
+    was_inside = inside(paths[i].at(Fraction(0)), paths[j].at(Fraction(0)))
+    for start, end in pairwise(cuts(paths[i], paths[j])):
+        middle = (start + end) / 2
+        is_inside = inside(paths[i].at(middle), paths[j].at(middle))
+        if is_inside and not was_inside:
+            entries.append(start)
+        was_inside = is_inside
+    events = [e.time for e in exact.events if (e.first, e.second) == (i, j)]
+    assert events == entries, (i, j)
+    assert all(e.answer == "crossed" for e in exact.events if (e.first, e.second) == (i, j))
+
+
+def _judge_event(exact, paths, event: Event, before, after, budget: Budget) -> None:
+    """An event is a true contact of a closing pair; its answer keeps what must be kept."""
+    i, j, k = event.first, event.second, event.axis
+    one, other = exact.bodies[i], exact.bodies[j]
+    box1, box2 = paths[i].at(event.time), paths[j].at(event.time)
+    dim = len(box1) // 2
+    assert 0 <= event.time < 1
+    assert touching(box1, box2)
+    if not event.overlaps:
+        gap = box2[k] - box1[dim + k] if event.sign < 0 else box1[k] - box2[dim + k]
+        assert gap == 0, "no contact on the axis of the normal"
+    if event.answer in ("crossed", "stopped already"):
+        assert before == after
+        if event.answer == "stopped already":
+            assert not would_get_inside(exact, paths, i, j, event.time, before)[0]
+        return
+
+    def closing(speeds):
+        face1 = speeds[i][k] - event.sign * exact.growth[i][k]
+        face2 = speeds[j][k] + event.sign * exact.growth[j][k]
+        return event.sign * (face2 - face1)
+
+    assert closing(before) > 0, "answered, but not closing"
+    if not event.overlaps:
+        due, corner = would_get_inside(exact, paths, i, j, event.time, before)
+        assert due, "answered, but the insides do not begin to overlap"
+        assert corner == event.corner
+        if corner:  # the fastest closing of the sides that meet
+            for axis in range(dim):
+                for sign, gap in ((-1, box2[axis] - box1[dim + axis]), (1, box1[axis] - box2[dim + axis])):
+                    if gap == 0:
+                        r1 = before[i][axis] - sign * exact.growth[i][axis]
+                        r2 = before[j][axis] + sign * exact.growth[j][axis]
+                        assert sign * (r2 - r1) <= closing(before)
+    if event.answer == "crushed":
+        assert before == after
+        return
+    assert closing(after) <= 0, "answered, and still closing"
+    turned = [n for n in exact.bodies if before[n] != after[n]]
+    assert all(exact.bodies[n].yields for n in turned)
+    _judge_normal_part(exact, event, before, after, closing, budget)
+    _judge_rest(exact, event, before, after, budget)
+
+
+def _judge_normal_part(exact, event, before, after, closing, budget) -> None:
+    i, j, k = event.first, event.second, event.axis
+    one, other = exact.bodies[i], exact.bodies[j]
+    resizes = exact.growth[i][k] != 0 or exact.growth[j][k] != 0
+    turned = {n for n in exact.bodies if before[n][k] != after[n][k]}
+    e = max(b.restitution for b in (one, other) if b.yields)
+    if event.overlaps or budget.is_tired:
+        e = 0
+    if budget.normal_only and e < 1:
+        e = 0
+    assert closing(after) == -e * closing(before), "the pair does not part as it should"
+    if turned <= {i, j} and one.yields and other.yields:
+        anchored = not resizes and after[i][k] == after[j][k]  # looked at below
+        momentum = [
+            one.mass * speeds[i][k] + other.mass * speeds[j][k] for speeds in (before, after)
+        ]
+        assert momentum[0] == momentum[1] or anchored, "momentum"
+        if e == 1 and not resizes and closing(after) != 0:
+            energy = [
+                one.mass * speeds[i][k] ** 2 + other.mass * speeds[j][k] ** 2
+                for speeds in (before, after)
+            ]
+            assert energy[0] == energy[1], "energy"
+    if closing(after) == 0 and not resizes:  # joined
+        members = turned | {n for n in (i, j) if exact.bodies[n].yields}
+        velocity = {after[n][k] for n in members}
+        assert len(velocity) == 1, "a group of several velocities"
+        (one_velocity,) = velocity
+        still = {before[n][k] for n, b in exact.bodies.items() if not b.yields}
+        momentum = [
+            sum(exact.bodies[n].mass * speeds[n][k] for n in members) for speeds in (before, after)
+        ]
+        assert momentum[0] == momentum[1] or one_velocity in still, "momentum of a group"
+        for n in (i, j):
+            if not exact.bodies[n].yields:
+                assert one_velocity == before[n][k], "not the velocity of what does not yield"
+
+
+def _judge_rest(exact, event, before, after, budget) -> None:
+    """What the bodies do along the surface; whoever is not of the pair keeps it."""
+    i, j, k = event.first, event.second, event.axis
+    along = [axis for axis in range(exact.dim) if axis != k]
+    for n in exact.bodies:
+        if n not in (i, j):
+            assert [before[n][a] for a in along] == [after[n][a] for a in along]
+    if budget.normal_only:
+        assert all([before[n][a] for a in along] == [after[n][a] for a in along] for n in (i, j))
+        return
+    if budget.may_be_normal_only:
+        return
+    both_stop = all(exact.bodies[n].yields and exact.bodies[n].response == "stop" for n in (i, j))
+    for n, partner in ((i, j), (j, i)):
+        body = exact.bodies[n]
+        kept = [before[n][a] for a in along] == [after[n][a] for a in along]
+        if not body.yields or body.response in ("deflect", "slide"):
+            assert kept
+        elif body.response == "stop" and both_stop:
+            m1, m2 = body.mass, exact.bodies[partner].mass
+            for a in along:
+                mean = (m1 * before[n][a] + m2 * before[partner][a]) / (m1 + m2)
+                assert after[n][a] == mean
+        elif body.response == "stop":
+            assert [after[n][a] for a in along] == [before[partner][a] for a in along]
+        else:  # push: as fast along the surface as it came, or as it was where the pair bounced
+            was = [before[n][a] - before[partner][a] for a in range(exact.dim)]
+            now = [after[n][a] - before[partner][a] for a in along]
+            speed = sum(r**2 for r in was)
+            grown = abs(sum(r**2 for r in now) - speed) <= speed / 2**100
+            assert kept or grown
+            e = max(b.restitution for b in (body, exact.bodies[partner]) if b.yields)
+            if e == 0 and any(was[a] for a in along):
+                assert grown, "a push that loses speed"
+            for a, r in zip(along, now, strict=True):
+                assert r * was[a] >= 0
+
+
+def _judge_continuity(exact: Simulator) -> None:
+    """Velocities change only in events, and bodies go as they say."""
+    last = {i: body.velocity for i, body in exact.bodies.items()}
+    for before, after in exact.states:
+        assert all(before[i][: exact.dim] == last[i][: exact.dim] for i in exact.bodies)
+        last = after
+    turns = [(Fraction(0), {i: b.velocity for i, b in exact.bodies.items()})]
+    turns += [(e.time, s[1]) for e, s in zip(exact.events, exact.states, strict=True)]
+    turns.append((Fraction(1), last))
+    for i, body in exact.bodies.items():
+        centre = [(a + b) / 2 for a, b in zip(body.low, body.high, strict=True)]
+        half = [(b - a) / 2 for a, b in zip(body.low, body.high, strict=True)]
+        for (t0, speeds), (t1, _) in pairwise(turns):
+            for k in range(exact.dim):
+                centre[k] += speeds[i][k] * (t1 - t0) * exact.dt
+        low, high = exact.faces(i)
+        assert [(a + b) / 2 for a, b in zip(low, high, strict=True)] == centre
+        for k in range(exact.dim):
+            wanted = max(0, half[k] + body.growth[k] * exact.dt)
+            assert (high[k] - low[k]) / 2 == wanted
+
+
+def _judge_order(exact: Simulator, paths: dict[int, Path]) -> None:
+    """Each event is the least, by the key, of all that are due at its time.
+
+    The bodies of a pair that is due and yet unanswered have kept still since
+    the instant began, so all that is due can be found from the velocities.
+    """
+    times = [event.time for event in exact.events]
+    assert times == sorted(times)
+    for n, (event, (before, _)) in enumerate(zip(exact.events, exact.states, strict=True)):
+        if event.answer in ("crossed", "stopped already"):
+            continue
+        crushed = {
+            (e.first, e.second) for e in exact.events[:n] if e.answer == "crushed"
+        }
+        for i, one in exact.bodies.items():
+            for j, other in exact.bodies.items():
+                if i >= j or (i, j) in crushed or not (one.moves or other.moves):
+                    continue
+                if one.sensor or other.sensor or not (one.yields or other.yields):
+                    continue
+                if (i, j) == (event.first, event.second):
+                    continue
+                due, corner = would_get_inside(exact, paths, i, j, event.time, before)
+                if due:
+                    assert (event.corner, event.first, event.second) < (corner, i, j), (
+                        f"{i}, {j} come before {event}"
+                    )

@@ -1,0 +1,448 @@
+"""The exact simulator, tested: by hand-made scenes, by a judge, and by faults put into it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from tests.exact import judge as judging
+from tests.exact import simulator
+from tests.exact.crowds import body, crowd
+
+# It uses no kernel: where the suite is run once more on plain kernels it has nothing to add.
+pytestmark = pytest.mark.skipif(
+    bool(os.environ.get("ECS_COLLIDE_PURE_PYTHON")), reason="the same in both lives"
+)
+
+SOURCE = Path(simulator.__file__).read_text()
+N_CROWDS = 24
+MOST_EVENTS = 1000
+ONE = Fraction(1)
+
+
+class Endless(Exception):
+    """A step that would never end."""
+
+
+tested = simulator  # or one with a fault in it
+
+
+def run(bodies, dt=1, **limits):
+    exact = tested.Simulator(bodies, Fraction(dt), watch=True, **limits)
+    for _ in range(MOST_EVENTS):
+        if not exact.queue:
+            exact.run()
+            return exact
+        exact.take(min(exact.queue, key=exact.key))
+    raise Endless
+
+
+def told(exact):
+    """Return time, bodies and answer of all events."""
+    return [(e.time, e.first, e.second, e.answer) for e in exact.events]
+
+
+# Scenes with a known answer ------------------------------------------------------------
+
+
+def test_two_boxes_meet_when_their_faces_do():
+    # 4 apart, and closing by 12 in a second
+    exact = run([body(1, (0, 0), (1, 1), (9, 0), "deflect"), body(2, (6, 0), (1, 1), (-3, 0), "deflect")])
+
+    assert exact.events == [
+        simulator.Event(Fraction(1, 3), 1, 2, 0, -1, False, False, "answered")
+    ]
+    assert [v[0] for v in exact.velocity.values()] == [-3, 9]
+
+
+@pytest.mark.parametrize(
+    ("masses", "restitution", "after"),
+    [
+        ((1, 3), 1, (-2, 2)),
+        ((1, 3), 0, (1, 1)),
+        ((1, 3), Fraction(1, 2), (Fraction(-1, 2), Fraction(3, 2))),
+        ((None, 3), 1, (4, 8)),
+        ((1, None), Fraction(1, 4), (-1, 0)),
+    ],
+)
+def test_what_two_make_of_a_speed_of_four(masses, restitution, after):
+    exact = run(
+        [
+            body(1, (0, 0), (1, 1), (4, 0), "deflect", masses[0], restitution=restitution),
+            body(2, (4, 0), (1, 1), (0, 0), "deflect", masses[1], restitution=restitution),
+        ]
+    )
+
+    assert tuple(v[0] for v in exact.velocity.values()) == after
+
+
+@pytest.mark.parametrize(
+    ("response", "after"), [("slide", (0, 4)), ("stop", (0, 1)), ("push", (0, 6)), ("deflect", (-4, 4))]
+)
+def test_the_rules_along_a_surface_that_moves(response, after):
+    # Relative to the lift, (4, 3): pushed it keeps its 5.
+    runner = body(1, (0, 0), (1, 1), (4, 4), response)
+    lift = body(2, (4, 0), (1, 9), (0, 1))
+
+    assert tuple(run([runner, lift]).velocity[1]) == after
+
+
+def test_grazing_touching_and_parting_are_no_impacts():
+    for centre, velocity in (
+        ((2, 0), (0, 5)),  # along a face
+        ((2, 2), (-1, 1)),  # corner to corner, and past
+        ((2, 0), (3, 0)),  # parting
+        ((6, 4), (-4, -2)),  # comes to touch a corner only
+        ((3, 0), (-1, 0)),  # at the very end of the step
+    ):
+        runner = body(1, centre, (1, 1), velocity, "deflect")
+        assert run([runner, body(2, (0, 0), (1, 1))]).events == []
+
+
+def test_a_point_hits_a_plate():
+    exact = run([body(1, (0, 0), (0, 0), (4, 0), "deflect"), body(2, (1, 0), (0, 1))])
+
+    assert told(exact) == [(Fraction(1, 4), 1, 2, "answered")]
+
+
+def test_two_tiles_are_both_told_and_one_answers():
+    exact = run(
+        [
+            body(1, (-2, 0), (2, 1)),
+            body(2, (2, 0), (2, 1)),
+            body(3, (0, 4), (1, 1), (0, -4), "slide"),
+        ]
+    )
+
+    assert told(exact) == [
+        (Fraction(1, 2), 1, 3, "answered"),
+        (Fraction(1, 2), 2, 3, "stopped already"),
+    ]
+
+
+def test_a_corner_waits_for_the_faces_of_its_instant():
+    # It comes down and to the right: onto tile 2, and onto the corner of tile 1, whose id is lower.
+    exact = run(
+        [
+            body(1, (5, 0), (2, 1)),
+            body(2, (1, 0), (2, 1)),
+            body(3, (0, 4), (1, 1), (4, -4), "slide"),
+        ]
+    )
+
+    assert told(exact) == [(Fraction(1, 2), 2, 3, "answered")]
+    assert tuple(exact.velocity[3]) == (4, 0)
+
+
+def test_a_row_of_boxes_joins_until_time_advances():
+    row = [body(n, (2 * n, 0), (1, 1), (0, 0), "slide") for n in range(2, 5)]
+    runner = body(1, (-2, 0), (1, 1), (8, 0), "slide")
+
+    exact = run([runner, *row])
+
+    assert [v[0] for v in exact.velocity.values()] == [2] * 4
+    assert {e.time for e in exact.events} == {Fraction(1, 2)}
+    assert len(exact.events) == 3
+
+
+def test_a_group_ends_when_time_advances():
+    # 1 pushes 2 along; then the post stops 1, and 2, which passes above it, goes on.
+    exact = run(
+        [
+            body(1, (0, 0), (1, 1), (8, 0), "slide"),
+            body(2, (4, 2), (1, 2), (0, 0), "slide"),
+            body(3, (5, -3), (1, Fraction(5, 2))),
+        ]
+    )
+
+    assert told(exact) == [(Fraction(1, 4), 1, 2, "answered"), (Fraction(1, 2), 1, 3, "answered")]
+    assert [v[0] for v in exact.velocity.values()] == [0, 4, 0]
+
+
+def test_two_that_stop_take_their_mean_along_the_surface():
+    exact = run(
+        [
+            body(1, (0, 0), (1, 1), (4, 1), "stop"),
+            body(2, (4, 0), (1, 1), (0, -1), "stop", 3),
+        ]
+    )
+
+    assert list(map(tuple, exact.velocity.values())) == [(1, Fraction(-1, 2))] * 2
+
+
+def test_stop_takes_what_its_partner_came_with():
+    exact = run([body(1, (0, 0), (1, 1), (4, 3), "push"), body(2, (4, 0), (1, 1), (0, 0), "stop")])
+
+    assert list(map(tuple, exact.velocity.values())) == [(2, 5), (2, 3)]
+
+
+def test_a_body_between_two_walls_that_close_is_crushed_once():
+    # Turned by what falls on it later, it is left alone all the same.
+    half = Fraction(1, 2)
+    exact = run(
+        [
+            body(1, (-4, 0), (1, half), (4, 0)),
+            body(2, (0, 0), (1, 1), (0, 0), "slide"),
+            body(3, (4, 0), (1, half), (-4, 0)),
+            body(4, (1, 3), (half, half), (0, -2), "deflect"),
+        ]
+    )
+
+    assert told(exact) == [
+        (half, 1, 2, "answered"),
+        (half, 2, 3, "crushed"),
+        (Fraction(3, 4), 1, 3, "crossed"),
+        (Fraction(3, 4), 2, 4, "answered"),
+    ]
+
+
+def test_a_pair_that_grows_is_crushed_after_32_answers():
+    exact = run(
+        [
+            body(1, (-3, 0), (2, 9)),
+            body(2, (0, 0), (1, 1), (0, 0), "slide", growth=(1, 0)),
+            body(3, (3, 0), (2, 9)),
+        ]
+    )
+
+    assert [e.answer for e in exact.events].count("crushed") == 1
+    answers = [e for e in exact.events if e.answer == "answered"]
+    assert 32 <= len(answers) <= 64
+
+
+def test_the_pair_limit_makes_a_pair_slide():
+    exact = run(
+        [
+            body(1, (0, 0), (1, 1), (100, 0), "deflect"),
+            body(2, (3, 0), (1, 5)),
+            body(3, (-3, 0), (1, 5)),
+        ],
+        pair_limit=2,
+    )
+
+    assert [(e.first, e.second) for e in exact.events] == [(1, 2), (1, 3), (1, 2), (1, 3), (1, 2)]
+    assert exact.velocity[1][0] == 0
+
+
+def test_the_answer_limit_makes_everything_slide():
+    exact = run(
+        [
+            body(1, (0, 0), (1, 1), (100, 0), "deflect"),
+            body(2, (3, 0), (1, 5)),
+            body(3, (-3, 0), (1, 5)),
+        ],
+        answer_limit=3,
+    )
+
+    assert len(exact.events) == 4
+    assert exact.velocity[1][0] == 0
+
+
+def test_more_than_four_answers_in_one_instant_end_a_bounce():
+    # A bouncing box on a bouncing box at rest on the floor, all at once.
+    exact = run(
+        [
+            body(1, (0, -1), (5, 1)),
+            body(2, (0, 1), (1, 1), (0, -8), "deflect", restitution=Fraction(1, 2)),
+            body(3, (0, 3), (1, 1), (0, -8), "deflect", restitution=Fraction(1, 2)),
+        ]
+    )
+
+    for pair in ((1, 2), (2, 3)):
+        assert sum((e.first, e.second) == pair for e in exact.events) <= 6
+
+
+def test_who_would_stop_between_two_for_ever_stops_obeying():
+    exact = run(
+        [
+            body(1, (-2, 0), (1, 9), (1, 5)),
+            body(2, (0, 0), (1, 1), (0, 0), "stop"),
+            body(3, (0, 2), (1, 1), (0, -1), "slide"),
+        ]
+    )
+
+    assert len(exact.events) < 60
+
+
+def test_the_square_root_is_exact_where_there_is_one():
+    assert simulator.root(Fraction(25, 9)) == Fraction(5, 3)
+    assert abs(simulator.root(Fraction(2)) ** 2 - 2) < Fraction(1, 2**120)
+    small = Fraction(3, 10**50)
+    assert abs(simulator.root(small) ** 2 / small - 1) < Fraction(1, 2**100)
+
+
+# The judge -----------------------------------------------------------------------------
+
+
+def test_every_step_of_a_crowd_is_as_the_judge_would_have_it():
+    answers = set()
+    n_corners = 0
+    for seed in range(N_CROWDS):
+        exact = run(crowd(seed))
+        judging.judge(exact)
+        answers |= {event.answer for event in exact.events}
+        n_corners += sum(event.corner for event in exact.events)
+
+    assert answers == {"answered", "stopped already", "crossed", "crushed"}
+    assert n_corners > 0
+
+
+def test_the_judge_of_many_crowds(request):
+    for seed in range(N_CROWDS, 500 if request.config.getoption("--long") else N_CROWDS + 4):
+        judging.judge(run(crowd(seed)))
+
+
+def test_ruling_pairs_out_by_floats_changes_nothing():
+    for seed in range(8):
+        quick = run(crowd(seed))
+        slow = run(crowd(seed), try_all_pairs=True)
+
+        assert quick.events == slow.events
+        assert quick.velocity == slow.velocity
+
+
+def test_the_order_in_which_bodies_are_given_changes_nothing():
+    for seed in range(10):
+        assert run(crowd(seed)).events == run(crowd(seed)[::-1]).events
+
+
+# Faults --------------------------------------------------------------------------------
+
+FAULTS = {
+    "the exchange forgets the masses": (
+        "share = other.mass / (one.mass + other.mass)",
+        "share = Fraction(1, 2)",
+    ),
+    "the shares are the wrong way round": (
+        "share = other.mass / (one.mass + other.mass)",
+        "share = one.mass / (one.mass + other.mass)",
+    ),
+    "restitution is ignored": ("wanted = (1 + restitution)", "wanted = 2"),
+    "the smaller restitution counts": (
+        "restitution = max(\n                self",
+        "restitution = min(\n                self",
+    ),
+    "corners come first": (
+        "return impact.time, impact.corner, *pair",
+        "return impact.time, not impact.corner, *pair",
+    ),
+    "corners are like all others": (
+        "return impact.time, impact.corner, *pair",
+        "return impact.time, False, *pair",
+    ),
+    "the higher ids come first": (
+        "return impact.time, impact.corner, *pair",
+        "return impact.time, impact.corner, -pair[0], -pair[1]",
+    ),
+    "what is touched at its edge is hit": (
+        "any(side.rate == 0 and side.gap >= 0 for",
+        "any(side.rate == 0 and side.gap > 0 for",
+    ),
+    "a box that touches and closes is let through": (
+        "if enter < 0:\n            return None\n        front",
+        "if enter <= 0:\n            return None\n        front",
+    ),
+    "an impact at the step's end is answered in it": (
+        "return impact.time < 1",
+        "return impact.time <= 1",
+    ),
+    "the first side to close is the contact": (
+        "enter = max(side.zero for side in closing)",
+        "enter = min(side.zero for side in closing)",
+    ),
+    "the slowest closing side is the contact": (
+        "contact = min(contacts, key=lambda s: s.rate)",
+        "contact = max(contacts, key=lambda s: s.rate)",
+    ),
+    "a pass through a corner is an impact": (
+        "if side.rate <= 0 or side.zero > enter:",
+        "if side.rate <= 0 or side.zero >= enter:",
+    ),
+    "faces do not grow": (
+        "rate = ((v2 - w2) - (v1 + w1)) * self.dt",
+        "rate = (v2 - v1) * self.dt",
+    ),
+    "what was due already is answered again": (
+        "if impact.is_stale:\n            again",
+        "if False:\n            again",
+    ),
+    "what was stopped is not told": (
+        "if not impact.corner:\n                    self.report",
+        "if False:\n                    self.report",
+    ),
+    "a corner that is none any more is told": (
+        "if not impact.corner:\n                    self.report",
+        "if True:\n                    self.report",
+    ),
+    "groups never end": ("if not self.is_lasting:\n            for groups", "if False:\n            for groups"),
+    "pairs join, not groups": ("members |= group.members", "members.add(n)"),
+    "a group forgets what holds it": (
+        "if group.anchor is not None:",
+        "if False:",
+    ),
+    "a group takes the plain mean": (
+        "velocity = momentum / sum(self.bodies[n].mass for n in members)",
+        "velocity = sum(self.velocity[n][k] for n in members) / len(members)",
+    ),
+    "only the first of a pair is looked at again": (
+        "if self.changed.isdisjoint(pair):",
+        "if pair[0] not in self.changed:",
+    ),
+    "a turn forgets the way that was made": (
+        "self.since[i] = self.now\n        self.velocity",
+        "self.velocity",
+    ),
+    "stop takes the partner's velocity after the answer": (
+        "self.change(n, axis, partner[axis])",
+        "self.change(n, axis, self.velocity[j if n == i else i][axis])",
+    ),
+    "push keeps its own speed only": (
+        "slide = sum(relative[axis] ** 2 for axis in along)",
+        "slide = sum(r**2 for r in relative)",
+    ),
+    "push forgets that its partner moves": (
+        "self.change(n, axis, partner[axis] + relative[axis] * faster)",
+        "self.change(n, axis, relative[axis] * faster)",
+    ),
+    "two that stop take each other's": ('other.response == "stop":', 'other.response == "none":'),
+    "what yields to nobody is turned": ("share = Fraction(1 if one.yields else 0)", "share = Fraction(1, 2)"),
+    "sensors are solid": ("return one.sensor or other.sensor or not", "return not"),
+    "the pair limit is one too many": (
+        "self.answers[pair] > self.pair_limit",
+        "self.answers[pair] > self.pair_limit + 1",
+    ),
+    "the answer limit is one too few": (
+        "if self.n_answers >= self.answer_limit:",
+        "if self.n_answers + 1 >= self.answer_limit:",
+    ),
+    "four answers in an instant are too many": (
+        "if n_repeats >= INSTANT_LIMIT:",
+        "if n_repeats >= INSTANT_LIMIT - 1:",
+    ),
+    "nothing is crushed twice": ("self.crushed.add(pair)\n            return CRUSHED\n        if not", "return CRUSHED\n        if not"),
+}
+
+
+def known_scenes():
+    """Return the tests above that need no arguments: each has an answer worked out by hand."""
+    tests = [test for name, test in globals().items() if name.startswith("test_")]
+    return [test for test in tests if not test.__code__.co_argcount and test.__doc__ is None]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_found(fault, monkeypatch):
+    whole, broken = FAULTS[fault]
+    assert SOURCE.count(whole) == 1
+    module = types.ModuleType("tests.exact.broken_simulator")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # where dataclasses look for it
+    exec(compile(SOURCE.replace(whole, broken), module.__name__, "exec"), module.__dict__)
+    monkeypatch.setattr(sys.modules[__name__], "tested", module)
+
+    with pytest.raises((AssertionError, KeyError, Endless)):
+        for test in known_scenes():
+            test()

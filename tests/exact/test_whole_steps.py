@@ -1,0 +1,300 @@
+"""Whole steps of the library against the exact simulator, in random worlds.
+
+`tests/exact/twin.py` says what is compared, and what a tie is; `worlds.py` what
+the worlds are.  60 worlds of 12 seconds run on the compiled kernels, 6 on plain
+ones; with ``--long`` 360 in both lives.
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import _backend
+from tests.exact.twin import Follower, Tally, compare_step, read_bodies, run_exactly
+from tests.exact.worlds import FAR, RandomWorld
+from tests.scenes import box, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+ULP = Fraction(1, 2**52)
+_names = itertools.count()
+
+
+class Worlds:
+    """Runs random worlds one after the other, each in an esper world of its own."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __iter__(self):
+        home = esper.current_world
+        for number in self.numbers:
+            name = f"random world {next(_names)}"
+            esper.switch_world(name)
+            try:
+                yield number
+            finally:
+                esper.switch_world(home)
+                esper.delete_world(name)
+
+
+@pytest.fixture
+def choose_worlds(request):
+    """Return a function that says which worlds to run: all of them, or a spread of a tenth."""
+    every = request.config.getoption("--long")
+
+    def choose(n, n_long):
+        if every:
+            return Worlds(range(n_long))
+        if _backend.kernels.compiled:
+            return Worlds(range(n))
+        return Worlds([13 * i % 48 for i in range(n // 10)])  # of all kinds
+
+    return choose
+
+
+def limits_of(space):
+    """Tell whether a step came to one of its limits."""
+    return space.stats.pair_limit_hits or space.stats.answer_limit_hits
+
+
+def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds):
+    tally = Tally()
+    for number in choose_worlds(60, 360):
+        random_world = RandomWorld(number)
+        space = ec.install(dim=random_world.dim)
+        for step, dt in enumerate(random_world.dts):
+            random_world.stir(dt)
+            bodies = read_bodies(random_world.dim)
+            esper.process(dt)
+            try:
+                tally += compare_step(bodies, dt, space)
+            except AssertionError as wrong:
+                raise AssertionError(f"world {number}, step {step} of {dt} s") from wrong
+
+    print(tally)
+    assert tally.exact_impacts > tally.impacts / 20  # bit for bit
+    assert tally.ties < tally.impacts / 200
+    assert tally.cut_short < tally.steps / 50
+    assert tally.roundings < tally.impacts / 200
+
+
+# Answers one by one --------------------------------------------------------------------
+
+
+class Witness(ec.ResponseSystem):
+    """Gives every impact its built-in answer, and looks at what that does."""
+
+    def __init__(self, space):
+        super().__init__(space)
+        self.n_answers = self.n_pairs = self.n_held = 0
+        self.last_time = 0.0
+
+    def velocities(self):
+        """Return the velocities of all bodies, exactly: those of the columns, within a step."""
+        roster = self.space._roster
+        columns = np.asarray(roster.columns.velocity)
+        return {e: [*map(Fraction, columns[row].tolist())] for e, row in roster.row_of.items()}
+
+    def process(self, dt=1.0):
+        self.last_time = 0.0
+        super().process(dt)
+
+    def respond(self, impact):
+        before = self.velocities()
+        impact.answer()
+        after = self.velocities()
+        assert impact.time >= self.last_time, "time went back"
+        self.last_time = impact.time
+        self.n_answers += 1
+        axis = next(k for k, n in enumerate(impact.normal) if n)
+        pair = (impact.first, impact.second)
+        grows = any(esper.has_component(e, ec.Growth) for e in pair)
+        held = [e for e in pair if not is_yielding(e)]
+        turned = {e for e in before if before[e][axis] != after[e][axis]}
+        if held:
+            self.n_held += 1
+            if not grows:
+                self._check_energy(impact, pair, held[0], before, after)
+        elif turned <= set(pair):
+            self.n_pairs += 1
+            joined = after[pair[0]][axis] == after[pair[1]][axis]
+            still = {before[e][axis] for e in before if not is_yielding(e)}
+            if not (joined and after[pair[0]][axis] in still):  # held by a third
+                self._check_momentum(impact, pair, axis, before, after)
+
+    def _check_momentum(self, impact, pair, axis, before, after):
+        masses = [mass_of(e) for e in pair]
+        old = [m * before[e][axis] for m, e in zip(masses, pair, strict=True)]
+        new = [m * after[e][axis] for m, e in zip(masses, pair, strict=True)]
+        error = abs(sum(new) - sum(old))
+        assert error <= 2 * ULP * sum(map(abs, old)), (float(error), impact)
+
+    def _check_energy(self, impact, pair, held, before, after):
+        (body,) = (e for e in pair if e != held)
+        frame = before[held]
+        energy = [
+            sum((v - u) ** 2 for v, u in zip(speeds[body], frame, strict=True))
+            for speeds in (before, after)
+        ]
+        assert energy[1] <= energy[0], (float(energy[1] / energy[0] - 1), impact)
+
+
+def is_yielding(entity):
+    """Tell whether an entity yields: of the random worlds, whatever has a velocity does."""
+    return esper.has_component(entity, ec.Velocity)
+
+
+def mass_of(entity):
+    mass = esper.try_component(entity, ec.Mass)
+    return Fraction(mass.value if mass else 1.0)
+
+
+def install_witness(dim):
+    space = ec.install(dim=dim)
+    esper.remove_processor(ec.ResponseSystem)
+    witness = Witness(space)
+    esper.add_processor(witness, priority=101)
+    return space, witness
+
+
+def test_every_answer_keeps_momentum_and_wins_no_energy(choose_worlds):
+    n_pairs = n_held = n_worlds = 0
+    for number in choose_worlds(60, 360):
+        n_worlds += 1
+        random_world = RandomWorld(number)
+        space, witness = install_witness(random_world.dim)
+        for dt in random_world.dts:
+            random_world.stir(dt)
+            esper.process(dt)
+            times = space.collision_array["time"]
+            assert (np.diff(times) >= 0).all()
+            assert ((times >= 0) & (times < 1)).all()
+        n_pairs += witness.n_pairs
+        n_held += witness.n_held
+
+    assert n_pairs > 20 * n_worlds
+    assert n_held > 20 * n_worlds
+
+
+def test_a_witness_changes_nothing(choose_worlds):
+    # The same world with and without: so what the witness has seen is what games get.
+    for number in choose_worlds(10, 60):
+        logs = []
+        for witnessed in (False, True):
+            home = esper.current_world
+            esper.switch_world(f"{home} witnessed {witnessed}")
+            random_world = RandomWorld(number)
+            space = ec.install(dim=random_world.dim)
+            if witnessed:
+                esper.remove_processor(ec.ResponseSystem)
+                esper.add_processor(Witness(space), priority=101)
+            log = []
+            for dt in random_world.dts[:40]:
+                random_world.stir(dt)
+                esper.process(dt)
+                log += [space.collision_array.tobytes(), space.positions().tobytes()]
+            logs.append(log)
+            esper.switch_world(home)
+            esper.delete_world(f"{home} witnessed {witnessed}")
+
+        assert logs[0] == logs[1], number
+
+
+# The same step in parts ----------------------------------------------------------------
+
+
+def state_of(entities):
+    """Return what a step changes, of all entities that move."""
+    found = {}
+    for entity in entities:
+        for kind in (ec.Position, ec.Velocity, ec.Growth, ec.Extents):
+            component = esper.try_component(entity, kind)
+            if component is not None:
+                found[entity, kind] = (component.x, component.y, component.z)
+    return found
+
+
+def restore(state, dim):
+    for (entity, kind), vector in state.items():
+        esper.component_for_entity(entity, kind).set(*vector[:dim])
+
+
+def whole_and_parts(random_world, dt, n_parts):
+    """Take a step whole and in parts from the same state; return both lists of impacts.
+
+    An impact is (time, first, second, normal), its time in the whole step.  None
+    where a limit was reached.
+    """
+    space = random_world.space
+    lists = []
+    state = state_of(random_world.movers)
+    for parts in (1, n_parts):
+        restore(state, random_world.dim)
+        found = []
+        for part in range(parts):
+            esper.process(dt / parts)
+            if limits_of(space):
+                return None
+            found += [
+                ((part + hit.time) / parts, hit.first, hit.second, hit.normal)
+                for hit in space.collisions
+                if hit.answer is not ec.Answer.STOPPED_ALREADY
+            ]
+        lists.append(found)
+    return lists
+
+
+def compare_parts(whole, parts, near):
+    """Compare two lists of impacts: the same ones, within `near`, in the same order up to ties.
+
+    The n-th impact of a pair in one is its n-th in the other.  Two impacts that
+    stand the other way round in the other list are no further apart than `near`.
+    """
+    def numbered(impacts):
+        seen = {}
+        found = {}
+        for place, (time, *what) in enumerate(impacts):
+            n = seen[tuple(what)] = seen.get(tuple(what), 0) + 1
+            found[*what, n] = (place, time)
+        return found
+
+    one, other = numbered(whole), numbered(parts)
+    assert one.keys() == other.keys()
+    for what, (_, time) in one.items():
+        assert abs(other[what][1] - time) <= near, what
+    order = sorted(one, key=lambda what: other[what][0])
+    for a, b in itertools.pairwise(order):
+        if one[a][0] > one[b][0]:
+            assert one[a][1] - one[b][1] <= near, (a, b)
+
+
+@pytest.mark.parametrize("n_parts", [2, 3, 7])
+def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
+    n_steps = n_impacts = 0
+    for number in choose_worlds(60, 360):
+        random_world = RandomWorld(number)
+        random_world.space = ec.install(dim=random_world.dim)
+        near = 1e-9 if random_world.offset == 0.0 else 1e-4
+        for step, dt in enumerate(random_world.dts):
+            random_world.stir(dt)
+            if step % 4 != n_parts % 4:
+                esper.process(dt)
+                continue
+            lists = whole_and_parts(random_world, dt, n_parts)
+            if lists is None:
+                continue
+            n_steps += 1
+            n_impacts += len(lists[0])
+            try:
+                compare_parts(*lists, near)
+            except AssertionError as wrong:
+                raise AssertionError(f"world {number}, step {step} of {dt} s") from wrong
+
+    assert n_impacts > n_steps
