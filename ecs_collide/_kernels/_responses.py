@@ -26,9 +26,10 @@ else:
 
 from ecs_collide._kernels._memory import BYTE, LONG, grown, zeros
 
-cython.declare(EPSILON=cython.double, SPLITTER=cython.double)
+cython.declare(EPSILON=cython.double, SPLITTER=cython.double, N_NUDGES=cython.int)
 EPSILON = 2.0**-52
 SPLITTER = 2.0**27 + 1.0
+N_NUDGES = 8  # ulps that a push may have to give back; it never takes more than four
 
 
 @cython.cfunc
@@ -442,17 +443,23 @@ class Responder:
                     self.change(j, axis, mean)
             return
         if b.yields[i]:
-            self._turn_one(i, k, restitution, True)
+            self._turn_one(i, k, restitution, True, b.yields[j])
         if b.yields[j]:
-            self._turn_one(j, k, restitution, False)
+            self._turn_one(j, k, restitution, False, b.yields[i])
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _turn_one(
-        self, i: cython.Py_ssize_t, k: cython.int, restitution: cython.double, is_first: cython.bint
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.int,
+        restitution: cython.double,
+        is_first: cython.bint,
+        partner_yields: cython.bint,
     ) -> cython.void:
         """Apply `Stop` or `Push` to one body."""
         axis: cython.int
+        _n: cython.int
         own: cython.double
         partner: cython.double
         largest: cython.double = 0.0
@@ -486,3 +493,33 @@ class Responder:
             own = self.before_first[axis] if is_first else self.before_second[axis]
             partner = self.before_second[axis] if is_first else self.before_first[axis]
             self.change(i, axis, partner + (own - partner) * speed)
+        partner = self.before_second[k] if is_first else self.before_first[k]
+        if partner_yields or self.bodies.velocity[i, k] != partner:  # it yields, or they resize
+            return
+        for _n in range(N_NUDGES):
+            if not self._has_won(i, is_first):
+                return
+            for axis in range(self.bodies.dim):
+                if axis != k:
+                    partner = self.before_second[axis] if is_first else self.before_first[axis]
+                    self.change(i, axis, nextafter(self.bodies.velocity[i, axis], partner))
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _has_won(self, i: cython.Py_ssize_t, is_first: cython.bint) -> cython.bint:
+        """Tell whether a body is faster than before, as its partner sees it."""
+        axis: cython.int
+        own: cython.double
+        partner: cython.double
+        after: cython.double
+
+        self._begin_sum()
+        for axis in range(self.bodies.dim):
+            own = self.before_first[axis] if is_first else self.before_second[axis]
+            partner = self.before_second[axis] if is_first else self.before_first[axis]
+            after = self.bodies.velocity[i, axis]
+            self._add_product(own, own)  # (own - partner)² - (after - partner)²
+            self._add_product(-2.0 * own, partner)
+            self._add_product(-after, after)
+            self._add_product(2.0 * after, partner)
+        return self.sum_high + self.sum_low < 0.0
