@@ -8,6 +8,7 @@ ones; with ``--long`` 360 in both lives.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from fractions import Fraction
 
 import esper
@@ -17,11 +18,13 @@ import pytest
 import ecs_collide as ec
 from ecs_collide import _backend
 from tests.exact.twin import Follower, Tally, compare_step, read_bodies, run_exactly
+from tests.exact.simulator import INSTANT_LIMIT
 from tests.exact.worlds import FAR, RandomWorld
-from tests.scenes import box, mover, position, set_velocity, velocity
+from tests.scenes import SLOP
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
+FAR_NEAR = 1e-6  # of a step, at a million from the origin: an ulp is 1e-10 of a length there
 ULP = Fraction(1, 2**52)
 _names = itertools.count()
 
@@ -62,6 +65,12 @@ def choose_worlds(request):
 def limits_of(space):
     """Tell whether a step came to one of its limits."""
     return space.stats.pair_limit_hits or space.stats.answer_limit_hits
+
+
+def most_in_one_instant(space):
+    """Return how often a pair was answered in one instant, at most."""
+    hits = Counter((hit.time, hit.first, hit.second) for hit in space.collisions)
+    return max(hits.values(), default=0)
 
 
 def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds):
@@ -134,7 +143,14 @@ class Witness(ec.ResponseSystem):
         old = [m * before[e][axis] for m, e in zip(masses, pair, strict=True)]
         new = [m * after[e][axis] for m, e in zip(masses, pair, strict=True)]
         error = abs(sum(new) - sum(old))
-        assert error <= 2 * ULP * sum(map(abs, old)), (float(error), impact)
+        size = sum(map(abs, old))
+        ulps = 2
+        for m, e in zip(masses, pair, strict=True):
+            growth = esper.try_component(e, ec.Growth)
+            if growth is not None:  # faces are rounded too, and parted where they still close
+                size += m * abs(Fraction((growth.x, growth.y, growth.z)[axis]))
+                ulps = 8
+        assert error <= ulps * ULP * size, (float(error), impact)
 
     def _check_energy(self, impact, pair, held, before, after):
         (body,) = (e for e in pair if e != held)
@@ -226,13 +242,25 @@ def restore(state, dim):
         esper.component_for_entity(entity, kind).set(*vector[:dim])
 
 
+def shrinks_to_nothing(random_world, dt):
+    """Tell whether a half size comes to 0 in a step: its growth is then made to fit the step."""
+    for entity in random_world.movers:
+        growth = esper.try_component(entity, ec.Growth)
+        half = esper.component_for_entity(entity, ec.Extents)
+        if growth is not None and min(half.x, half.y) + min(growth.x, growth.y) * dt < 0.0:
+            return True
+    return False
+
+
 def whole_and_parts(random_world, dt, n_parts):
     """Take a step whole and in parts from the same state; return both lists of impacts.
 
-    An impact is (time, first, second, normal), its time in the whole step.  None
-    where a limit was reached.
+    An impact is (time, first, second, normal), its time in the whole step.  Those
+    that would close by less than the slop in a whole step are left out.  None
+    where a limit was reached, that of answers in one instant too.
     """
     space = random_world.space
+    slop = 4 * SLOP * (random_world.offset + 40.0)
     lists = []
     state = state_of(random_world.movers)
     for parts in (1, n_parts):
@@ -240,51 +268,76 @@ def whole_and_parts(random_world, dt, n_parts):
         found = []
         for part in range(parts):
             esper.process(dt / parts)
-            if limits_of(space):
+            if limits_of(space) or most_in_one_instant(space) > INSTANT_LIMIT:
                 return None
             found += [
                 ((part + hit.time) / parts, hit.first, hit.second, hit.normal)
                 for hit in space.collisions
-                if hit.answer is not ec.Answer.STOPPED_ALREADY
+                if hit.answer is not ec.Answer.STOPPED_ALREADY and hit.closing_speed * dt > slop
             ]
         lists.append(found)
     return lists
 
 
-def compare_parts(whole, parts, near):
+def first_open_tie(impacts, near, movers):
+    """Return when two impacts that share a mover are first due within `near`: either may win."""
+    for n, (time, *pair, _) in enumerate(impacts):
+        for other, *others, _ in impacts[n + 1 :]:
+            if other - time > near:
+                break
+            if pair != others and movers.intersection(pair).intersection(others):
+                return time - near
+    return 2.0
+
+
+def compare_parts(whole, parts, near, movers):
     """Compare two lists of impacts: the same ones, within `near`, in the same order up to ties.
 
     The n-th impact of a pair in one is its n-th in the other.  Two impacts that
     stand the other way round in the other list are no further apart than `near`.
+    Where two such share a body, what follows may differ: nothing is said about it,
+    and False is returned.
     """
+
     def numbered(impacts):
-        seen = {}
+        seen = Counter()
         found = {}
         for place, (time, *what) in enumerate(impacts):
-            n = seen[tuple(what)] = seen.get(tuple(what), 0) + 1
-            found[*what, n] = (place, time)
+            seen[tuple(what)] += 1
+            found[*what, seen[tuple(what)]] = (place, time)
         return found
 
+    end = min(first_open_tie(impacts, near, movers) for impacts in (whole, parts))
     one, other = numbered(whole), numbered(parts)
-    assert one.keys() == other.keys()
-    for what, (_, time) in one.items():
-        assert abs(other[what][1] - time) <= near, what
-    order = sorted(one, key=lambda what: other[what][0])
-    for a, b in itertools.pairwise(order):
-        if one[a][0] > one[b][0]:
-            assert one[a][1] - one[b][1] <= near, (a, b)
+    try:
+        for what in one.keys() ^ other.keys():  # due at the very end: maybe in the next step
+            assert (one.get(what) or other[what])[1] > 1 - near, what
+        both = one.keys() & other.keys()
+        for what in both:
+            assert abs(other[what][1] - one[what][1]) <= near, what
+        order = sorted(both, key=lambda what: other[what][0])
+        for a, b in itertools.pairwise(order):
+            if one[a][0] > one[b][0]:
+                assert one[a][1] - one[b][1] <= near, (a, b)
+    except AssertionError:
+        if end > 1.0:
+            raise
+        early = [[hit for hit in impacts if hit[0] < end - near] for impacts in (whole, parts)]
+        compare_parts(*early, near, movers)
+        return False
+    return True
 
 
 @pytest.mark.parametrize("n_parts", [2, 3, 7])
 def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
-    n_steps = n_impacts = 0
+    n_steps = n_impacts = n_open = 0
     for number in choose_worlds(60, 360):
         random_world = RandomWorld(number)
         random_world.space = ec.install(dim=random_world.dim)
-        near = 1e-9 if random_world.offset == 0.0 else 1e-4
+        near = 1e-9 if random_world.offset == 0.0 else FAR_NEAR
         for step, dt in enumerate(random_world.dts):
             random_world.stir(dt)
-            if step % 4 != n_parts % 4:
+            if step % 4 != n_parts % 4 or shrinks_to_nothing(random_world, dt):
                 esper.process(dt)
                 continue
             lists = whole_and_parts(random_world, dt, n_parts)
@@ -293,8 +346,36 @@ def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
             n_steps += 1
             n_impacts += len(lists[0])
             try:
-                compare_parts(*lists, near)
+                n_open += not compare_parts(*lists, near, set(random_world.movers))
             except AssertionError as wrong:
                 raise AssertionError(f"world {number}, step {step} of {dt} s") from wrong
 
     assert n_impacts > n_steps
+    assert n_open <= n_steps / 50
+
+
+# Limits --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("pair_limit", "answer_limit"), [(1, 100), (64, 6)])
+def test_a_step_that_comes_to_a_limit_is_the_exact_one(pair_limit, answer_limit, choose_worlds):
+    tally = Tally()
+    n_hits = 0
+    limits = {"pair_limit": pair_limit, "answer_limit": answer_limit}
+    for number in choose_worlds(12, 72):
+        # On the grid, where most can be compared bit for bit.
+        random_world = RandomWorld(number + 24 + number // 24 * 24)
+        space = ec.install(ec.Space(dim=random_world.dim, **limits))
+        for step in range(5):
+            random_world.stir(1.0)
+            bodies = read_bodies(random_world.dim)
+            esper.process(1.0)
+            n_hits += bool(limits_of(space))
+            try:
+                tally += compare_step(bodies, 1.0, space, **limits)
+            except AssertionError as wrong:
+                raise AssertionError(f"world {number}, step {step}") from wrong
+
+    assert n_hits > tally.steps / 20
+    assert tally.exact_impacts > tally.impacts / 20
+    assert tally.cut_short < tally.steps / 10
