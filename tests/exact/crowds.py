@@ -52,7 +52,9 @@ def crowd(seed: int) -> list[Body]:
                 bodies.append(body(numbers.pop(), centre, half))
     cells = rng.sample(range(3**dim), rng.randint(4, 7))
     for cell in cells:
-        centre = [2 + 4 * (cell // 3**k % 3) + rng.choice([0, 0, Fraction(1, 2), -1]) for k in range(dim)]
+        centre = [
+            2 + 4 * (cell // 3**k % 3) + rng.choice([0, 0, Fraction(1, 2), -1]) for k in range(dim)
+        ]
         half = [rng.choice([Fraction(1, 2), 1, 1])] * dim
         speed = [rng.choice([-12, -6, -2, 0, 0, 2, 6, 12]) for _ in range(dim)]
         more = {}

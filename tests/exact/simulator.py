@@ -257,9 +257,7 @@ class Simulator:
             return None
         contact = min(contacts, key=lambda s: s.rate)  # of equals the first: lowest axis, minus
         corner = any(side.axis != contact.axis for side in front)
-        return Impact(
-            self.now + enter, corner, contact.axis, contact.sign, False, -contact.rate
-        )
+        return Impact(self.now + enter, corner, contact.axis, contact.sign, False, -contact.rate)
 
     def _opens(self, contact: Side, sides: list[Side], enter: Fraction) -> bool:
         """Tell whether the insides overlap soon after `enter`."""
@@ -347,9 +345,7 @@ class Simulator:
     def report(self, pair: tuple[int, int], impact: Impact, answer: str) -> None:
         """Report an impact."""
         self.events.append(
-            Event(
-                self.now, *pair, impact.axis, impact.sign, impact.corner, impact.overlaps, answer
-            )
+            Event(self.now, *pair, impact.axis, impact.sign, impact.corner, impact.overlaps, answer)
         )
         if self.watch and answer in (STOPPED_ALREADY, CROSSED):
             self.states.append((self._copy_velocities(), self._copy_velocities()))
@@ -401,9 +397,7 @@ class Simulator:
             return CRUSHED
         restitution = Fraction(0)
         if not is_tired and not impact.overlaps:
-            restitution = max(
-                self.bodies[n].restitution for n in pair if self.bodies[n].yields
-            )
+            restitution = max(self.bodies[n].restitution for n in pair if self.bodies[n].yields)
         normal_only = self.is_lasting
         if n_repeats >= INSTANT_LIMIT:
             normal_only = True

@@ -151,9 +151,7 @@ def _judge_paths(exact: Simulator, paths: dict[int, Path]) -> None:
                 _judge_crossing(exact, i, j, paths)
                 continue
             crushed_at = [
-                e.time
-                for e in exact.events
-                if (e.first, e.second, e.answer) == (i, j, "crushed")
+                e.time for e in exact.events if (e.first, e.second, e.answer) == (i, j, "crushed")
             ]
             for moment in moments_inside(paths[i], paths[j]):
                 assert crushed_at and crushed_at[0] <= moment, f"{i} is inside {j} at {moment}"
@@ -203,7 +201,10 @@ def _judge_event(exact, paths, event: Event, before, after, budget: Budget) -> N
         assert corner == event.corner
         if corner:  # the fastest closing of the sides that meet
             for axis in range(dim):
-                for sign, gap in ((-1, box2[axis] - box1[dim + axis]), (1, box1[axis] - box2[dim + axis])):
+                for sign, gap in (
+                    (-1, box2[axis] - box1[dim + axis]),
+                    (1, box1[axis] - box2[dim + axis]),
+                ):
                     if gap == 0:
                         r1 = before[i][axis] - sign * exact.growth[i][axis]
                         r2 = before[j][axis] + sign * exact.growth[j][axis]
@@ -327,9 +328,7 @@ def _judge_order(exact: Simulator, paths: dict[int, Path]) -> None:
     for n, (event, (before, _)) in enumerate(zip(exact.events, exact.states, strict=True)):
         if event.answer in ("crossed", "stopped already"):
             continue
-        crushed = {
-            (e.first, e.second) for e in exact.events[:n] if e.answer == "crushed"
-        }
+        crushed = {(e.first, e.second) for e in exact.events[:n] if e.answer == "crushed"}
         for i, one in exact.bodies.items():
             for j, other in exact.bodies.items():
                 if i >= j or (i, j) in crushed or not (one.moves or other.moves):

@@ -52,11 +52,11 @@ def told(exact):
 
 def test_two_boxes_meet_when_their_faces_do():
     # 4 apart, and closing by 12 in a second
-    exact = run([body(1, (0, 0), (1, 1), (9, 0), "deflect"), body(2, (6, 0), (1, 1), (-3, 0), "deflect")])
+    exact = run(
+        [body(1, (0, 0), (1, 1), (9, 0), "deflect"), body(2, (6, 0), (1, 1), (-3, 0), "deflect")]
+    )
 
-    assert exact.events == [
-        simulator.Event(Fraction(1, 3), 1, 2, 0, -1, False, False, "answered")
-    ]
+    assert exact.events == [simulator.Event(Fraction(1, 3), 1, 2, 0, -1, False, False, "answered")]
     assert [v[0] for v in exact.velocity.values()] == [-3, 9]
 
 
@@ -82,7 +82,8 @@ def test_what_two_make_of_a_speed_of_four(masses, restitution, after):
 
 
 @pytest.mark.parametrize(
-    ("response", "after"), [("slide", (0, 4)), ("stop", (0, 1)), ("push", (0, 6)), ("deflect", (-4, 4))]
+    ("response", "after"),
+    [("slide", (0, 4)), ("stop", (0, 1)), ("push", (0, 6)), ("deflect", (-4, 4))],
 )
 def test_the_rules_along_a_surface_that_moves(response, after):
     # Relative to the lift, (4, 3): pushed it keeps its 5.
@@ -379,7 +380,10 @@ FAULTS = {
         "if not impact.corner:\n                    self.report",
         "if True:\n                    self.report",
     ),
-    "groups never end": ("if not self.is_lasting:\n            for groups", "if False:\n            for groups"),
+    "groups never end": (
+        "if not self.is_lasting:\n            for groups",
+        "if False:\n            for groups",
+    ),
     "pairs join, not groups": ("members |= group.members", "members.add(n)"),
     "a group forgets what holds it": (
         "if group.anchor is not None:",
@@ -410,7 +414,10 @@ FAULTS = {
         "self.change(n, axis, relative[axis] * faster)",
     ),
     "two that stop take each other's": ('other.response == "stop":', 'other.response == "none":'),
-    "what yields to nobody is turned": ("share = Fraction(1 if one.yields else 0)", "share = Fraction(1, 2)"),
+    "what yields to nobody is turned": (
+        "share = Fraction(1 if one.yields else 0)",
+        "share = Fraction(1, 2)",
+    ),
     "sensors are solid": ("return one.sensor or other.sensor or not", "return not"),
     "the pair limit is one too many": (
         "self.answers[pair] > self.pair_limit",
@@ -424,7 +431,10 @@ FAULTS = {
         "if n_repeats >= INSTANT_LIMIT:",
         "if n_repeats >= INSTANT_LIMIT - 1:",
     ),
-    "nothing is crushed twice": ("self.crushed.add(pair)\n            return CRUSHED\n        if not", "return CRUSHED\n        if not"),
+    "nothing is crushed twice": (
+        "self.crushed.add(pair)\n            return CRUSHED\n        if not",
+        "return CRUSHED\n        if not",
+    ),
 }
 
 

@@ -7,6 +7,7 @@ combinations.
 
 from __future__ import annotations
 
+import math
 import random
 
 import esper
@@ -47,6 +48,7 @@ class RandomWorld:
             self.dts.append(rng.choice(lengths))
         if self.walls:
             self._build_room()
+        self.n_paddles = 0
         self.movers = [self._create() for _ in range(rng.randint(4, 8))]
         self.clock = 0.0
         self._lay_out()
@@ -74,6 +76,9 @@ class RandomWorld:
         else:
             half = [rng.uniform(0.4, 1.4) for _ in range(self.dim)]
         more: list[object] = []
+        if not self.walls and self.n_paddles == 0 and kind in ("masses", "mixed"):
+            self.n_paddles = 1  # what nobody moves, and moves itself
+            return mover([0.0] * self.dim, half, [0.0] * self.dim, ec.Deflect(), ec.Mass(math.inf))
         if kind in ("masses", "restitution", "mixed") and rng.random() < 0.7:
             more.append(ec.Mass(rng.choice([1.0, 3.0] if self.grid else [0.5, 3.0, 10.0, 0.1])))
         if kind == "slide":
