@@ -154,7 +154,8 @@ def _judge_paths(exact: Simulator, paths: dict[int, Path]) -> None:
                 e.time for e in exact.events if (e.first, e.second, e.answer) == (i, j, "crushed")
             ]
             for moment in moments_inside(paths[i], paths[j]):
-                assert crushed_at and crushed_at[0] <= moment, f"{i} is inside {j} at {moment}"
+                assert crushed_at, f"{i} is inside {j} at {moment}"
+                assert crushed_at[0] <= moment, f"{i} is inside {j} at {moment}"
 
 
 def _judge_crossing(exact, i, j, paths) -> None:
@@ -175,7 +176,6 @@ def _judge_crossing(exact, i, j, paths) -> None:
 def _judge_event(exact, paths, event: Event, before, after, budget: Budget) -> None:
     """An event is a true contact of a closing pair; its answer keeps what must be kept."""
     i, j, k = event.first, event.second, event.axis
-    one, other = exact.bodies[i], exact.bodies[j]
     box1, box2 = paths[i].at(event.time), paths[j].at(event.time)
     dim = len(box1) // 2
     assert 0 <= event.time < 1

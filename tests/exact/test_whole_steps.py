@@ -19,9 +19,9 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import _backend
-from tests.exact.twin import Follower, Tally, compare_step, read_bodies, run_exactly
 from tests.exact.simulator import INSTANT_LIMIT
-from tests.exact.worlds import FAR, RandomWorld
+from tests.exact.twin import Tally, compare_step, read_bodies
+from tests.exact.worlds import RandomWorld
 from tests.scenes import SLOP, box, mover, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "life")
@@ -411,7 +411,7 @@ def test_a_paddle_gives_what_it_must_and_no_more():
     for n in range(200):
         mover((0, 10 * n), (1, 1), (rng.uniform(1, 9), 0), ec.Deflect(rng.choice([1, 0.9, 0.3])))
         mover((4, 10 * n), (1, 1), (rng.uniform(-9, -1), 0))
-    space, witness = install_witness(2)
+    _, witness = install_witness(2)
 
     esper.process(1.0)
 

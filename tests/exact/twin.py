@@ -41,7 +41,6 @@ from tests.exact.simulator import (
     CRUSHED,
     STOPPED_ALREADY,
     Body,
-    Event,
     Impact,
     Simulator,
 )
@@ -58,7 +57,7 @@ NAMES = {
 RESPONSES = ((ec.Stop, "stop"), (ec.Push, "push"), (ec.Slide, "slide"), (ec.Deflect, "deflect"))
 
 
-class Disagreement(AssertionError):
+class DisagreementError(AssertionError):
     """The library and the exact step are not the same."""
 
 
@@ -134,7 +133,9 @@ class Tally:
     cut_short: int = 0  # steps of which the rest was too blurred to compare
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
+        return Tally(
+            *(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True))
+        )
 
 
 class Follower(Simulator):
@@ -158,7 +159,7 @@ class Follower(Simulator):
         super().__init__(bodies, dt, **limits)
 
     def bound(self, pair: tuple[int, int], impact: Impact) -> float:
-        """Return what the time of an impact may be off by; of one due at once, as much as now is."""
+        """Return what the time of an impact may be off by: if it is due at once, what now is."""
         if impact.time == self.now:
             return self.now_bound
         blur = self.blur[pair[0]] + self.blur[pair[1]] + self.grain
@@ -170,7 +171,7 @@ class Follower(Simulator):
         return float(impact.time) - self.bound(pair, impact) < 1
 
     def _across(self, pair: tuple[int, int], axis: int, wider: int) -> Impact | None:
-        """Sweep a pair anew, its boxes as much wider (or smaller) across an axis as rounding may be."""
+        """Sweep a pair, its boxes wider (1) or narrower (-1) across an axis by the rounding."""
         room = wider * Fraction(self.blur[pair[0]] + self.blur[pair[1]] + self.grain)
         return self.meeting(
             [s if s.axis == axis else s._replace(gap=s.gap - room) for s in self.sides(pair)]
@@ -217,9 +218,9 @@ class Follower(Simulator):
         bound = self.bound(pair, impact)
         slack = bound + self.bound(first, earliest)
         if float(impact.time - earliest.time) > slack:
-            raise Disagreement(f"{first} is due first: {hit}; due {self.queue}")
+            raise DisagreementError(f"{first} is due first: {hit}; due {self.queue}")
         if abs(hit.time - float(max(self.now, impact.time))) > slack:
-            raise Disagreement(f"due at {float(impact.time)}, not {hit.time}: {hit}")
+            raise DisagreementError(f"due at {float(impact.time)}, not {hit.time}: {hit}")
         if first != pair:
             self.n_ties += 1
             if impact.corner and not earliest.corner:
@@ -240,7 +241,7 @@ class Follower(Simulator):
         self.before = {i: list(v) for i, v in self.velocity.items()}
         answer = self.answer(pair, side)
         if NAMES.get(hit.answer) != answer:
-            raise Disagreement(f"exactly it is {answer}: {hit}")
+            raise DisagreementError(f"exactly it is {answer}: {hit}")
         self.report(pair, side, answer)
         for i in pair:
             self.blur[i] += self.grain
@@ -264,14 +265,14 @@ class Follower(Simulator):
         # Due at this very instant, and stopped by another answer in it.
         impact, bound = self.withdrawn.get(pair, (None, 0.0))
         if impact is None or hit.time != self.hit_time:
-            raise Disagreement(f"nothing was due: {hit}")
+            raise DisagreementError(f"nothing was due: {hit}")
         if abs(float(impact.time) - hit.time) > bound:
-            raise Disagreement(f"it was due at {float(impact.time)}: {hit}")
+            raise DisagreementError(f"it was due at {float(impact.time)}: {hit}")
         if (impact.axis, impact.sign) != _side_of(hit):
-            raise Disagreement(f"it was due on another side, {impact}: {hit}")
+            raise DisagreementError(f"it was due on another side, {impact}: {hit}")
         again = self.queue.get(pair)
         if again is not None and float(again.time - self.now) <= self.bound(pair, again):
-            raise Disagreement(f"it is still due: {hit}")
+            raise DisagreementError(f"it is still due: {hit}")
         del self.withdrawn[pair]
 
     def _confirm_rounding(self, pair, hit):
@@ -288,20 +289,20 @@ class Follower(Simulator):
         else:
             self.n_roundings += 1
             return
-        raise Disagreement(f"no exact impact: {hit}; due {self.queue}")
+        raise DisagreementError(f"no exact impact: {hit}; due {self.queue}")
 
     def _check_corner_waits(self, pair, impact, hit):
         for other, due in self.queue.items():
             shared = [i for i in pair if i in other and self.bodies[i].yields]
             if shared and not due.corner and not self.crosses(other) and due.time <= impact.time:
-                raise Disagreement(f"a corner did not wait for {other}: {hit}")
+                raise DisagreementError(f"a corner did not wait for {other}: {hit}")
 
     def _side(self, pair, impact, hit, bound):
         """Return the impact on the side that the library says: of a corner both may be right."""
         if impact.overlaps is not (hit.kind is ec.SweepKind.OVERLAP):
             depth = -max(side.gap for side in self.sides(pair))
             if not impact.overlaps or depth > self.blur[pair[0]] + self.blur[pair[1]] + self.grain:
-                raise Disagreement(f"exactly the kind is another, {impact}: {hit}")
+                raise DisagreementError(f"exactly the kind is another, {impact}: {hit}")
             impact = replace(impact, overlaps=False)  # in each other by rounding
         if (impact.axis, impact.sign) == _side_of(hit):
             return impact
@@ -319,7 +320,7 @@ class Follower(Simulator):
                 return Impact(
                     impact.time, True, side.axis, side.sign, False, -side.rate, impact.is_stale
                 )
-        raise Disagreement(f"it is on another side, {impact}: {hit}")
+        raise DisagreementError(f"it is on another side, {impact}: {hit}")
 
     def _compare_bodies(self, hit, bound):
         """Compare where the two are, and what they come with."""
@@ -343,20 +344,20 @@ class Follower(Simulator):
             highs.append(place[axis] + half[axis])
         gap = lows[1] - highs[0] if sign < 0 else lows[0] - highs[1]
         if not 0.0 <= gap <= 2 * math.ulp(max(map(abs, lows + highs))):
-            raise Disagreement(f"the faces that meet are {gap} apart: {hit}")
+            raise DisagreementError(f"the faces that meet are {gap} apart: {hit}")
 
     def compare_place(self, i, place, bound, what):
         """Compare a centre with the exact one, which may be `bound` early or late."""
         if not self.bodies[i].moves and place != _vector(
             esper.component_for_entity(i, ec.Position), self.dim
         ):
-            raise Disagreement(f"{i} was moved, which never moves: {what}")
+            raise DisagreementError(f"{i} was moved, which never moves: {what}")
         low, high = self.faces(i)
         for k in range(self.dim):
             exact = float((low[k] + high[k]) / 2)
             may = 2 * self.blur[i] + 2 * bound * abs(float(self.velocity[i][k] * self.dt))
             if abs(exact - place[k]) > may:
-                raise Disagreement(f"{i} is at {place}, exactly {exact} on axis {k}: {what}")
+                raise DisagreementError(f"{i} is at {place}, exactly {exact} on axis {k}: {what}")
 
     def compare_velocity(self, i, velocity, what):
         """Compare a velocity with the exact one."""
@@ -365,13 +366,15 @@ class Follower(Simulator):
         may = 2.0**-44 * self.fastest * (1 + self.n_answers)
         for exact, v in zip(self.velocity[i], velocity, strict=True):
             if abs(float(exact) - v) > may:
-                raise Disagreement(f"{i} has velocity {velocity}, exactly {float(exact)}: {what}")
+                raise DisagreementError(
+                    f"{i} has velocity {velocity}, exactly {float(exact)}: {what}"
+                )
 
     def finish(self) -> None:
         """Go to the end of the step, before which nothing may be left."""
         for pair, impact in self.queue.items():
             if float(impact.time) + self.bound(pair, impact) < 1 and not self.is_open(pair):
-                raise Disagreement(f"not reported: {pair} {impact}")
+                raise DisagreementError(f"not reported: {pair} {impact}")
         super().finish()
 
 
@@ -427,16 +430,16 @@ def compare_exactly(exact: Simulator, space: ec.Space) -> None:
     ]
     wanted = [(float(e.time), e.first, e.second, e.axis, e.sign, e.answer) for e in exact.events]
     if found != wanted:
-        raise Disagreement(f"the library says {found}\nexactly it is   {wanted}")
+        raise DisagreementError(f"the library says {found}\nexactly it is   {wanted}")
     for i in exact.bodies:
         low, high = exact.faces(i)
         place = _vector(esper.component_for_entity(i, ec.Position), exact.dim)
         centre = tuple(float((a + b) / 2) for a, b in zip(low, high, strict=True))
         if place != centre:
-            raise Disagreement(f"{i} ends at {place}, exactly {centre}")
+            raise DisagreementError(f"{i} ends at {place}, exactly {centre}")
         speed = esper.try_component(i, ec.Velocity)
         if speed is not None and _vector(speed, exact.dim) != tuple(map(float, exact.velocity[i])):
-            raise Disagreement(f"{i} ends with {speed}, exactly {exact.velocity[i]}")
+            raise DisagreementError(f"{i} ends with {speed}, exactly {exact.velocity[i]}")
 
 
 def count_inside(bodies: list[Body], space: ec.Space) -> int:
@@ -461,7 +464,9 @@ def count_inside(bodies: list[Body], space: ec.Space) -> int:
             continue
         depth = np.minimum(high[i] - low[j], high[j] - low[i]).min()
         if depth > SLOP * np.abs([low[i], low[j], high[i], high[j]]).max():
-            raise Disagreement(f"{one.ident} and {other.ident} are inside each other by {depth}")
+            raise DisagreementError(
+                f"{one.ident} and {other.ident} are inside each other by {depth}"
+            )
         n_inside += 1
     return n_inside
 
