@@ -29,7 +29,7 @@ from ecs_collide._kernels._memory import BYTE, LONG, grown, zeros
 cython.declare(EPSILON=cython.double, SPLITTER=cython.double, N_NUDGES=cython.int)
 EPSILON = 2.0**-52
 SPLITTER = 2.0**27 + 1.0
-N_NUDGES = 8  # ulps that a push may have to give back; it never takes more than four
+N_NUDGES = 8  # roundings that a push may have to give back; it never takes more than four
 
 
 @cython.cfunc
@@ -462,6 +462,7 @@ class Responder:
         _n: cython.int
         own: cython.double
         partner: cython.double
+        closer: cython.double
         largest: cython.double = 0.0
         speed: cython.double = 0.0
         along: cython.double = 0.0
@@ -502,7 +503,11 @@ class Responder:
             for axis in range(self.bodies.dim):
                 if axis != k:
                     partner = self.before_second[axis] if is_first else self.before_first[axis]
-                    self.change(i, axis, nextafter(self.bodies.velocity[i, axis], partner))
+                    own = self.bodies.velocity[i, axis]
+                    closer = own + (partner - own) * EPSILON
+                    if closer == own:
+                        closer = nextafter(own, partner)
+                    self.change(i, axis, closer)
 
     @cython.cfunc
     @cython.exceptval(check=False)
