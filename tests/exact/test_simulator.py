@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 SOURCE = Path(simulator.__file__).read_text()
-N_CROWDS = 24
+N_CROWDS = 16
 MOST_EVENTS = 1000
 ONE = Fraction(1)
 
@@ -325,8 +325,8 @@ FAULTS = {
     ),
     "restitution is ignored": ("wanted = (1 + restitution)", "wanted = 2"),
     "the smaller restitution counts": (
-        "restitution = max(\n                self",
-        "restitution = min(\n                self",
+        "restitution = max(self",
+        "restitution = min(self",
     ),
     "corners come first": (
         "return impact.time, impact.corner, *pair",
