@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.exact import judge as judging
 from tests.exact import simulator
+from tests.exact import step_judge as judging
 from tests.exact.crowds import body, crowd
 
 # It uses no kernel: where the suite is run once more on plain kernels it has nothing to add.
