@@ -63,7 +63,7 @@ def _empty(dim: int) -> tuple[NDArray[np.void], NDArray[np.void]]:
     """Return arrays of no collisions and of no contact events: most steps have no others."""
     arrays = np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim))
     for array in arrays:
-        array.flags.writeable = False
+        array.setflags(write=False)
     return arrays
 
 
@@ -94,7 +94,7 @@ def _collisions(dim: int, log: Any) -> NDArray[np.void]:
     for name, part in (("before", numbers[:, : 4 + dim]), ("after", numbers[:, 4 + dim :])):
         pieces[name] = part.view(pieces.dtype[name])[:, 0]
     array["kind"], array["answer"] = codes[:, 0], codes[:, 1]
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array
 
 
@@ -115,5 +115,5 @@ def _contacts(dim: int, log: Any) -> NDArray[np.void]:
     array["normal"][np.arange(n), codes[:, 2]] = codes[:, 3]
     array["time"] = time[order]
     array["kind"], array["reason"] = codes[:, 4], codes[:, 5]
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array

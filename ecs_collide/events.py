@@ -352,7 +352,7 @@ class EventSequence(Sequence[Event], Generic[Event]):
 
     def __init__(self, array: NDArray[np.void], make: Callable[[tuple[Any, ...]], Event]) -> None:
         self._array = array.view()
-        self._array.flags.writeable = False
+        self._array.setflags(write=False)
         self._make = make
 
     def __reduce__(self) -> tuple[Any, ...]:
