@@ -1,0 +1,210 @@
+"""Judges of a step, by the components that a game sees and nothing the library remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import esper
+import numpy as np
+
+import ecs_collide as ec
+from ecs_collide.events import BEGAN
+from tests.scenes import SLOP
+
+HAIR = 4e-200  # bodies without thickness are kept apart by at least half of it
+WITHIN = 4  # slops: within a step a path may reach further than at both its ends
+
+_RESPONSES = (ec.Stop, ec.Push, ec.Slide, ec.Deflect)
+
+
+class Judge:
+    """Compares the events and contacts of each step with all pairs of boxes.
+
+    Call `begin` before a step, when the game has done what it does, and `end`
+    after it.
+
+    Parameters
+    ----------
+    room : pair of corners, optional
+        What yields and is not crushed must stay between them.
+    """
+
+    def __init__(
+        self,
+        space: ec.Space,
+        dim: int,
+        room: tuple[Sequence[float], Sequence[float]] | None = None,
+    ) -> None:
+        self.space = space
+        self.dim = dim
+        self.room = None if room is None else (np.array(room[0]), np.array(room[1]))
+        self.open: set[tuple[int, int]] = set()  # contacts that have begun and not ended
+        self.n_began = self.n_ended = 0
+        self._bodies: object = None
+
+    def _find_bodies(self) -> None:
+        """Find entities and components, unless esper says that none came or went."""
+        bodies = esper.get_components(ec.Position, ec.Extents)
+        if bodies is self._bodies:
+            return
+        self._bodies = bodies
+        known = sorted(bodies, key=lambda body: body[0])
+        self.entities = [entity for entity, _ in known]
+        self._places = [place for _, (place, _) in known]
+        self._sizes = [size for _, (_, size) in known]
+        moves = self._have(ec.Velocity, ec.Growth)
+        self.movers = np.flatnonzero(moves)
+        yields = np.array([self._is_yielding(entity) for entity in self.entities], bool)
+        sensor = self._have(ec.Sensor)
+        self.stays = yields & ~sensor
+        self._yields, self._sensor, self._moves = yields, sensor, moves
+
+    def _have(self, *kinds: type) -> np.ndarray:
+        return np.array(
+            [any(esper.has_component(e, kind) for kind in kinds) for e in self.entities], bool
+        )
+
+    def _is_yielding(self, entity: int) -> bool:
+        if not esper.has_component(entity, ec.Velocity):
+            return False
+        if not any(esper.has_component(entity, kind) for kind in _RESPONSES):
+            return False
+        mass = esper.try_component(entity, ec.Mass)
+        return mass is None or mass.value != float("inf")
+
+    def look(self) -> tuple[np.ndarray, np.ndarray]:
+        """Read the lower and upper corners of all boxes."""
+        self._find_bodies()
+        centre = np.array([(c.x, c.y, c.z) for c in self._places]).reshape(-1, 3)[:, : self.dim]
+        size = np.array([(c.x, c.y, c.z) for c in self._sizes]).reshape(-1, 3)[:, : self.dim]
+        return centre - size, centre + size
+
+    def find_pairs(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return each pair that is near on the first axis and of which one moves, once."""
+        m = self.movers
+        gap = np.maximum(low[m, None, 0] - high[:, 0], low[:, 0] - high[m, None, 0])
+        rows, second = np.nonzero(gap <= 1e-6 * (1.0 + np.abs(low).max(initial=0.0)))
+        first = m[rows]
+        once = (first != second) & (~self._moves[second] | (first < second))
+        return first[once], second[once]
+
+    def begin(self) -> None:
+        """Remember the boxes before the step."""
+        self._old = *self.look(), self.entities
+
+    def end(self, *, also_contacts: bool = True) -> None:
+        """Judge the step that has been taken."""
+        self.judge_events()
+        self.judge_balance()
+        low, high = self.look()
+        old_low, old_high, old_entities = self._old
+        if self.entities != old_entities:  # some were deleted in the step
+            stayed = np.isin(old_entities, self.entities)
+            assert np.array(old_entities)[stayed].tolist() == self.entities
+            old_low, old_high = old_low[stayed], old_high[stayed]
+        i, j = self.find_pairs(low, high)
+        reach = reach_of(low, high, i, j)
+        slop = SLOP * np.maximum(reach, reach_of(old_low, old_high, i, j))
+        gaps = gaps_of(low, high, i, j)
+        sensor = self._sensor
+        solid = (self._yields[i] | self._yields[j]) & ~sensor[i] & ~sensor[j]
+        deep = solid & (gaps < -WITHIN * slop).all(axis=1)
+        new = deep & ~(gaps_of(old_low, old_high, i, j) < -WITHIN * slop).all(axis=1)
+        self.judge_depth(i[new], j[new], gaps[new])
+        if self.room is not None:
+            self.judge_room(low, high, np.concatenate([i[deep], j[deep]]))
+        if also_contacts:
+            there = set(self.entities)
+            assert [e for e in self.space.entities if e in there] == self.entities
+            assert not any(esper.entity_exists(e) for e in self.space.entities if e not in there)
+            self.judge_contacts(i, j, solid, gaps, SLOP * reach, slop)
+
+    def judge_events(self) -> None:
+        """Events come in time order and say what events may say."""
+        array = self.space.collision_array
+        times = array["time"]
+        assert ((times >= 0) & (times < 1)).all()
+        assert (np.diff(times) >= 0).all()
+        assert (array["first"] < array["second"]).all()
+        assert (np.abs(array["normal"]).sum(axis=1) == 1).all()
+        assert (array["closing_speed"] >= 0).all()
+        assert (np.diff(self.space.contact_array["time"]) >= 0).all()
+
+    def judge_balance(self) -> None:
+        """A contact begins where there is none and ends where there is one."""
+        array = self.space.contact_array
+        for event, first, second in zip(
+            *(array[name].tolist() for name in ("event", "first", "second")), strict=True
+        ):
+            if event == BEGAN:
+                assert (first, second) not in self.open, "a contact began twice"
+                self.open.add((first, second))
+                self.n_began += 1
+            else:
+                assert (first, second) in self.open, "a contact ended that had not begun"
+                self.open.remove((first, second))
+                self.n_ended += 1
+
+    def judge_depth(self, i: np.ndarray, j: np.ndarray, gaps: np.ndarray) -> None:
+        """Solid pairs never get inside one another, except those that are crushed."""
+        if not len(i):
+            return
+        array = self.space.collision_array
+        array = array[array["answer"] == ec.Answer.CRUSHED]
+        crushed = set(zip(array["first"].tolist(), array["second"].tolist(), strict=True))
+        for pair, gap in zip(self._ids(i, j), gaps.tolist(), strict=True):
+            assert pair in crushed, f"{pair} got inside by {gap}"
+
+    def _ids(self, i: np.ndarray, j: np.ndarray) -> list[tuple[int, int]]:
+        """Return the entities of pairs of rows, the lower first."""
+        e = self.entities  # sorted
+        return [(e[min(r, s)], e[max(r, s)]) for r, s in zip(i.tolist(), j.tolist(), strict=True)]
+
+    def judge_room(self, low: np.ndarray, high: np.ndarray, crushed: np.ndarray) -> None:
+        """What yields stays in the room, but for what is crushed."""
+        stays = self.stays.copy()
+        stays[crushed] = False
+        tolerance = WITHIN * SLOP * max(np.abs(corner).max() for corner in self.room)
+        assert (low[stays] >= self.room[0] - tolerance).all(), "somebody is outside"
+        assert (high[stays] <= self.room[1] + tolerance).all(), "somebody is outside"
+
+    def judge_contacts(
+        self,
+        i: np.ndarray,
+        j: np.ndarray,
+        solid: np.ndarray,
+        gaps: np.ndarray,
+        least_slop: np.ndarray,
+        slop: np.ndarray,
+    ) -> None:
+        """The contacts are those that the boxes show, and those that began and have not ended."""
+        clearly_inside = (gaps < -WITHIN * slop).all(axis=1)
+        near = (gaps <= least_slop / 4).all(axis=1)
+        maybe_near = (gaps <= WITHIN * slop + HAIR).all(axis=1)
+        deep_axes = (gaps < -WITHIN * slop).sum(axis=1)
+        maybe_deep_axes = (gaps < -least_slop / 4).sum(axis=1)
+        sure = np.where(solid, near & (deep_axes >= self.dim - 1), clearly_inside)
+        maybe = np.where(solid, maybe_near & (maybe_deep_axes >= self.dim - 1), maybe_near)
+        known = {(contact.first, contact.second): contact for contact in self.space.contacts()}
+        assert known.keys() == self.open
+        for pair in self._ids(i[sure], j[sure]):
+            assert pair in known, f"{pair} lies together"
+        kinds = dict(zip(self._ids(i[maybe], j[maybe]), solid[maybe].tolist(), strict=True))
+        there = set(self.entities)
+        moving = {self.entities[row] for row in self.movers.tolist()}
+        for pair, contact in known.items():
+            if not there.issuperset(pair) or moving.isdisjoint(pair):
+                continue  # deleted by a handler, or nobody looks
+            assert pair in kinds, contact
+            assert (contact.kind is ec.ContactKind.SOLID) == kinds[pair]
+
+
+def gaps_of(low: np.ndarray, high: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return the gaps of pairs on each axis: positive apart, negative inside."""
+    return np.maximum(low[i] - high[j], low[j] - high[i])
+
+
+def reach_of(low: np.ndarray, high: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return the largest |face| of pairs on each axis."""
+    reach = np.maximum(np.abs(low), np.abs(high))
+    return np.maximum(reach[i], reach[j])
