@@ -7,8 +7,9 @@ and takes no step.  Whole runs, such as `mixed_log`, say so in their name.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import esper
@@ -298,16 +299,27 @@ def mixed_bodies(seed: int = 1, dim: int = 2) -> list[Body]:
     return bodies
 
 
-def mixed_log(
-    n_steps: int,
+def mixed_log(n_steps: int, **how: Any) -> str:
+    """Run the mixed room in the current world and return its log; see `mixed_run`."""
+    run = mixed_run(**how)
+    log = next(run)
+    for _ in range(n_steps):
+        next(run)
+    run.close()
+    return log.digest()
+
+
+def mixed_run(
     *,
     dim: int = 2,
     seed: int = 1,
     shuffle: int | None = None,
     churn: bool = False,
     make_space: Callable[[], ec.Space] | None = None,
-) -> str:
-    """Run the mixed room in the current world and return its log.
+) -> Iterator[Log]:
+    """Furnish the mixed room in the current world, and take a step of it at each `next`.
+
+    Yields the log, the same each time: first before any step.
 
     Parameters
     ----------
@@ -333,7 +345,8 @@ def mixed_log(
     fallers = [esper.component_for_entity(entity, ec.Velocity) for entity in falling]
     lift, paddle, breather = entities[-3:]
     log = Log()
-    for step in range(n_steps):
+    yield log
+    for step in itertools.count():
         for speed in fallers:
             speed.y -= 10.0 / 60.0
         if step % 45 == 44:
@@ -349,8 +362,9 @@ def mixed_log(
             esper.delete_entity(entities[70])
         esper.process(1.0 / 60.0)
         log.record(space)
-    space.check()
-    return log.digest()
+        if step % 50 == 14:
+            space.check()
+        yield log
 
 
 def _churn(dim: int) -> None:

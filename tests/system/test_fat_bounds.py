@@ -1,4 +1,4 @@
-"""Fat bounds change what a step costs and never what happens in it."""
+"""Fat bounds change what a step costs and never what happens in it; see `test_sameness` too."""
 
 from __future__ import annotations
 
@@ -6,34 +6,10 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Log, gas, mixed_log
+from tests.scenes import Log, gas
+from tests.system.test_sameness import FATNESS
 
 pytestmark = pytest.mark.usefixtures("world")
-
-FATNESS = {
-    "none": {"margin": 0.0, "lookahead": 0.0},
-    "no margin": {"margin": 0.0, "lookahead": 8.0},
-    "no lookahead": {"margin": 0.5, "lookahead": 0.0},
-    "large": {"margin": 5.0, "lookahead": 30.0},
-    "huge": {"margin": 1e6, "lookahead": 1e6},
-}
-
-
-@pytest.mark.parametrize("fatness", FATNESS)
-@pytest.mark.parametrize("dim", [2, 3])
-def test_a_room_with_some_of_everything(world, dim, fatness, n_steps):
-    steps = n_steps(150)
-    default = mixed_log(steps, dim=dim)
-
-    esper.switch_world(f"{world} fat")
-    try:
-        space = ec.Space(dim=dim, **FATNESS[fatness])
-        log = mixed_log(steps, dim=dim, make_space=lambda: ec.install(space))
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world} fat")
-
-    assert log == default
 
 
 @pytest.mark.parametrize("fatness", [name for name in FATNESS if name != "huge"])
