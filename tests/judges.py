@@ -164,7 +164,7 @@ class Judge:
         """What yields stays in the room, but for what is crushed."""
         stays = self.stays.copy()
         stays[crushed] = False
-        tolerance = WITHIN * SLOP * max(np.abs(corner).max() for corner in self.room)
+        tolerance = WITHIN * SLOP * max(np.abs(low).max(), np.abs(high).max())  # walls reach far
         assert (low[stays] >= self.room[0] - tolerance).all(), "somebody is outside"
         assert (high[stays] <= self.room[1] + tolerance).all(), "somebody is outside"
 

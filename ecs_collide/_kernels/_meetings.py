@@ -289,8 +289,7 @@ class Meetings:
 
         self.aim(p)
         closing = self.sweeper.closing_rate(self.pairs.axis[p], self.pairs.sign[p])
-        if closing <= 0.0:
-            return False
+        # Never 0: only a closing side is queued, and what has turned since was swept again.
         until = self.now + self.sweeper.slop[self.pairs.axis[p]] / closing
         for n in range(2):
             row = self.pairs.second[p] if n else self.pairs.first[p]

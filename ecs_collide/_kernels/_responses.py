@@ -281,8 +281,6 @@ class Responder:
         share1: cython.double = 1.0
         share2: cython.double = 1.0
         nudge: cython.double
-        _n: cython.int
-        rate: cython.double
 
         if b.yields[i] and b.yields[j]:
             share1 = b.mass[j] / (b.mass[i] + b.mass[j])
@@ -293,17 +291,25 @@ class Responder:
             self.change(j, k, v2 + shared * share2)
         # Faces are rounded once more than velocities: move apart until they do not close.
         nudge = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
-        for _n in range(8):
-            rate = (b.motion_of(i, k) - sign * b.resize_of(i, k)) - (
-                b.motion_of(j, k) + sign * b.resize_of(j, k)
-            )
-            if rate * sign >= 0.0:
-                break
+        while self._face_rate(i, j, k, sign) < 0.0:
             if b.yields[i]:
                 self.change(i, k, b.velocity[i, k] + sign * nudge)
             else:
                 self.change(j, k, b.velocity[j, k] - sign * nudge)
             nudge *= 2.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _face_rate(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast the touching faces of a pair part, per step; below 0 they close."""
+        b: Bodies = self.bodies
+
+        return sign * (
+            (b.motion_of(i, k) - sign * b.resize_of(i, k))
+            - (b.motion_of(j, k) + sign * b.resize_of(j, k))
+        )
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -33,6 +33,7 @@ cdef class Responder:
     cdef void _level(self, Py_ssize_t leader, int k) noexcept
     cdef void _exchange(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
     cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
+    cdef double _face_rate(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef void _turn(self, Py_ssize_t i, Py_ssize_t j, int k, double restitution) noexcept
     cdef void _turn_one(self, Py_ssize_t i, int k, double restitution, bint is_first, bint partner_yields) noexcept
     cdef bint _has_won(self, Py_ssize_t i, bint is_first) noexcept

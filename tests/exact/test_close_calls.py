@@ -1,0 +1,115 @@
+"""What the tree and the sweep decide where rounding could mislead them."""
+
+from __future__ import annotations
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import _backend
+from ecs_collide.tree import AABBTree
+from tests.scenes import box, mover
+
+
+@pytest.fixture
+def new_tree(kernels, monkeypatch):
+    monkeypatch.setattr(_backend, "kernels", kernels)
+    return AABBTree
+
+
+def row_with_gaps(n, dim, gap):
+    """Return the corners of boxes in a row 1000 long, each apart from the next by a hair."""
+    mins = np.zeros((n, dim))
+    mins[:, 0] = np.arange(n) * (1000.0 / n)
+    maxs = mins + 1.0
+    maxs[:-1, 0] = mins[1:, 0] - gap
+    maxs[-1, 0] = 1000.0
+    return mins, maxs
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("gap", [1e-6, 1e-12])
+def test_boxes_apart_by_less_than_single_precision_do_not_touch(new_tree, dim, gap):
+    #
+    #   The nodes compare in single precision, which knows steps of 6e-5 at this size.
+    #
+    n = 20
+    mins, maxs = row_with_gaps(n, dim, gap)
+    tree = new_tree(dim)
+    tree.insert_many(range(n), mins, maxs)
+
+    assert tree.pairs().tolist() == []
+    for i in range(n):
+        assert tree.query_id(i) == []
+        assert tree.query(mins[i], maxs[i]) == [i]
+        assert tree._tree.touching(mins[i : i + 1].data, maxs[i : i + 1].data, 0) == 1
+    assert tree.query(maxs[3], maxs[3]) == [3]
+
+
+@pytest.mark.usefixtures("world", "life")
+def test_a_body_and_a_wall_apart_by_less_than_single_precision_are_no_pair():
+    for i in range(4):
+        box((250.0 * i, 0.0), (100.0, 1.0))
+    above = mover((250.0, 2.0 + 1e-9), (100.0, 1.0), (1.0, 0.0), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+    assert space.stats.pairs == 0
+
+    esper.component_for_entity(above, ec.Position).set(250.0, 2.0)
+    esper.process(1.0)
+    assert space.stats.pairs == 1
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_rays_into_an_empty_tree_meet_nothing(new_tree, dim):
+    tree = new_tree(dim)
+
+    assert tree.cast_ray((0.0,) * dim, (1.0,) * dim) is None
+    hits = tree.cast_rays(np.zeros((3, dim)), np.ones((3, dim)))
+    assert hits.ids.tolist() == [-1, -1, -1]
+    assert np.isinf(hits.times).all()
+
+
+def test_crowds_within_crowds_are_laid_out_with_all_their_boxes(new_tree):
+    #
+    #   : . . : . .  :  hundreds of heaps far from each other, each with more boxes than fit a cell,
+    #   : . . : . .  :  so that each is sorted again by a grid of its own
+    #
+    heaps = 100
+    per_heap = 17
+    rng = np.random.default_rng(2)
+    middles = rng.permutation(heaps * heaps)[:heaps]
+    middles = np.stack([middles // heaps, middles % heaps], axis=1) * 1e6
+    mins = np.repeat(middles, per_heap, axis=0) + rng.random((heaps * per_heap, 2))
+    maxs = mins + 0.1
+    tree = new_tree()
+
+    tree.insert_many(range(len(mins)), mins, maxs)
+
+    tree.check()
+    assert len(tree) == heaps * per_heap
+    for i in range(0, len(mins), 37):
+        touching = ((mins <= maxs[i]) & (maxs >= mins[i])).all(axis=1)
+        assert tree.query(mins[i], maxs[i]) == np.flatnonzero(touching).tolist()
+
+
+@pytest.mark.usefixtures("life")
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_plate_thinner_than_the_slop_is_hit_only_where_it_opens_beyond_it(opens):
+    #
+    #   At 1000 the slop is 6e-11: both plates are as good as flat on y.  Where the runner rises as
+    #   fast as the top of the wall grows, on that side they stay as near as they are; only where
+    #   it rises slower does one get inside the other by more than rounding.
+    #
+    thin = 1e-12
+    centre, wall = (-3.0, 1000.0 - 5e-13), (3.0, 1000.0)
+    rise = 0.5 if opens else 1.0
+
+    hit = ec.sweep(
+        centre, (1.0, thin), (8.0, rise), wall, (1.0, thin), (0.0, 0.0), growth2=(0.0, 1.0)
+    )
+
+    assert hit.kind is (ec.SweepKind.IMPACT if opens else ec.SweepKind.TOUCH)
+    assert (hit.time, hit.normal) == ((0.5, (-1.0, 0.0)) if opens else (None, None))

@@ -1,0 +1,219 @@
+"""Turns that a step takes seldom: each is the smallest scene that takes it."""
+
+from __future__ import annotations
+
+import random
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import SLOP, box, gaps, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+class Mine:
+    """Marks what the game answers for."""
+
+
+def answers(space):
+    return [(hit.first, hit.second, hit.answer) for hit in space.collisions]
+
+
+def test_a_contact_that_only_a_long_path_allowed_ends_at_rest():
+    # At the end of a step of a million units a gap of 1e-9 is none; at rest it is one.
+    runner = mover((-1e6 - 1.0 - 1e-9, 0.0), (1.0, 1.0), (1e6, 0.0), ec.Slide())
+    wall = box((1.0, 0.0), (1.0, 5.0))
+    space = ec.install()
+
+    esper.process(1.0)
+    assert 2.0**-40 < gaps(runner, wall)[0] < SLOP * 1e6
+    assert [contact.other(wall) for contact in space.contacts()] == [runner]
+
+    set_velocity(runner, 0.0, 0.0)
+    esper.process(1.0)
+    assert space.contacts() == []
+    (ended,) = space.contacts_ended
+    assert (ended.reason, ended.time) == (ec.EndReason.SEPARATED, 1.0)
+
+
+def test_a_body_deleted_by_its_response_ends_its_old_contacts_in_the_next_step():
+    floor = box((0.0, -1.0), (9.0, 1.0))
+    crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, -1.0), ec.Slide(), Mine())
+    space = ec.install()
+    space.respond_with(Mine, lambda impact: ec.DEFAULT)
+    esper.process(1.0)
+    assert len(space.contacts(crate)) == 1
+
+    space.respond_with(Mine, lambda impact: esper.delete_entity(crate, immediate=True))
+    set_velocity(crate, 0.0, -1.0)
+    esper.process(1.0)
+    assert list(space.contacts_ended) == []
+
+    esper.process(1.0)
+    (ended,) = space.contacts_ended
+    assert (ended.first, ended.second) == (floor, crate)
+    assert ended.reason is ec.EndReason.ENTITY_DELETED
+
+
+def test_a_step_that_was_given_up_leaves_no_impact_behind():
+    ball = mover((0.0, 0.0), (1.0, 1.0), (10.0, 0.0), ec.Deflect())
+    box((6.0, 0.0), (1.0, 5.0))
+    space = ec.install()
+    space.update_bounds(1.0)
+    space.queue_impacts()
+
+    set_velocity(ball, -10.0, 0.0)
+    esper.process(1.0)
+
+    assert list(space.collisions) == []
+    assert position(ball) == (-10.0, 0.0)
+
+
+@pytest.mark.parametrize("heavier", ["first", "second"])
+def test_hardly_any_restitution_never_leaves_a_pair_closing(heavier):
+    # Both velocities after are one number, up to rounding: half of the pairs would still close.
+    rng = random.Random(6)
+    pairs = []
+    for i in range(60):
+        masses = [rng.uniform(0.1, 1.0), rng.uniform(1.0, 10.0)]
+        if heavier == "first":
+            masses.reverse()
+        pair = [
+            mover((side * 1.5, 9.0 * i), (1.0, 1.0), (-side * rng.uniform(1.0, 9.0), 0.0),
+                  ec.Deflect(restitution=1e-300), ec.Mass(mass))
+            for side, mass in zip((-1, 1), masses, strict=True)
+        ]  # fmt: skip
+        pairs.append(pair)
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert len(space.collisions) == len(pairs)  # each pair is answered once: it closes no more
+    for first, second in pairs:
+        assert velocity(first)[0] <= velocity(second)[0]
+        assert velocity(first)[0] == pytest.approx(velocity(second)[0], rel=1e-15)
+
+
+@pytest.mark.parametrize("response", [ec.Slide, ec.Push, ec.Stop])
+def test_a_response_that_makes_the_velocities_equal_and_wants_the_default(response):
+    first = mover((-2.0, 0.0), (1.0, 1.0), (3.0, 1.0), response(), Mine())
+    second = mover((2.0, 0.0), (1.0, 1.0), (-3.0, 2.0), response())
+    space = ec.install()
+
+    def together(impact):
+        impact.velocity_first = impact.velocity_second = (0.5, 0.25)
+        return ec.DEFAULT
+
+    space.respond_with(Mine, together)
+
+    esper.process(1.0)
+
+    assert velocity(first) == velocity(second) == (0.5, 0.25)
+    assert answers(space) == [(first, second, ec.Answer.ANSWERED)]
+
+
+def test_a_response_that_deletes_its_body_and_then_asks_for_the_answer():
+    wall = box((5.0, 0.0), (1.0, 5.0))
+    ball = mover((0.0, 0.0), (1.0, 1.0), (10.0, 0.0), ec.Deflect(), Mine())
+    space = ec.install()
+
+    def burst(impact):
+        esper.delete_entity(ball, immediate=True)
+        impact.answer()
+
+    space.respond_with(Mine, burst)
+
+    esper.process(1.0)
+
+    assert answers(space) == [(wall, ball, ec.Answer.ANSWERED)]
+    assert space.entities == [wall, ball]  # as of the step in which it was hit
+    esper.process(1.0)
+    assert space.entities == [wall]
+
+
+def test_a_response_that_moves_its_body_into_a_sensor():
+    wall = box((5.0, 0.0), (1.0, 5.0))
+    ball = mover((0.0, 0.0), (1.0, 1.0), (4.0, 0.0), ec.Slide(), Mine())
+    sensor = box((0.0, 50.0), (3.0, 3.0), ec.Sensor())
+    space = ec.install()
+    where = esper.component_for_entity(ball, ec.Position)
+    space.respond_with(Mine, lambda impact: where.set(0.0, 50.0))
+
+    esper.process(1.0)
+
+    assert [(hit.other(ball), hit.time, hit.answer) for hit in space.collisions] == [
+        (wall, 0.75, ec.Answer.ANSWERED),
+        (sensor, 0.75, ec.Answer.CROSSED),
+    ]
+    assert position(ball) == (1.0, 50.0)  # from there on it goes its way
+    (began,) = space.contacts_began
+    assert (began.other(ball), began.time) == (sensor, 0.75)
+
+
+def test_a_ball_that_turns_at_the_instant_at_which_it_would_leave_a_sensor():
+    #
+    #        +--sensor--+
+    #   ball | -> [  ]  |  [  ]|wall     its left face is at the sensor's right one
+    #        +----------+              when its right face is at the wall
+    #
+    ball = mover((0.0, 0.0), (1.0, 1.0), (8.0, 0.0), ec.Deflect())
+    wall = box((6.0, 0.0), (1.0, 5.0))
+    sensor = box((0.0, 0.0), (3.0, 3.0), ec.Sensor())
+    space = ec.install()
+
+    esper.process(0.0)
+    assert [event.other(ball) for event in space.contacts_began] == [sensor]
+    esper.process(1.0)
+
+    assert [(hit.other(ball), hit.time) for hit in space.collisions] == [(wall, 0.5)]
+    assert position(ball) == (0.0, 0.0)
+    assert list(space.contacts_ended) == []
+    assert [contact.other(sensor) for contact in space.contacts(sensor)] == [ball]
+
+
+def test_a_body_in_a_squeeze_that_its_game_does_not_answer_is_crushed_not_forced():
+    left = mover((-3.0, 0.0), (1.0, 5.0), (1.0, 0.0))
+    right = mover((3.0, 0.0), (1.0, 5.0), (-1.0, 0.0))
+    crate = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Mine())
+    space = ec.install()
+    space.respond_with(Mine, lambda impact: None)
+
+    esper.process(1.5)
+
+    assert space.stats.crushed == 1
+    found = [hit.answer for hit in space.collisions if crate in (hit.first, hit.second)]
+    assert found.count(ec.Answer.CRUSHED) == 1
+    assert ec.Answer.ANSWERED not in found
+    assert position(left)[0] < position(crate)[0] < position(right)[0]
+
+
+def test_a_face_impact_that_becomes_a_corner_comes_after_the_others_of_its_instant():
+    #
+    #        +-----+         lands on both at once: on the sinking one the game throws it
+    #        |  A  | ->      to the right, so fast that its hold of 1e-6 on the other
+    #        +-----+         is less than rounding: a corner
+    #     ---------+ +----
+    #      sinking | | B
+    #
+    sinking = mover((-5.0, -1.0 + 2.5), (4.5, 1.0), (0.0, -5.0))
+    thrown = mover((0.0, 6.0), (1.0, 1.0), (0.0, -10.0), ec.Slide(), Mine())
+    edge = box((1.0 + 2.0 - 1e-6, -1.0), (2.0, 1.0))
+    space = ec.install()
+    esper.component_for_entity(thrown, ec.Velocity).y = -10.0
+
+    def throw(impact):
+        if impact.first == sinking:
+            impact.set_velocity(thrown, (1e9, -5.0))
+
+    space.respond_with(Mine, throw)
+
+    esper.process(1.0)
+
+    assert [(hit.other(thrown), hit.time) for hit in space.collisions] == [
+        (sinking, 0.5),
+        (edge, 0.5),
+    ]
+    assert all(speed >= -5.0 for speed in velocity(thrown))
+    assert max(gaps(thrown, edge)) >= 0.0
