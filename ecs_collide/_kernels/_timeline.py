@@ -178,7 +178,8 @@ class Timeline:
         if self.pairs.stale[p]:
             self.pairs.stale[p] = 0
             if not self.meetings.is_due(p):
-                if not self.queue.corner[p]:
+                # Queued again: it comes an instant later, by rounding, and is told then.
+                if not self.queue.corner[p] and not self.queue.holds(p):
                     self._record(p, STOPPED_ALREADY)
                     if self.pairs.began[p] < 0.0:
                         self.pairs.began[p] = self.meetings.now

@@ -217,3 +217,33 @@ def test_a_face_impact_that_becomes_a_corner_comes_after_the_others_of_its_insta
     ]
     assert all(speed >= -5.0 for speed in velocity(thrown))
     assert max(gaps(thrown, edge)) >= 0.0
+
+
+def test_a_bullet_into_an_inner_corner_turns_back_on_both_axes_whatever_the_rounding():
+    #
+    #      |wall       both faces are met in one instant; but where the bullet is then has been
+    #   o  |           rounded by more than the faces have been, so the second may come an
+    #    \_|_floor_    instant of its own later
+    #
+    rng = random.Random(7)
+    box((2.0, 0.0), (1.0, 9.0))
+    box((0.0, -2.0), (9.0, 1.0))
+    bullet = mover((0.0, 0.0), (0.25, 0.25), (0.0, 0.0), ec.Deflect())
+    place = esper.component_for_entity(bullet, ec.Position)
+    space = ec.install()
+    apart = 0
+
+    for _ in range(60):
+        way, speed = rng.uniform(1e5, 1e6), rng.uniform(1e6, 2e6)
+        place.set(0.75 - way, way - 0.75)
+        set_velocity(bullet, speed, -speed)
+        esper.process(1.0)
+
+        first, second = space.collisions
+        assert {first.normal, second.normal} == {(1.0, 0.0), (0.0, -1.0)}
+        assert first.answered
+        assert second.answered
+        assert second.time == pytest.approx(first.time, rel=1e-15)
+        assert velocity(bullet) == (-speed, speed)
+        apart += first.time != second.time
+    assert apart > 0
