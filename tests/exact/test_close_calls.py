@@ -113,3 +113,27 @@ def test_a_plate_thinner_than_the_slop_is_hit_only_where_it_opens_beyond_it(open
 
     assert hit.kind is (ec.SweepKind.IMPACT if opens else ec.SweepKind.TOUCH)
     assert (hit.time, hit.normal) == ((0.5, (-1.0, 0.0)) if opens else (None, None))
+
+
+@pytest.mark.usefixtures("world", "life")
+@pytest.mark.parametrize("walls", [1, 3, 200])
+def test_the_pairs_of_a_step_are_all_that_may_meet_and_no_others(walls):
+    # Two trees of different height, in either order: many movers and few walls, and few and many.
+    rng = np.random.default_rng(walls)
+    n = 220 - walls
+    middles = rng.uniform(0.0, 100.0, (n + walls, 2))
+    motions = rng.uniform(-5.0, 5.0, (n, 2))
+    for middle in middles[:walls].tolist():
+        box(middle, (1.0, 1.0))
+    for middle, motion in zip(middles[walls:].tolist(), motions.tolist(), strict=True):
+        mover(middle, (1.0, 1.0), motion)
+    space = ec.install()
+
+    esper.process(1.0)
+
+    ends = middles.copy()
+    ends[walls:] += motions
+    low, high = np.minimum(middles, ends) - 1.0, np.maximum(middles, ends) + 1.0
+    meet = ((low[:, None] <= high) & (low <= high[:, None])).all(axis=2)
+    meet[:walls, :walls] = False
+    assert space.stats.pairs == np.triu(meet, 1).sum()
