@@ -137,3 +137,19 @@ def test_what_is_left_of_a_large_tree_hangs_no_deeper_than_promised(new_tree, n,
         tree.check()
         assert tree.depth <= promised(keep)
         assert len(tree) == keep
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_what_hangs_together_at_the_end_hangs_from_the_root(new_tree, n, dim):
+    rng = np.random.default_rng(3)
+    places = rng.uniform(0, 1e6, (n, dim))
+    tree = new_tree(dim)
+    tree.insert_many(range(n), places, places)
+    for id in range(n, n + 3):  # three in one place, far away: they share a node
+        tree.insert(id, (2e6,) * dim, (2e6,) * dim)
+
+    for id in range(n):
+        tree.remove(id)
+
+    tree.check()
+    assert tree.depth == 1

@@ -59,16 +59,23 @@ def test_a_body_deleted_by_its_response_ends_its_old_contacts_in_the_next_step()
 
 def test_a_step_that_was_given_up_leaves_no_impact_behind():
     ball = mover((0.0, 0.0), (1.0, 1.0), (10.0, 0.0), ec.Deflect())
-    box((6.0, 0.0), (1.0, 5.0))
+    other = mover((0.0, 9.0), (1.0, 1.0), (10.0, 0.0), ec.Deflect())
+    box((6.0, 4.0), (1.0, 9.0))
+    left = box((-9.0, 4.0), (1.0, 9.0))
     space = ec.install()
     space.update_bounds(1.0)
     space.queue_impacts()
 
-    set_velocity(ball, -10.0, 0.0)
+    set_velocity(ball, -8.0, 0.0)
+    set_velocity(other, -14.0, 0.0)
     esper.process(1.0)
 
-    assert list(space.collisions) == []
-    assert position(ball) == (-10.0, 0.0)
+    assert answers(space) == [
+        (other, left, ec.Answer.ANSWERED),
+        (ball, left, ec.Answer.ANSWERED),
+    ]
+    assert position(ball) == (-6.0, 0.0)
+    assert position(other) == (0.0, 9.0)
 
 
 @pytest.mark.parametrize("heavier", ["first", "second"])
@@ -114,9 +121,9 @@ def test_a_response_that_makes_the_velocities_equal_and_wants_the_default(respon
     assert answers(space) == [(first, second, ec.Answer.ANSWERED)]
 
 
-def test_a_response_that_deletes_its_body_and_then_asks_for_the_answer():
-    wall = box((5.0, 0.0), (1.0, 5.0))
-    ball = mover((0.0, 0.0), (1.0, 1.0), (10.0, 0.0), ec.Deflect(), Mine())
+def test_what_is_deleted_gives_its_partner_no_answer():
+    partner = mover((4.0, 0.0), (1.0, 1.0), (-2.0, 0.0), ec.Deflect())
+    ball = mover((0.0, 0.0), (1.0, 1.0), (2.0, 0.0), ec.Deflect(), Mine())
     space = ec.install()
 
     def burst(impact):
@@ -127,10 +134,11 @@ def test_a_response_that_deletes_its_body_and_then_asks_for_the_answer():
 
     esper.process(1.0)
 
-    assert answers(space) == [(wall, ball, ec.Answer.ANSWERED)]
-    assert space.entities == [wall, ball]  # as of the step in which it was hit
+    assert answers(space) == [(partner, ball, ec.Answer.ANSWERED)]
+    assert velocity(partner) == (-2.0, 0.0)
+    assert position(partner) == (2.0, 0.0)
     esper.process(1.0)
-    assert space.entities == [wall]
+    assert space.entities == [partner]
 
 
 def test_a_response_that_moves_its_body_into_a_sensor():
