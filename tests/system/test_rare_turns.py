@@ -105,19 +105,19 @@ def test_hardly_any_restitution_never_leaves_a_pair_closing(heavier):
 
 @pytest.mark.parametrize("response", [ec.Slide, ec.Push, ec.Stop])
 def test_a_response_that_makes_the_velocities_equal_and_wants_the_default(response):
-    first = mover((-2.0, 0.0), (1.0, 1.0), (3.0, 1.0), response(), Mine())
-    second = mover((2.0, 0.0), (1.0, 1.0), (-3.0, 2.0), response())
+    first = mover((-2.0, 0.0), (1.0, 1.0), (3.0, 1.0), response(), Mine(), ec.Mass(0.1))
+    second = mover((2.0, 0.0), (1.0, 1.0), (-3.0, 2.0), response(), ec.Mass(0.7))
     space = ec.install()
 
     def together(impact):
-        impact.velocity_first = impact.velocity_second = (0.5, 0.25)
+        impact.velocity_first = impact.velocity_second = (1 / 3, 0.3)
         return ec.DEFAULT
 
     space.respond_with(Mine, together)
 
     esper.process(1.0)
 
-    assert velocity(first) == velocity(second) == (0.5, 0.25)
+    assert velocity(first) == velocity(second) == (1 / 3, 0.3)
     assert answers(space) == [(first, second, ec.Answer.ANSWERED)]
 
 
@@ -199,32 +199,48 @@ def test_a_body_in_a_squeeze_that_its_game_does_not_answer_is_crushed_not_forced
 
 def test_a_face_impact_that_becomes_a_corner_comes_after_the_others_of_its_instant():
     #
-    #        +-----+         lands on both at once: on the sinking one the game throws it
-    #        |  A  | ->      to the right, so fast that its hold of 1e-6 on the other
-    #        +-----+         is less than rounding: a corner
-    #     ---------+ +----
-    #      sinking | | B
+    #         +-----+        lands on all three at once; on the sinking one the game throws it to
+    #         |  A  | ->     the right, so fast that its hold of 1e-6 on the edge is less than
+    #         +-----+        rounding: a corner, on which it would snag if its turn came first
+    #     -----+ +-+ +----
+    #   sinking  bed   edge
     #
-    sinking = mover((-5.0, -1.0 + 2.5), (4.5, 1.0), (0.0, -5.0))
+    sinking = mover((-5.0, 1.5), (4.5, 1.0), (0.0, -5.0))
     thrown = mover((0.0, 6.0), (1.0, 1.0), (0.0, -10.0), ec.Slide(), Mine())
     edge = box((1.0 + 2.0 - 1e-6, -1.0), (2.0, 1.0))
+    bed = box((0.25, -1.0), (0.5, 1.0))
     space = ec.install()
-    esper.component_for_entity(thrown, ec.Velocity).y = -10.0
 
     def throw(impact):
         if impact.first == sinking:
             impact.set_velocity(thrown, (1e9, -5.0))
+            return None
+        return ec.DEFAULT
 
     space.respond_with(Mine, throw)
 
     esper.process(1.0)
 
+    assert edge < bed  # so the edge would come first, were it not a corner
     assert [(hit.other(thrown), hit.time) for hit in space.collisions] == [
         (sinking, 0.5),
-        (edge, 0.5),
+        (bed, 0.5),
     ]
-    assert all(speed >= -5.0 for speed in velocity(thrown))
-    assert max(gaps(thrown, edge)) >= 0.0
+    assert velocity(thrown) == (1e9, 0.0)
+    assert position(thrown) == (0.5e9, 1.0)
+
+
+def test_a_response_that_moves_the_paddle():
+    paddle = mover((4.0, 0.0), (1.0, 1.0), (0.0, 3.0))
+    mover((0.0, 1.5), (1.0, 1.0), (4.0, 0.0), ec.Slide(), Mine())
+    space = ec.install()
+    where = esper.component_for_entity(paddle, ec.Position)
+    space.respond_with(Mine, lambda impact: where.set(100.0, 0.0))
+
+    esper.process(1.0)
+
+    assert [hit.time for hit in space.collisions] == [0.5]
+    assert position(paddle) == (100.0, 1.5)  # half a step from where it was put
 
 
 def test_a_bullet_into_an_inner_corner_turns_back_on_both_axes_whatever_the_rounding():

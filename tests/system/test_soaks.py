@@ -152,7 +152,7 @@ class Bullets(Scene):
 
 
 class TiledWalkers(Scene):
-    """Forty floors of tiles of random widths, and on each a walker that runs and jumps."""
+    """Forty floors of tiles of random widths; on each a walker runs, jumps and lands on seams."""
 
     n_floors = 40
 
@@ -168,32 +168,43 @@ class TiledWalkers(Scene):
         top = rng.choice([0.0, 0.3, 100.1, rng.uniform(-50.0, 50.0)])
         widths = rng.choice([(0.1, 0.3), (1 / 3, 0.7, 1.0), None])
         begin = x = x + rng.choice([0.0, 0.1, rng.random()])
+        seams = []
         while x < begin + 12.0:
+            if begin + 1.5 < x < begin + 10.5:
+                seams.append(x)
             wide = rng.uniform(0.05, 1.5) if widths is None else rng.choice(widths)
             thick = rng.choice([0.5, 0.35, 0.05, rng.uniform(0.1, 1.0)])
             box((x + wide / 2, top - thick), (wide / 2, thick))
             x += wide
         size = (rng.choice([0.1, 0.25, 0.3, rng.uniform(0.1, 0.4)]), 0.45)
         walker = mover((begin + 2.0, top + size[1] + 0.02), size, (0.0, 0.0), ec.Slide())
-        return [walker, top + size[1], begin + 1.0, x - 1.0, rng.uniform(2.0, 9.0)]
+        return [walker, top + size[1], begin + 1.0, x - 1.0, rng.uniform(2.0, 9.0), seams]
 
     def act(self, step):
         self.before = []
         for row in self.walkers:
-            walker, _, low, high, speed = row
+            walker, level, low, high, speed, seams = row
             (x, _), (_, rising) = position(walker), velocity(walker)
             if (x > high and speed > 0.0) or (x < low and speed < 0.0):
                 speed = row[4] = -(1.0 if speed > 0.0 else -1.0) * self.rng.uniform(2.0, 9.0)
                 self.n_turns += 1
-            if rising == 0.0 and self.rng.random() < 0.02:
+            chance = self.rng.random()
+            rising += GRAVITY * DT
+            if chance < 0.01:
                 rising = self.rng.uniform(1.0, 5.0)
-            esper.component_for_entity(walker, ec.Velocity).set(speed, rising + GRAVITY * DT)
-            self.before.append((x, rising + GRAVITY * DT))
+            elif chance < 0.03:  # put where its leading corner will come down on a seam
+                time, rising = self.rng.uniform(0.05, 0.95), -self.rng.uniform(10.0, 100.0)
+                ahead = half(walker)[0] if speed > 0.0 else -half(walker)[0]
+                x = self.rng.choice(seams) - ahead - speed * DT * time
+                y = level - rising * DT * time
+                esper.component_for_entity(walker, ec.Position).set(x, y)
+            esper.component_for_entity(walker, ec.Velocity).set(speed, rising)
+            self.before.append(x)
 
     def judge(self, step):
         assert (self.space.collision_array["normal"][:, 0] == 0).all(), "somebody snagged"
-        for row, (x, _) in zip(self.walkers, self.before, strict=True):
-            walker, level, _, _, speed = row
+        for row, x in zip(self.walkers, self.before, strict=True):
+            walker, level, _, _, speed, _ = row
             now = position(walker)
             assert velocity(walker)[0] == speed, "somebody snagged"
             assert abs(now[0] - (x + speed * DT)) < 1e-9
