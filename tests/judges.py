@@ -27,6 +27,8 @@ class Judge:
     ----------
     room : pair of corners, optional
         What yields and is not crushed must stay between them.
+    slops
+        How many slops bodies may be inside one another.
     """
 
     def __init__(
@@ -34,9 +36,11 @@ class Judge:
         space: ec.Space,
         dim: int,
         room: tuple[Sequence[float], Sequence[float]] | None = None,
+        slops: float = WITHIN,
     ) -> None:
         self.space = space
         self.dim = dim
+        self.slops = slops
         self.room = None if room is None else (np.array(room[0]), np.array(room[1]))
         self.open: set[tuple[int, int]] = set()  # contacts that have begun and not ended
         self.n_began = self.n_ended = 0
@@ -108,8 +112,8 @@ class Judge:
         gaps = gaps_of(low, high, i, j)
         sensor = self._sensor
         solid = (self._yields[i] | self._yields[j]) & ~sensor[i] & ~sensor[j]
-        deep = solid & (gaps < -WITHIN * slop).all(axis=1)
-        new = deep & ~(gaps_of(old_low, old_high, i, j) < -WITHIN * slop).all(axis=1)
+        deep = solid & (gaps < -self.slops * slop).all(axis=1)
+        new = deep & ~(gaps_of(old_low, old_high, i, j) < -self.slops * slop).all(axis=1)
         self.judge_depth(i[new], j[new], gaps[new])
         if self.room is not None:
             self.judge_room(low, high, np.concatenate([i[deep], j[deep]]))
@@ -164,7 +168,9 @@ class Judge:
         """What yields stays in the room, but for what is crushed."""
         stays = self.stays.copy()
         stays[crushed] = False
-        tolerance = WITHIN * SLOP * max(np.abs(low).max(), np.abs(high).max())  # walls reach far
+        tolerance = (
+            self.slops * SLOP * max(np.abs(low).max(), np.abs(high).max())
+        )  # walls reach far
         assert (low[stays] >= self.room[0] - tolerance).all(), "somebody is outside"
         assert (high[stays] <= self.room[1] + tolerance).all(), "somebody is outside"
 

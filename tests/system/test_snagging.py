@@ -161,7 +161,7 @@ def test_a_landing_aimed_at_a_seam_does_not_catch(width, half_sizes, n_steps):
 
 
 @pytest.mark.usefixtures("life")
-@pytest.mark.parametrize("speed", [2, 4, 8])
+@pytest.mark.parametrize("speed", [2, 4, 8, -2, -4, -8])  # to the left the corner has the lower id
 def test_a_landing_aimed_exactly_at_a_seam_in_whole_numbers(speed):
     # Everything is exact, so the face impact and the corner impact have one time.
     tiles = [box((2 * i + 1, -1), (1, 1)) for i in range(8)]
