@@ -167,8 +167,8 @@ class AnyCalls(RuleBasedStateMachine):
     @rule(target=ids, first=st.integers(100, 10**6), some=st.lists(BOXES, min_size=3, max_size=9))
     def insert_more_than_there_are(self, first, some):
         """Lay the tree out anew: so many come at once that it is as flat as one can be."""
-        ids = [first + i for i in range(10 * len(self.boxes) + 9) if first + i not in self.boxes]
-        if len(self.boxes) > 40:
+        ids = [first + i for i in range(4 * len(self.boxes) + 9) if first + i not in self.boxes]
+        if len(self.boxes) > 20:
             return multiple()
         new = {id: self.cut(*some[i % len(some)]) for i, id in enumerate(ids)}
         self.tree.insert_many(list(new), *self.corners(new.values()))

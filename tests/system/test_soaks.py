@@ -392,7 +392,7 @@ SCENES: dict[str, tuple[type[Scene], int, int, int]] = {
     "gas in 3D": (GasIn3D, 1_000, 100, 500_000),
     "pile": (Pile, 1_500, 150, 500_000),
     "bullets": (Bullets, 1_000, 60, 500_000),
-    "tiled walkers": (TiledWalkers, 1_000, 200, 500_000),
+    "tiled walkers": (TiledWalkers, 600, 150, 500_000),
     "growers": (Growers, 1_500, 200, 1_000_000),
     "squeeze": (Squeeze, 1_500, 480, 1_000_000),
     "churn": (Churn, 1_500, 200, 1_000_000),
@@ -472,7 +472,7 @@ def test_nothing_stays_in_memory_of_what_is_gone(name, soak_steps, monkeypatch):
     monkeypatch.setattr(TiledWalkers, "n_floors", 5)
     kind = SCENES[name][0]
     space = ec.install(ec.Space(dim=kind.dim, **kind.settings))
-    n_steps = min(soak_steps(name), 10_000) // 10
+    n_steps = min(soak_steps(name), 10_000) // 15
     sizes = []
     while (entity := esper.create_entity()) < 300:  # ids below 257 take no memory in Python
         esper.delete_entity(entity, immediate=True)
