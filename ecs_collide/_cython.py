@@ -26,6 +26,11 @@ def exceptval(*_args: Any, **_kwargs: Any) -> Callable[[_T], _T]:
     return _unchanged
 
 
+def boundscheck(_checked: bool) -> Callable[[_T], _T]:
+    """Return a decorator that changes nothing."""
+    return _unchanged
+
+
 def declare(*_args: Any, **_kwargs: Any) -> None:
     """Declare nothing: Python needs no types."""
 

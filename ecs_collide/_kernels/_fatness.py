@@ -372,6 +372,7 @@ def _surface(x: cython.double, y: cython.double, z: cython.double) -> cython.dou
 
 @cython.cfunc
 @cython.inline
+@cython.boundscheck(False)  # of an empty array too
 @cython.exceptval(check=False)
 def flat(view: cython.double[:, ::1]) -> cython.p_double:
     """Return the numbers of an array in one row, for loops that are called once for each item."""

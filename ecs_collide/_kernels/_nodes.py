@@ -119,12 +119,10 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.int:
-        """Grow, at least twofold, to items 0 to `n_items` - 1."""
+        """Grow, at least twofold, to items 0 to `n_items` - 1, more than there are now."""
         old: cython.Py_ssize_t = self.item_room
         i: cython.Py_ssize_t
 
-        if n_items <= old:
-            return 0
         n_items = max(n_items, 2 * old)
         if cython.compiled:
             self.place_of = _grown_ints(self.place_of, n_items)

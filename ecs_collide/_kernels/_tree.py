@@ -378,10 +378,6 @@ class Tree:
         self.pairing.within(self.nodes, only_changed)
         return self.pairing.n
 
-    def is_changed(self, item: cython.Py_ssize_t) -> bool:
-        """Tell whether an item came, went, or got another box since `forget_changes`."""
-        return self.nodes.is_changed[item] != 0
-
     @cython.ccall
     @cython.exceptval(check=False)
     def forget_changes(self) -> cython.void:
