@@ -26,10 +26,9 @@ else:
 
 from ecs_collide._kernels._memory import BYTE, LONG, grown, zeros
 
-cython.declare(EPSILON=cython.double, SPLITTER=cython.double, N_NUDGES=cython.int)
+cython.declare(EPSILON=cython.double, SPLITTER=cython.double)
 EPSILON = 2.0**-52
 SPLITTER = 2.0**27 + 1.0
-N_NUDGES = 8  # roundings that a push may have to give back; it never takes more than four
 
 
 @cython.cfunc
@@ -465,7 +464,6 @@ class Responder:
     ) -> cython.void:
         """Apply `Stop` or `Push` to one body."""
         axis: cython.int
-        _n: cython.int
         own: cython.double
         partner: cython.double
         closer: cython.double
@@ -503,9 +501,7 @@ class Responder:
         partner = self.before_second[k] if is_first else self.before_first[k]
         if partner_yields or self.bodies.velocity[i, k] != partner:  # it yields, or they resize
             return
-        for _n in range(N_NUDGES):
-            if not self._has_won(i, is_first):
-                return
+        while self._has_won(i, is_first):  # by rounding alone, so that a nudge or two end it
             for axis in range(self.bodies.dim):
                 if axis != k:
                     partner = self.before_second[axis] if is_first else self.before_first[axis]
