@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._bits import CUSTOM, GROWTH, NEW, VELOCITY
+from ecs_collide._bits import CUSTOM, GROWTH, VELOCITY
 from ecs_collide._columns import Columns
 from ecs_collide._numbers import LARGEST
 
@@ -53,7 +53,7 @@ class Drives:
         with np.errstate(all="ignore"):  # of bodies that are left out
             ways = after - before
             speeds = ways / dt if dt > 0.0 else np.full_like(ways, np.inf)
-        driven = (c.touched[rows] != 0) & (c.news[rows] & NEW == 0) & (c.quarantined[rows] == 0)
+        driven = (c.touched[rows] != 0) & (c.quarantined[rows] == 0)  # new ones are not touched
         driven &= (ways != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
         if self.put:
             driven &= ~np.isin(rows, list(self.put))

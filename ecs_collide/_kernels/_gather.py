@@ -459,7 +459,7 @@ class Gatherer:
         if differs:
             self.touched[i] = 1
             self.news[i] |= UNCHECKED
-        if self.converts and (differs or self.news[i] & NEW):
+        if self.converts and differs:
             self._find_centre(i)
         if has & VELOCITY and self.velocity.read(i):
             self.news[i] |= UNCHECKED

@@ -216,6 +216,21 @@ def test_what_rests_is_not_moved_by_its_corner():
     assert (space.positions() == centre).all()
 
 
+def test_what_does_not_move_keeps_its_numbers_to_the_last_bit():
+    rng = random.Random(3)
+    places = [Place(rng.uniform(-9, 9), 20.0 * i + rng.random()) for i in range(200)]
+    before = copy.deepcopy(places)
+    for place in places:
+        size = Size(rng.uniform(0.1, 9.0), rng.uniform(0.1, 9.0))
+        esper.create_entity(place, size, Speed(0.0, 0.0), ec.Slide())
+    ec.install(components=CORNERS)
+
+    for _ in range(3):
+        esper.process(1 / 60)
+
+    assert places == before
+
+
 def test_growing_boxes_write_their_sizes_and_corners():
     rect = Place(0.0, 0.0)
     size = Size(2.0, 2.0)

@@ -255,7 +255,7 @@ def test_responses_see_and_set_the_motion():
     seen = []
 
     def respond(impact):
-        seen.append(impact.velocity(ball))
+        seen.append((impact.velocity(ball), speed.xy))
         impact.set_velocity(ball, (0.0, 600.0))
 
     box(10, 0, Bumper(), half=(1.0, 20.0))
@@ -268,7 +268,7 @@ def test_responses_see_and_set_the_motion():
     place.x = 16.0
     esper.process(DT)
 
-    assert seen == [(960.0, 0.0)]
+    assert seen == [((960.0, 0.0), (1.0, 2.0))]  # the motion, and what the game wants
     assert place.xy == (8.0, pytest.approx(5.0))
     assert speed.xy == (0.0, 600.0)
 
