@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ EXTRAS = ["tiled"]
 TYPED = ["_kernels._memory", "_kernels._lanes"]  # that are Python in both lives
 
 
+@functools.cache
 def modules() -> dict[str, ast.Module]:
     """Return all modules of the package by their dotted name below it."""
     return {
