@@ -25,6 +25,7 @@ ORDER = [
     "_ids",
     # floor 1: the hot loops
     "_kernels._memory",
+    "_kernels._curve",
     "_kernels._sweep",
     "_kernels._lanes",
     "_kernels._nodes",
@@ -68,7 +69,7 @@ ORDER = [
     "__init__",
 ]
 EXTRAS = ["tiled"]
-TYPED = ["_kernels._memory", "_kernels._lanes"]  # that are Python in both lives
+TYPED = ["_kernels._memory", "_kernels._curve", "_kernels._lanes"]  # that are Python in both lives
 
 
 @functools.cache

@@ -14,8 +14,7 @@ again by a grid of their own, and so on: no scene is too uneven.
 Notes
 -----
 Kamel and Faloutsos, "Hilbert R-tree: an improved R-tree using fractals"
-(1994).  The curve is that of Hamilton and Rau-Chaplin, "Compact Hilbert
-indices" (2008): one rule for any number of axes.
+(1994).
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ else:
     from ecs_collide._kernels._lanes import WIDTH
     from ecs_collide._kernels._nodes import Nodes
 
+from ecs_collide._kernels._curve import find_turns
 from ecs_collide._kernels._memory import INT, LONG, zeros
 
 cython.declare(
@@ -48,7 +48,7 @@ DIGIT = 12  # bits of a key that are sorted at once
 N_DIGITS = 4096
 PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
 PLACE = 0xFFFFFFFF
-STATE_BITS = 8  # of an entry of the table of turns: how the curve goes on
+STATE_BITS = 8  # of an entry of the table of turns, see _curve
 STATE = 0xFF
 CROWD = 16  # more than so many boxes in a cell are sorted again
 FEW = 96  # so many are quicker sorted by insertion
@@ -70,7 +70,7 @@ class Layout:
         self.runs = zeros(LONG, 64)
         self.counts = zeros(INT, 2 * N_DIGITS)
         if nodes.dim not in _TURNS:
-            _TURNS[nodes.dim] = _find_turns(nodes.dim)
+            _TURNS[nodes.dim] = find_turns(nodes.dim)
         self.turns = _TURNS[nodes.dim]
 
     @cython.cfunc
@@ -403,84 +403,6 @@ def _place_on_curve_3(
         ]
         key = key << 6 | turn >> STATE_BITS
     return key
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _gray(number: cython.int) -> cython.int:
-    """Return the Gray code of a number: that of the next differs by one bit."""
-    return number ^ number >> 1
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _turned(bits: cython.int, by: cython.int, dim: cython.int) -> cython.int:
-    """Return `dim` bits, turned to the left."""
-    by %= dim
-    return (bits << by | bits >> (dim - by)) & ((1 << dim) - 1)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def _rank(dim: cython.int, state: cython.int, corner: cython.int) -> cython.int:
-    """Return as which of the corners of a cube the curve visits one, a bit for each axis.
-
-    A state is the corner at which the curve enters, times the number of axes,
-    and the axis along which it goes on.
-    """
-    gray: cython.int = _turned(corner ^ state // dim, dim - (state % dim + 1), dim)
-    rank: cython.int = 0
-
-    while _gray(rank) != gray:
-        rank += 1
-    return rank
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def _next_state(dim: cython.int, state: cython.int, rank: cython.int) -> cython.int:
-    """Return how the curve goes through the corner that it visits as the rank-th."""
-    axis: cython.int = state % dim
-    entry: cython.int = _gray((rank - 1) // 2 * 2) if rank > 0 else 0
-    ones: cython.int = 0
-
-    # The axis on which it leaves: by how many ones the rank ends, or the one before it does.
-    while rank > 0 and (rank - 1 + rank % 2) >> ones & 1:
-        ones += 1
-    entry = state // dim ^ _turned(entry, axis + 1, dim)
-    return dim * entry + (axis + ones + 1) % dim
-
-
-@cython.cfunc
-def _find_turns(dim: cython.int) -> object:
-    """Return the table of turns: where on the curve a cell is, and how it goes on in there.
-
-    An entry stands for a state of the curve, in which it goes through a cube,
-    and for some bits of the cell's number on each axis: 4 in 2D, 2 in 3D.
-    """
-    step: cython.int = 4 if dim == 2 else 2
-    turns: cython.int[::1] = zeros(INT, (dim << dim) << (step * dim))
-    entry: cython.int
-    state: cython.int
-    key: cython.int
-    level: cython.int
-    k: cython.int
-    corner: cython.int
-
-    for entry in range(turns.shape[0]):
-        state = entry >> (step * dim)
-        key = 0
-        for level in range(step - 1, -1, -1):
-            corner = 0
-            for k in range(dim):
-                corner |= (entry >> (step * (dim - 1 - k) + level) & 1) << k
-            corner = _rank(dim, state, corner)
-            key = key << dim | corner
-            state = _next_state(dim, state, corner)
-        turns[entry] = key << STATE_BITS | state
-    return turns
 
 
 @cython.cfunc
