@@ -16,6 +16,8 @@ same order everywhere::
 """
 
 from ecs_collide import _backend
+from ecs_collide._explain import Explanation, Verdict
+from ecs_collide._findings import Finding
 from ecs_collide._reports import Report
 from ecs_collide._stepper import StageTimes, Stats
 from ecs_collide.clocks import FixedStep
@@ -93,7 +95,9 @@ __all__ = [
     "Deflect",
     "EndReason",
     "EventSequence",
+    "Explanation",
     "Extents",
+    "Finding",
     "FixedStep",
     "Growth",
     "Hit",
@@ -117,6 +121,7 @@ __all__ = [
     "SweepBatch",
     "SweepKind",
     "Velocity",
+    "Verdict",
     "collision_dtype",
     "contact_dtype",
     "install",

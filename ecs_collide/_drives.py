@@ -38,17 +38,26 @@ class Drives:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._centre = self._half = np.zeros((0, columns.dim))
+        self._origins = np.zeros((0, columns.dim))
+        self._is_begun = False
         self.rows = self.released = np.zeros(0, np.int64)
         self.targets = self.speeds = np.zeros((0, columns.dim))
         self.put: set[int] = set()
 
     def begin(self) -> None:
-        """Remember where all bodies are, before the components are read."""
-        self._centre, self._half = self._columns.centre.copy(), self._columns.half.copy()
+        """Remember where all bodies are, before the components are read.
+
+        Where reading has failed half way, what was remembered before that counts.
+        """
+        c, n = self._columns, len(self._centre) if self._is_begun else 0
+        self._centre = np.concatenate([self._centre[:n], c.centre[n:]])
+        self._half = np.concatenate([self._half[:n], c.half[n:]])
+        self._is_begun = True
 
     def take_up(self, rows: Rows, dt: float) -> None:
         """Find which of the bodies that were read the game has moved, and drive them there."""
         c = self._columns
+        self._is_begun = False
         before, after = self._centre[rows], c.seen_centre[rows]
         with np.errstate(all="ignore"):  # of bodies that are left out
             ways = after - before
@@ -65,9 +74,18 @@ class Drives:
         c.moves[rows] = np.where(held, driven, c.moves[rows])
         c.velocity[rows] = np.where(driven[:, None], speeds, 0.0)
         self.rows, self.targets, self.speeds = rows[driven], after[driven], speeds[driven]
-        c.centre[self.rows] = before[driven]
+        self._origins = before[driven]
+        c.centre[self.rows] = self._origins
         c.touched[rows[driven & ~resized]] = 0
         c.motion[self.released] = 0.0
+
+    def take_back(self) -> list[int]:
+        """Put what was driven back to where it began, and drive nothing; return the rows."""
+        rows: list[int] = self.rows.tolist()
+        self._columns.centre[self.rows] = self._origins
+        self.rows = self.rows[:0]
+        self.targets, self.speeds = self.targets[:0], self.speeds[:0]
+        return rows
 
     def let_go(self, row: int) -> None:
         """Drive a body no further: a response has put it somewhere else."""

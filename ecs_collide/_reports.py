@@ -80,6 +80,22 @@ def _fields(rules: list[Rule], component_of: Lookup) -> Iterator[tuple[Rule, str
                 yield rule, name, getattr(component, name)
 
 
+class Wrong(NamedTuple):
+    """A field that is out of its bounds: as ``"Velocity.x"``, its value, what it must be."""
+
+    field: str
+    value: Any
+    text: str
+
+
+def out_of_bounds(rules: list[Rule], component_of: Lookup) -> Wrong | None:
+    """Return the first field of a body that is out of its bounds, or None."""
+    for rule, name, value in _fields(rules, component_of):
+        if not (rule.least <= value <= rule.most or (rule.may_be_infinite and value == math.inf)):
+            return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
+    return None
+
+
 def quarantine_report(
     rules: list[Rule], step: int, dt: float, entity: int, component_of: Lookup
 ) -> Report:
@@ -87,22 +103,19 @@ def quarantine_report(
 
     Where all are within them, the body would leave them in this step.
     """
-    fields = list(_fields(rules, component_of))
-    bad = [
-        (rule, name, value)
-        for rule, name, value in fields
-        if not (rule.least <= value <= rule.most or (rule.may_be_infinite and value == math.inf))
-    ]
-    if bad:
-        rule, name, value = bad[0]
-        text = rule.text
-    else:
+    wrong = out_of_bounds(rules, component_of)
+    if wrong is None:
+        fields = list(_fields(rules, component_of))
         rule, name, value = max(
             [field for field in fields if field[0].leads_on] or fields,
             key=lambda field: abs(field[2]),
         )
-        text = f"must not lead beyond -2**500 ... 2**500 in a step of {dt!r} seconds"
-    field = f"{rule.kind.__name__}.{name}"
+        wrong = Wrong(
+            f"{rule.kind.__name__}.{name}",
+            value,
+            f"must not lead beyond -2**500 ... 2**500 in a step of {dt!r} seconds",
+        )
+    field, value, text = wrong
     return Report(
         step,
         entity,
@@ -110,6 +123,19 @@ def quarantine_report(
         value,
         f"entity {entity} is left out of all collisions since step {step}: {field} is {value!r}, "
         f"it {text}; the body is back as soon as that is put right",
+    )
+
+
+def crowd_report(step: int, entities: list[int], n_pairs: int) -> Report:
+    """Return a report of bodies that lie inside each other by the thousand."""
+    return Report(
+        step,
+        entities[0],
+        "Position",
+        n_pairs,
+        f"entity {entities[0]} and {len(entities) - 1} others lie inside each other since step "
+        f"{step}: {n_pairs} pairs of them are left out of the collisions, there is no room for so "
+        "many; each pair is back when it is no longer inside each other, so spread them out",
     )
 
 

@@ -7,6 +7,7 @@ one pass over its entities finds what, and only that is dealt with.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
@@ -59,6 +60,15 @@ class World(Protocol):
     def handlers(self) -> Callable[[str], list[Callable[[Any], object]]]:
         """Return what tells this world's own handlers of an event, whatever world is current."""
 
+    def lost(self) -> Collection[int]:
+        """Return the entities that are deleted and not there."""
+
+    def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
+        """Return the entities that are not there and have components of some types."""
+
+    def systems(self, space: object) -> list[tuple[int | None, str]]:
+        """Return name and stage (0 to 3; None: not of `space`) of what runs, in its order."""
+
 
 def _make_kinds(components: Components, dim: int) -> list[Any]:
     """Return the kinds of components that every space looks at, in the kernels' order."""
@@ -91,6 +101,9 @@ class Roster:
         resized by the game since the last step.
     touched_still : int64 array
         Rows of the bodies that do not move but have a new place in the tree.
+    teleports : dict
+        By entity: in how many steps up to the last one, without a gap, the game
+        has set its place or size; those for which it is none are not there.
     """
 
     def __init__(self, dim: int, timeline: Any, components: Components, sweeps: bool) -> None:
@@ -105,11 +118,14 @@ class Roster:
         self.entities = self.rows = _NO_ROWS
         self.moving = self.active = self.touched_still = _NO_ROWS
         self._movers = self._stills = _NO_ROWS  # of all bodies, quarantined ones too
+        self.teleports: dict[int, int] = {}
+        self._before: dict[int, list[Any]] = {}  # see `write_one`
+        self._new: list[int] = []  # rows that queries must not see as they were left
         self._stale: list[Rows] = []  # whose boxes the queries have not seen yet
         self._mark: object = object()
         self._dead: frozenset[int] = frozenset()
         self._timeline = timeline
-        self._rules = rules(components, dim)
+        self.rules = rules(components, dim)
         kinds = _make_kinds(components, dim)
         self._position, self._extents, self._velocity = kinds[:3]
         self._kinds = {kind.type: kind for kind in reversed(kinds)}
@@ -136,6 +152,12 @@ class Roster:
             known.mark |= CUSTOM
         self.columns.n_filed[:] = -1  # to be filed anew, all of them
         self._mark = object()
+
+    @property
+    def kinds(self) -> list[Any]:
+        """What is looked at: Position, Extents, Velocity, Growth, Mass, Deflect, Sensor, others."""
+        kinds: list[Any] = self._gatherer.kinds
+        return kinds
 
     def holder(self, kind: type, row: int) -> Any | None:
         """Return the component of a body as of the beginning of the step."""
@@ -192,6 +214,7 @@ class Roster:
             self._bind()
         rows = self.columns.take(newcomers)
         self.columns.news[rows] = NEW
+        self._new += rows
         self.row_of.update(zip(newcomers, rows, strict=True))
         for entity, row in zip(newcomers, rows, strict=True):
             self._gatherer.file(row, entities[entity])
@@ -231,6 +254,7 @@ class Roster:
         c, gatherer = self.columns, self._gatherer
         if self.sweeps:
             self.drives.begin()
+        self._before.clear()
         try:
             n_out = gatherer.read(self._movers.data, self._stills.data, dt)
         except (TypeError, ValueError, OverflowError) as error:
@@ -242,9 +266,15 @@ class Roster:
         if self.sweeps:
             self._take_up_drives(dt)
         c.news[:] = 0
+        if self._new:
+            gatherer.find_faces(np.array(self._new, np.int64).data)
+            self._new.clear()
         touched = gatherer.touched_rows
+        before, self.teleports = self.teleports, {}
         for row in touched:
             self._forget(row, EndReason.TELEPORTED)
+            entity = self.views.ids[row]
+            self.teleports[entity] = before.get(entity, 0) + 1
         self.moving = self._movers
         if n_out:
             self.moving = self._movers[c.quarantined[self._movers] == 0]
@@ -276,15 +306,19 @@ class Roster:
         self._timeline.candidates.remove(row)
         self.columns.quarantined[row] = 1
         entity = int(self.columns.ids[row])
-        return quarantine_report(self._rules, step, dt, entity, self._lookup(row))
+        return quarantine_report(self.rules, step, dt, entity, self._lookup(row))
 
     def _lookup(self, row: int) -> Callable[[type], Any]:
         return lambda kind: self.holder(kind, row)
 
+    def error_of(self, entity: int, error: Exception) -> Exception:
+        """Return what to raise where a component of an entity could not be read."""
+        return find_no_number(self.rules, entity, self._lookup(self.row_of[entity])) or error
+
     def _not_a_number(self) -> TypeError:
         """Return the error to raise where a component holds something that is no number."""
         for entity, row in sorted(self.row_of.items()):
-            error = find_no_number(self._rules, entity, self._lookup(row))
+            error = find_no_number(self.rules, entity, self._lookup(row))
             if error is not None:
                 return error
         return TypeError("a component holds something that is no number")
@@ -301,9 +335,39 @@ class Roster:
         self._stale.clear()
         self.columns.touched[:] = 0
 
-    def write_one(self, row: int) -> None:
-        """Write a body's position and velocity at the time reached into its components."""
+    def undo(self) -> None:
+        """Take back what was written within a step that is not finished: it did not happen.
+
+        What the game has set since stays.
+        """
         c = self.columns
+        for row, (centre, *values) in self._before.items():
+            for kind, seen, before in zip(
+                (self._position, self._velocity),
+                (c.seen_place, c.seen_velocity),
+                values,
+                strict=True,
+            ):
+                for k in range(c.dim) if self._holds(kind, row) else ():
+                    if getattr(kind.items[row], kind.names[k]) == seen[row, k]:
+                        kind.put(row, k, before[k])
+                        if kind is self._position:
+                            c.seen_centre[row, k] = centre[k]
+        self._before.clear()
+        for row in self.drives.take_back():  # what it was to be driven to is to be read again
+            for k in range(c.dim):
+                self._position.note(row, k, math.nan)
+
+    def write_one(self, row: int) -> None:
+        """Write a body's position and velocity at the time reached into its components.
+
+        What they were before is kept, in case that the step is broken off.
+        """
+        c = self.columns
+        if row not in self._before:
+            self._before[row] = [
+                seen[row].tolist() for seen in (c.seen_centre, c.seen_place, c.seen_velocity)
+            ]
         for k in range(c.dim):
             centre = self._timeline.centre_now(row, k)
             if centre != c.seen_centre[row, k]:
@@ -316,27 +380,59 @@ class Roster:
             if speed != c.seen_velocity[row, k] and self._holds(self._velocity, row):
                 self._velocity.put(row, k, speed)
 
-    def read_one(self, row: int) -> None:
-        """Take over what a response has set in a body's components."""
-        c = self.columns
-        for k in range(c.dim):
-            place = float(getattr(self._position.items[row], self._position.names[k]))
-            if place != c.seen_place[row, k] and abs(place) <= LARGEST:
-                self._position.note(row, k, place)
-                centre = place - self._leans[k] * self._timeline.half_now(row, k)
-                c.seen_centre[row, k] = centre
-                self._timeline.relocate(row, k, centre)
-                self.drives.let_go(row)
-                if not c.moves[row]:
-                    self._stale.append(np.array([row], np.int64))
-            if not self._holds(self._velocity, row):
-                continue
-            speed = float(getattr(self._velocity.items[row], self._velocity.names[k]))
-            if speed != c.seen_velocity[row, k] and abs(speed) <= LARGEST:
-                self._velocity.note(row, k, speed)
-                self._timeline.set_velocity(row, k, speed)
-                if not c.moves[row]:
-                    self._stale.append(np.array([row], np.int64))
+    def is_body_of(self, entity: int, world: World) -> bool:
+        """Tell whether a known entity is still that body: its id may have been used again."""
+        row = self.row_of[entity]
+        kept = False
+        for kind in (self._position, self._extents):
+            component = world.component(entity, kind.type)
+            if component is None:
+                return False
+            kept |= component is kind.items[row]
+        return kept
+
+    def read_one(self, row: int, world: World) -> bool:
+        """Take over what a response has set in a body's components; False if it is none any more.
+
+        What it has put in the place of a position or a velocity counts from now
+        on, and a velocity that it has removed is none.
+        """
+        c, entity = self.columns, self.views.ids[row]
+        if not self.is_body_of(entity, world):
+            return False
+        places = self._take_over(self._position, row, c.seen_place, world)
+        for k, place in places:
+            centre = place - self._leans[k] * self._timeline.half_now(row, k)
+            c.seen_centre[row, k] = centre
+            self._timeline.relocate(row, k, centre)
+            self.drives.let_go(row)
+        speeds = self._take_over(self._velocity, row, c.seen_velocity, world)
+        for k, speed in speeds:
+            self._timeline.set_velocity(row, k, speed)
+        if (places or speeds) and not c.moves[row]:
+            self._stale.append(np.array([row], np.int64))
+        return True
+
+    def _take_over(
+        self, kind: Any, row: int, seen: NDArray[np.float64], world: World
+    ) -> list[tuple[int, float]]:
+        """Take note of the numbers of a component that a response has set; return them by axis."""
+        if not self._holds(kind, row):
+            return []
+        component = world.component(self.views.ids[row], kind.type)
+        if component is None:
+            values = [0.0] * len(kind.names)
+        else:
+            values = [float(getattr(component, name)) for name in kind.names]
+            kind.replace(row, component)
+        news = [
+            (k, value)
+            for k, value in enumerate(values)
+            if value != seen[row, k] and abs(value) <= LARGEST
+        ]
+        for k, value in news:
+            kind.note(row, k, value)
+        return news
 
     # -- single components --
 

@@ -13,7 +13,8 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from ecs_collide import _backend, _numbers
-from ecs_collide._reports import Report
+from ecs_collide._guard import Guard
+from ecs_collide._reports import Report, crowd_report
 from ecs_collide._roster import Roster, World
 from ecs_collide._step_events import StepEvents, axis_normal
 from ecs_collide._subscribers import Subscribers, require_component_type
@@ -83,6 +84,7 @@ class Stats(NamedTuple):
     bodies, movers, static : how many there are; movers have Velocity or Growth
     reinsertions : movers whose path left their fat bounds
     pairs : candidate pairs from the tree
+    left_out : pairs within a crowd for which there was no room; see `Space.reports`
     sweeps : swept tests
     impacts : collisions reported
     answers : impacts answered
@@ -101,6 +103,7 @@ class Stats(NamedTuple):
     static: int = 0
     reinsertions: int = 0
     pairs: int = 0
+    left_out: int = 0
     sweeps: int = 0
     impacts: int = 0
     answers: int = 0
@@ -138,6 +141,7 @@ class Stepper:
         self._subscribers = Subscribers()
         self._responders: dict[type, Respond] = {}
         self._world: World | None = None
+        self._guard = Guard()
         self._phase = _IDLE
         self._busy = False
         self._dt = 0.0
@@ -149,6 +153,7 @@ class Stepper:
         self._settling = False
         self._errors: list[Exception] = []
         self._new_reports: list[Report] = []
+        self._is_crowded = False
 
     # -- the world --
 
@@ -194,11 +199,16 @@ class Stepper:
         Raises
         ------
         RuntimeError
-            A step is under way in a handler, or another world is current.
+            A step is under way in a handler or another thread, or another
+            world is current.
         TypeError, ValueError
             `dt` is negative or no finite number, or a component holds
             something that is no number.  Nothing has changed then.
         """
+        with self._guard:
+            self._begin_step(dt)
+
+    def _begin_step(self, dt: float) -> None:
         world = self.world
         if self._busy:
             raise RuntimeError(
@@ -213,8 +223,10 @@ class Stepper:
             watch.seconds.clear()
             watch.start()
         if self._phase != _IDLE:  # the step before was never finished: it did not happen
-            timeline.log.clear()
+            timeline.abandon()
+            roster.undo()
             self._phase = _IDLE
+        self._guard.begin_step()
         roster.compare(world)
         self._new_reports += roster.read(self._step, dt)
         if watch is not None:
@@ -236,12 +248,26 @@ class Stepper:
         if watch is not None:
             watch.lap("bounds")
         timeline.find_pairs(roster.active.data)
+        self._note_crowd()
         if watch is not None:
             watch.lap("pairs")
         self._phase = _BOUNDED
 
+    def _note_crowd(self) -> None:
+        """Report a crowd in which there are more pairs than there is room for, when it begins."""
+        crowd = self._timeline.candidates.crowd
+        if crowd and not self._is_crowded:
+            entities = sorted(self._roster.columns.ids[crowd].tolist())
+            n = self._timeline.candidates.n_left_out
+            self._new_reports.append(crowd_report(self._step, entities, n))
+        self._is_crowded = bool(crowd)
+
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
+        with self._guard:
+            self._queue_impacts(dt)
+
+    def _queue_impacts(self, dt: float | None) -> None:
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", _BOUNDED, _BOUNDED, dt)
         self._start_lap()
         self._timeline.queue_impacts()
@@ -250,6 +276,10 @@ class Stepper:
 
     def answer_impacts(self, dt: float | None = None, respond: Respond | None = None) -> None:
         """Answer all impacts of the step in time order, each through `respond` if it is given."""
+        with self._guard:
+            self._answer_impacts(dt, respond)
+
+    def _answer_impacts(self, dt: float | None, respond: Respond | None) -> None:
         self._require_phase("ResponseSystem", "NarrowphaseSystem", _QUEUED, _ANSWERING, dt)
         self._phase = _ANSWERING
         self._settling = True
@@ -276,6 +306,10 @@ class Stepper:
         or call `Impact.answer`.  Taking the next impact ends the one before:
         a pair that is still closing then is slid along its surface.
         """
+        with self._guard:
+            return self._next_impact()
+
+    def _next_impact(self) -> Impact | None:
         self._require_phase("next_impact()", "NarrowphaseSystem", _QUEUED, _ANSWERING, None)
         self._phase = _ANSWERING
         self._settling = True
@@ -297,6 +331,10 @@ class Stepper:
             Whatever a handler or a response raised, once everything is done;
             several together as an ExceptionGroup.
         """
+        with self._guard:
+            self._finish_step(dt)
+
+    def _finish_step(self, dt: float | None) -> None:
         self._require_phase("MotionSystem", "BroadphaseSystem", _BOUNDED, _ANSWERING, dt)
         timeline, roster = self._timeline, self._roster
         self._start_lap()
@@ -311,7 +349,10 @@ class Stepper:
             drives.speeds.data,
         )
         self._end_lap("finish")
-        roster.write()
+        try:
+            roster.write()
+        except Exception as error:  # of a component of the game's own
+            self._errors.append(error)
         self._end_lap("write")
         self._events = StepEvents(self.dim, timeline.log)
         timeline.log.clear()
@@ -335,13 +376,17 @@ class Stepper:
         if errors:
             raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
 
+    @property
+    def _is_between_steps(self) -> bool:
+        return self._phase == _IDLE
+
     def _tell_reports(self) -> None:
         """Warn of the bodies that were quarantined in this step."""
         reports, self._new_reports = self._new_reports, []
         self.reports += reports
         for report in reports:
             try:
-                warnings.warn(report.message, RuntimeWarning, stacklevel=4)
+                warnings.warn(report.message, RuntimeWarning, stacklevel=5)
             except RuntimeWarning as warning:  # where the game has made warnings errors
                 self._errors.append(warning)
 
@@ -353,6 +398,7 @@ class Stepper:
             raise RuntimeError(
                 f"{who} was run out of order: it needs {before} before it in the same step"
             )
+        self._guard.require_own_step(who)
         if dt is not None and _checked_dt(dt) != self._dt:
             raise ValueError(
                 f"{who} got dt={dt!r} where BroadphaseSystem got {self._dt!r}: "
@@ -396,9 +442,9 @@ class Stepper:
         n_bodies, n_movers = len(r.rows), len(r.moving)
         self._counts = [
             self._step, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_reinsertions,
-            t.pairs.n, t.meetings.n_sweeps, len(self._events.collisions), t.n_answers,
-            t.responder.n_joins, t.n_crushed, t.n_forced, t.n_pair_limit, t.n_answer_limit,
-            t.candidates.moving.depth,
+            t.pairs.n, t.candidates.n_left_out, t.meetings.n_sweeps,
+            len(self._events.collisions), t.n_answers, t.responder.n_joins,
+            t.n_crushed, t.n_forced, t.n_pair_limit, t.n_answer_limit, t.candidates.moving.depth,
         ]  # fmt: skip
         self._stats = None
 
@@ -439,7 +485,11 @@ class Stepper:
         return answer
 
     def _are_alive(self, impact: Impact) -> bool:
-        return self.world.exists(impact.first) and self.world.exists(impact.second)
+        world, roster = self.world, self._roster
+        return all(
+            world.exists(entity) and roster.is_body_of(entity, world)
+            for entity in (impact.first, impact.second)
+        )
 
     def _ask(self, impact: Impact) -> bool:
         """Let the game's own responses answer; tell whether the built-in one is wanted."""
@@ -468,10 +518,14 @@ class Stepper:
         """Take over what the game has done to the two bodies of an impact."""
         for entity in (impact.first, impact.second):
             row = self._roster.row_of[entity]
-            if self.world.exists(entity):
-                self._roster.read_one(row)
-            else:
+            if not self.world.exists(entity):
                 self._timeline.take_out(row)
+                continue
+            try:
+                if not self._roster.read_one(row, self.world):
+                    self._timeline.take_out(row)
+            except (TypeError, ValueError, OverflowError, AttributeError) as error:
+                self._errors.append(self._roster.error_of(entity, error))
 
     def answer_pending(self, impact: Impact) -> None:
         """Give the built-in answer to the impact that is open."""

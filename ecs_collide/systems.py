@@ -49,8 +49,14 @@ class _EsperWorld:
         entity: int
         component: Any
         for kind in kinds:
-            for entity, component in esper.get_component(kind):
-                found.setdefault(entity, {})[kind] = component
+            try:
+                having: Any = esper.get_component(kind)
+            except KeyError:  # an id that is not there was given one, and esper has filed it
+                everybody = list(esper.get_entities())
+                having = [(entity, esper.try_component(entity, kind)) for entity in everybody]
+            for entity, component in having:
+                if component is not None:
+                    found.setdefault(entity, {})[kind] = component
         return found
 
     def component(self, entity: int, kind: type) -> Any | None:
@@ -89,6 +95,24 @@ class _EsperWorld:
             return [handler for get in references if (handler := get()) is not None]
 
         return of
+
+    def lost(self) -> Collection[int]:
+        there = set(esper.get_entities())
+        return [entity for entity in self.dead() if entity not in there]
+
+    def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
+        # As `add_component` leaves them: it files the id before it looks whether there is one.
+        there, filed = set(esper.get_entities()), getattr(esper, "_components", {})
+        return {entity for kind in kinds for entity in filed.get(kind, ()) if entity not in there}
+
+    def systems(self, space: object) -> list[tuple[int | None, str]]:
+        found: list[tuple[int | None, str]] = []
+        for system in getattr(esper, "_processors", ()):
+            stage = None
+            if isinstance(system, _System) and system.space is space:
+                stage = [isinstance(system, kind) for kind in SYSTEMS].index(True)
+            found.append((stage, type(system).__name__))
+        return found
 
 
 class _System(esper.Processor):

@@ -381,3 +381,25 @@ def _churn(dim: int) -> None:
             esper.delete_entity(guest, immediate=rng.random() < 0.5)
         del guests[:13]
     esper.process(1.0 / 60.0)
+
+
+class Ledger:
+    """The contacts that must be, by the events alone: each begin has exactly one end."""
+
+    def __init__(self, space: ec.Space) -> None:
+        self.space = space
+        self.open: set[tuple[int, int]] = set()
+        self.ends: list[tuple[tuple[int, int], ec.EndReason]] = []
+
+    def record(self) -> None:
+        """Enter the events of the step that has just been taken, and compare with the contacts."""
+        for row in self.space.contact_array:
+            pair = (int(row["first"]), int(row["second"]))
+            if row["event"] == 0:
+                assert pair not in self.open, f"{pair} began twice"
+                self.open.add(pair)
+            else:
+                assert pair in self.open, f"{pair} ended and had not begun"
+                self.open.remove(pair)
+                self.ends.append((pair, ec.END_REASONS[row["reason"]]))
+        assert self.open == {(c.first, c.second) for c in self.space.contacts()}

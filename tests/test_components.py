@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import struct
 from fractions import Fraction
 
 import numpy as np
@@ -279,6 +280,67 @@ def test_components_survive_pickling_and_copying(component, protocol):
         assert twin is not component
         assert type(twin) is type(component)
         assert twin == component
+
+
+class Slotted(Velocity):
+    """A game's own kind, with a slot of its own."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, x, y, owner=None):
+        super().__init__(x, y)
+        self.owner = owner
+
+
+def bits(component):
+    """Return all numbers of a component, so that -0.0 is not 0.0 and nan is itself."""
+    fields = [getattr(component, name) for name in type(component).__match_args__]
+    return [struct.pack("d", field) for field in fields]
+
+
+def with_values(component, *values):
+    """Return a component with what only an attribute can be set to."""
+    for name, value in zip(type(component).__match_args__, values, strict=True):
+        setattr(component, name, value)
+    return component
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        Position(-0.0, 5e-324, -0.0),
+        Velocity(-0.0, 1.7976931348623157e308),
+        Mass(math.inf),
+        Extents(0.0, 0.0),
+        Deflect(0.0),
+        with_values(Position(0, 0), math.nan, -math.inf, math.inf),
+        Slotted(-0.0, 2, owner=[7]),
+        Growth(-0.0, -1e-310),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_copies_hold_the_same_bits(component, protocol):
+    twins = [
+        pickle.loads(pickle.dumps(component, protocol)),
+        copy.copy(component),
+        copy.deepcopy(component),
+    ]
+
+    for twin in twins:
+        assert type(twin) is type(component)
+        assert bits(twin) == bits(component)
+        assert getattr(twin, "owner", None) == getattr(component, "owner", None)
+
+
+def test_a_deep_copy_of_many_keeps_who_is_who():
+    shared = Slotted(1, 2, owner=[])
+    entity = {"body": [shared, Position(0, 0)], "again": shared}
+
+    for twin in (copy.deepcopy(entity), pickle.loads(pickle.dumps(entity))):
+        assert twin["again"] is twin["body"][0]
+        assert twin["again"] is not shared
+        assert twin["again"].owner is not shared.owner
 
 
 @pytest.mark.parametrize("component", ONE_OF_EACH, ids=name_of)

@@ -61,7 +61,11 @@ ORDER = [
     "_roster",
     "_step_events",
     "_subscribers",
+    "_guard",
     "_stepper",
+    "_findings",
+    "_explain",
+    "_doctor",
     "space",
     # floor 4: the systems
     "systems",

@@ -5,6 +5,13 @@ Bodies that do not move live in a tree of their own, which a step leaves alone.
 What stands in a tree for a moving body holds all of its path; fat bounds around
 it tell when the body is to be reinserted.  Two bodies are a pair where their
 paths, or what is left of them, lie in boxes that touch.
+
+Ten thousand bodies in one point are fifty million pairs.  All that can happen
+to a pair that lies inside each other at the start of a step is that it gets no
+deeper; so where there is no room for all pairs, it is such pairs that are left
+out for the step, between bodies that each lie inside many others that do.
+Pairs that are not inside each other are never left out: nothing gets into what
+it was outside of.
 """
 
 try:
@@ -25,6 +32,25 @@ else:
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._tree import Tree
 
+from ecs_collide._kernels._memory import DOUBLE, LONG, zeros
+
+cython.declare(
+    CROWD=cython.longlong,
+    ROOM=cython.Py_ssize_t,
+    INSIDE=cython.double,
+    PAIR=cython.int,
+    COUNT=cython.int,
+    COUNT_AMONG=cython.int,
+)
+CROWD = 32  # a body inside more others than this, which are so too, is one of a crowd
+ROOM = 1 << 14  # pairs that a step has room for, and CROWD more for each body
+INSIDE = 2.0**-40  # of the largest face: two boxes deeper than this in each other are not touching
+
+# What is done with each pair that is found.
+PAIR = 0  # make it a pair
+COUNT = 1  # count how many others each body is inside of
+COUNT_AMONG = 2  # count how many of them are so themselves
+
 
 @cython.cclass
 class Candidates:
@@ -38,6 +64,10 @@ class Candidates:
         How far bounds are fattened; see `Tree.renew`.
     n_reinsertions : int
         In this step.
+    n_left_out : int
+        The pairs of this step for which there was no room.
+    crowd : list of int
+        The bodies, as rows, between which pairs are left out in this step.
     """
 
     def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue):
@@ -49,6 +79,14 @@ class Candidates:
         self.margin = -1.0
         self.lookahead = 2.0
         self.n_reinsertions = 0
+        self.n_left_out = 0
+        self.crowd = []
+        self.is_crowded = False
+        self.low = zeros(DOUBLE, 1, bodies.dim)
+        self.high = zeros(DOUBLE, 1, bodies.dim)
+        self.n_inside = zeros(LONG, 1)
+        self.n_among = zeros(LONG, 1)
+        self.moving.pairing.most = ROOM
 
     def place_still(self, rows: cython.longlong[::1]):
         """Put bodies that do not move into their tree, where they now are."""
@@ -79,23 +117,67 @@ class Candidates:
         self.moving.drop(i)
 
     def find_pairs(self, rows: cython.longlong[::1]):
-        """Pair the bodies of `rows`, those that move or were touched, with all they may meet."""
+        """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
+
+        Where that gives more pairs than there is room for, those within crowds
+        are left out, and `crowd` says so.
+        """
+        room: cython.Py_ssize_t = ROOM + CROWD * rows.shape[0]
+
+        self.n_left_out = 0
+        self.crowd = []
+        self.is_crowded = False
+        if self._walk(rows, PAIR, room):
+            return
+        self.pairs.forget()
+        self._find_crowd(rows)
+        self._walk(rows, PAIR, -1)
+
+    @cython.cfunc
+    def _walk(
+        self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Take all pairs for a purpose; stop and return False where there are more than `room`."""
         b: Bodies = self.bodies
         pairing: Pairing = self.moving.pairing
         n: cython.Py_ssize_t
 
         pairing.within(self.moving.nodes, False)
-        for n in range(pairing.n):
-            self._add_pair(pairing.found[2 * n], pairing.found[2 * n + 1])
+        while self._take_pairs(pairing, purpose, room):
+            if pairing.top < 0:
+                break
+            pairing.more_within(self.moving.nodes, False)
+        else:
+            return False
         pairing.between(self.moving.nodes, self.still.nodes)
-        for n in range(pairing.n):
-            self._add_pair(pairing.found[2 * n], pairing.found[2 * n + 1])
+        while self._take_pairs(pairing, purpose, room):
+            if pairing.top < 0:
+                break
+            pairing.more_between(self.moving.nodes, self.still.nodes)
+        else:
+            return False
         for n in range(rows.shape[0]):
             if not b.moves[rows[n]]:
-                self._pair_still(rows[n])
+                self._pair_still(rows[n], purpose)
+                if 0 <= room < self.pairs.n:
+                    return False
+        return True
 
     @cython.cfunc
-    def _pair_still(self, i: cython.Py_ssize_t) -> cython.void:
+    @cython.exceptval(check=False)
+    def _take_pairs(
+        self, pairing: Pairing, purpose: cython.int, room: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Take the pairs that a walk has found; False where there are more than `room`."""
+        n: cython.Py_ssize_t
+
+        for n in range(pairing.n):
+            self._take(pairing.found[2 * n], pairing.found[2 * n + 1], purpose)
+        return not 0 <= room < self.pairs.n
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
         """Pair a touched body that does not move with others that do not."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
@@ -104,7 +186,88 @@ class Candidates:
         for m in range(self.still.touching(b.swept_min, b.swept_max, i)):
             j = self.still.found[m]
             if j > i or (j < i and not b.touched[j]):
+                self._take(i, j, purpose)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _take(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
+        """Do with a pair that was found what it was looked for."""
+        if purpose == PAIR:
+            if self.leaves_out(i, j):
+                self.n_left_out += 1
+            else:
                 self._add_pair(i, j)
+        elif purpose == COUNT:
+            if self._is_inside(i, j):
+                self.n_inside[i] += 1
+                self.n_inside[j] += 1
+        elif self.n_inside[i] > CROWD and self.n_inside[j] > CROWD and self._is_inside(i, j):
+            self.n_among[i] += 1
+            self.n_among[j] += 1
+
+    @cython.cfunc
+    def _find_crowd(self, rows: cython.longlong[::1]) -> cython.void:
+        """Find the bodies that lie inside many others that lie inside many others.
+
+        One zone with many bodies in it is inside many, which are not; so its
+        pairs are kept.  What is kept of pairs that are inside each other is
+        at most twice CROWD for each body.
+        """
+        b: Bodies = self.bodies
+        n_rows: cython.Py_ssize_t = b.centre.shape[0]
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        self.low = zeros(DOUBLE, n_rows, b.dim)
+        self.high = zeros(DOUBLE, n_rows, b.dim)
+        self.n_inside = zeros(LONG, n_rows)
+        self.n_among = zeros(LONG, n_rows)
+        for i in range(n_rows):
+            for k in range(b.dim):
+                self.low[i, k] = b.centre[i, k] - b.half[i, k]
+                self.high[i, k] = b.centre[i, k] + b.half[i, k]
+        self._walk(rows, COUNT, -1)
+        self._walk(rows, COUNT_AMONG, -1)
+        for i in range(n_rows):
+            if self.n_among[i] > CROWD:
+                self.crowd.append(i)
+        self.is_crowded = True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_inside(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether two bodies were inside each other at the start, beyond all rounding.
+
+        Where both have no thickness on an axis and lie in one plane they count
+        as inside on it: as long as they do, no impact of theirs can begin.
+        """
+        k: cython.int
+        low: cython.double
+        high: cython.double
+
+        for k in range(self.bodies.dim):
+            low = max(self.low[i, k], self.low[j, k])
+            high = min(self.high[i, k], self.high[j, k])
+            if high - low > INSIDE * max(abs(low), abs(high)):
+                continue
+            if (
+                high != low
+                or self.low[i, k] != self.high[i, k]
+                or self.low[j, k] != self.high[j, k]
+            ):
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def leaves_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether two bodies are no pair in this step because they lie in a crowd."""
+        return (
+            self.is_crowded
+            and self.n_among[i] > CROWD
+            and self.n_among[j] > CROWD
+            and self._is_inside(i, j)
+        )
 
     @cython.cfunc
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
@@ -136,8 +299,9 @@ class Candidates:
 
         for m in range(tree.touching(b.swept_min, b.swept_max, i)):
             j = tree.found[m]
-            if j != i and not b.gone[j] and not self.pairs.is_marked(j):
-                self._add_pair(i, j)
+            if j == i or b.gone[j] or self.pairs.is_marked(j) or self.leaves_out(i, j):
+                continue
+            self._add_pair(i, j)
 
     @cython.cfunc
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:

@@ -1,4 +1,5 @@
 from ecs_collide._kernels._bodies_c cimport Bodies
+from ecs_collide._kernels._pairing_c cimport Pairing
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._queue_c cimport Queue
 from ecs_collide._kernels._tree_c cimport Tree
@@ -12,8 +13,21 @@ cdef class Candidates:
     cdef public double margin
     cdef public double lookahead
     cdef public long long n_reinsertions
+    cdef public long long n_left_out
+    cdef public list crowd
+    cdef bint is_crowded
+    cdef double[:, ::1] low
+    cdef double[:, ::1] high
+    cdef long long[::1] n_inside
+    cdef long long[::1] n_among
 
-    cdef void _pair_still(self, Py_ssize_t i)
+    cdef bint _walk(self, long long[::1] rows, int purpose, Py_ssize_t room)
+    cdef bint _take_pairs(self, Pairing pairing, int purpose, Py_ssize_t room) noexcept
+    cdef void _pair_still(self, Py_ssize_t i, int purpose) noexcept
+    cdef void _take(self, Py_ssize_t i, Py_ssize_t j, int purpose) noexcept
+    cdef void _find_crowd(self, long long[::1] rows)
+    cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void follow(self, Py_ssize_t i)
     cdef void _take_found(self, Tree tree, Py_ssize_t i)
     cdef Py_ssize_t _add_pair(self, Py_ssize_t i, Py_ssize_t j)

@@ -8,11 +8,13 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._log_c import AT_END, AT_START, BEGAN, ENDED, Log
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._placement_c import APART, DEEP, SUNK, Settler
 else:
     from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._log import AT_END, AT_START, BEGAN, ENDED, Log
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._placement import APART, DEEP, SUNK, Settler
@@ -40,9 +42,17 @@ class Contacts:
         contact has been dealt with.
     """
 
-    def __init__(self, bodies: Bodies, pairs: Pairs, settler: Settler, log: Log):
+    def __init__(
+        self,
+        bodies: Bodies,
+        pairs: Pairs,
+        candidates: Candidates,
+        settler: Settler,
+        log: Log,
+    ):
         self.bodies = bodies
         self.pairs = pairs
+        self.candidates = candidates
         self.settler = settler
         self.log = log
         self.n = 0
@@ -161,7 +171,9 @@ class Contacts:
             j = self.rows[n, 1]
             axis = self.rows[n, 3]
             sign = self.rows[n, 4]
-            if b.moves[i] or b.moves[j] or b.touched[i] or b.touched[j]:
+            if (
+                b.moves[i] or b.moves[j] or b.touched[i] or b.touched[j]
+            ) and not self.candidates.leaves_out(i, j):
                 self.log.add_contact(
                     ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign,
                     self.rows[n, 2], SEPARATED,

@@ -1,4 +1,5 @@
 from ecs_collide._kernels._bodies import Bodies
+from ecs_collide._kernels._candidates import Candidates
 from ecs_collide._kernels._log import Log
 from ecs_collide._kernels._pairs import Pairs
 from ecs_collide._kernels._placement import Settler
@@ -10,5 +11,12 @@ SEPARATED: int
 class Contacts:
     n: int
     rows: memoryview
-    def __init__(self, bodies: Bodies, pairs: Pairs, settler: Settler, log: Log) -> None: ...
+    def __init__(
+        self,
+        bodies: Bodies,
+        pairs: Pairs,
+        candidates: Candidates,
+        settler: Settler,
+        log: Log,
+    ) -> None: ...
     def forget(self, row: int, reason: int) -> None: ...

@@ -1,6 +1,7 @@
 cimport cython
 
 from ecs_collide._kernels._bodies_c cimport Bodies
+from ecs_collide._kernels._candidates_c cimport Candidates
 from ecs_collide._kernels._log_c cimport Log
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._placement_c cimport Settler
@@ -13,6 +14,7 @@ cdef int SEPARATED
 cdef class Contacts:
     cdef Bodies bodies
     cdef Pairs pairs
+    cdef Candidates candidates
     cdef Settler settler
     cdef Log log
     cdef public Py_ssize_t n

@@ -138,6 +138,11 @@ class Kind:
             self.known[i * self.width + k] = NOTHING
         return component is not None
 
+    def replace(self, i: cython.Py_ssize_t, component: object):
+        """File another component in place of the one in row i, within a step."""
+        if self.items[i] is not component:
+            self.file(i, component)
+
     @cython.cfunc
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over the numbers of a component; tell whether one was not seen before.

@@ -8,6 +8,9 @@ pair of nodes is met once, and no box is sent down from the root.
 Who asks again and again may keep the pairs it has been told and ask only for
 those with a box that has *changed*: each item and, above it, each place in the
 nodes has a mark, and what has none on either side is passed over.
+
+Who cannot hold all pairs at once sets `most`: a walk stops when it has found
+about so many, and goes on when asked.
 """
 
 from __future__ import annotations
@@ -58,10 +61,16 @@ class Pairing:
     found : memoryview
         int64: the items of pair i at 2 * i and 2 * i + 1, in the order of the
         walk.  Between two trees the first is of the first tree.
+    most : int
+        A walk that has found so many stops after the node it is in.
+    top : int
+        Below 0 where the last walk has come to its end.
     """
 
     def __init__(self) -> None:
         self.n = 0
+        self.most = 1 << 62
+        self.top = -2
         self.found = zeros(LONG, 256)
         self.stack = zeros(INT, 4096)
 
@@ -71,6 +80,17 @@ class Pairing:
 
         With `only_changed`, those of which at least one item is marked.
         """
+        self.n = 0
+        self.top = -2
+        if nodes.n_items == 0:
+            return
+        self.stack[0] = self.stack[1] = nodes.root()
+        self.top = 0
+        self.more_within(nodes, only_changed)
+
+    @cython.ccall
+    def more_within(self, nodes: Nodes, only_changed: cython.bint) -> object:
+        """Go on with a walk that has stopped at `most`; forget what it had found."""
         box: cython.p_double = nodes.box
         lanes: cython.p_float = nodes.lanes
         origin: cython.p_double = nodes.origin
@@ -95,13 +115,10 @@ class Pairing:
         place: cython.int
         place2: cython.int
         hit: cython.bint
-        top: cython.Py_ssize_t = 0
+        most: cython.Py_ssize_t = self.most
+        top: cython.Py_ssize_t = self.top
 
-        self.n = 0
-        if nodes.n_items == 0:
-            return
-        stack[0] = stack[1] = nodes.root()
-        while top >= 0:
+        while top >= 0 and n < most:
             one = stack[top]
             other = stack[top + 1]
             top -= 2
@@ -173,10 +190,23 @@ class Pairing:
                     found, found2 = found2, found
                     one, other = other, one
         self.n = n
+        self.top = top
 
     @cython.ccall
     def between(self, nodes: Nodes, nodes2: Nodes) -> object:
         """Find all pairs of an item of one tree and an item of another whose boxes touch."""
+        self.n = 0
+        self.top = -2
+        if nodes.n_items == 0 or nodes2.n_items == 0:
+            return
+        self.stack[0] = nodes.root()
+        self.stack[1] = nodes2.root()
+        self.top = 0
+        self.more_between(nodes, nodes2)
+
+    @cython.ccall
+    def more_between(self, nodes: Nodes, nodes2: Nodes) -> object:
+        """Go on with a walk that has stopped at `most`; forget what it had found."""
         box: cython.p_double = nodes.box
         box2: cython.p_double = nodes2.box
         dim: cython.Py_ssize_t = nodes.dim
@@ -188,14 +218,10 @@ class Pairing:
         bit: cython.int
         place: cython.int
         place2: cython.int
-        top: cython.Py_ssize_t = 0
+        top: cython.Py_ssize_t = self.top
 
         self.n = 0
-        if nodes.n_items == 0 or nodes2.n_items == 0:
-            return
-        stack[0] = nodes.root()
-        stack[1] = nodes2.root()
-        while top >= 0:
+        while top >= 0 and self.n < self.most:
             one = stack[top]
             other = stack[top + 1]
             top -= 2
@@ -241,6 +267,7 @@ class Pairing:
                     stack[top + 1] = nodes2.child[place2]
                 elif touch(box, 2 * dim * place, box2, 2 * dim * place2, dim):
                     self._add(nodes.child[place], nodes2.child[place2])
+        self.top = top
 
     @cython.cfunc
     @cython.inline

@@ -88,7 +88,7 @@ class Timeline:
         self.settler = Settler(self.bodies, self.pairs, self.queue)
         self.log = Log(dim)
         self.candidates = Candidates(self.bodies, self.pairs, self.queue)
-        self.contacts = Contacts(self.bodies, self.pairs, self.settler, self.log)
+        self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
         self.meetings = Meetings(self.bodies, self.pairs, self.queue)
         self.rest_speed = 0.0
         self.pair_limit = self.answer_limit = 0
@@ -112,6 +112,14 @@ class Timeline:
         self.pending = self.event = -1
         self.n_answers = self.candidates.n_reinsertions = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
+
+    def abandon(self):
+        """Give up a step that is not finished, before the next: it did not happen."""
+        n: cython.Py_ssize_t
+
+        self.log.abandon()
+        for n in range(self.contacts.n):
+            self.contacts.rows[n, 5] = 0
 
     def find_pairs(self, rows: cython.longlong[::1]):
         """Pair the bodies of `rows`, those that move or were touched, with all they may meet."""

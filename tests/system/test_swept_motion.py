@@ -341,3 +341,35 @@ def test_what_is_neither_is_refused():
         ec.Space(motion="sweep")
     assert ec.Space(motion="swept").motion == "swept"
     assert ec.Space().motion == "velocity"
+
+
+def test_a_step_that_was_broken_off_is_swept_again():
+    box(10, 0, half=(1.0, 20.0))
+    _, place = box(0, 0, ec.Slide())
+    space = swept()
+    esper.process(DT)
+
+    place.x = 50.0
+    space.update_bounds(DT)
+    space.queue_impacts(DT)
+    assert space.next_impact() is not None
+    esper.process(DT)
+
+    assert place.x == 8.0
+    assert len(space.collisions) == 1
+
+
+def test_what_was_moved_before_a_wrong_component_was_found_is_swept_after():
+    box(10, 0, half=(1.0, 20.0))
+    _, place = box(0, 0, ec.Slide())
+    _, other = box(-20, 0, ec.Slide())
+    swept()
+    esper.process(DT)
+
+    place.x, other.x = 50.0, "here"
+    with pytest.raises(TypeError, match="is 'here'"):
+        esper.process(DT)
+    other.x = -20.0
+    esper.process(DT)
+
+    assert place.x == 8.0

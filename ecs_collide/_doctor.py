@@ -1,0 +1,140 @@
+"""List what would puzzle the maker of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ecs_collide._findings import SLOP, Examination, Finding, odd_about
+from ecs_collide._stepper import Stepper
+
+_N_NAMED = 5  # entities that a message lists by their ids
+
+STAGES = ("BroadphaseSystem", "NarrowphaseSystem", "ResponseSystem", "MotionSystem")
+
+
+def examine(space: Stepper) -> list[Finding]:
+    """Return what would puzzle the maker of a game, the world first, then by cause."""
+    e = Examination(space)
+    by_cause: dict[str, list[Finding]] = {}
+    for entity in sorted(set(e.components) - e.dead):
+        for finding in odd_about(e, entity):
+            by_cause.setdefault(finding.cause, []).append(finding)
+    for finding in _inside_each_other(e):
+        by_cause.setdefault(finding.cause, []).append(finding)
+    return [*_odd_about_world(e), *(_grouped(findings) for findings in by_cause.values())]
+
+
+def _grouped(findings: list[Finding]) -> Finding:
+    """Return one finding for all entities of which the same is true."""
+    first, *others = findings
+    if not others:
+        return first
+    named = [" and ".join(map(str, finding.entities)) for finding in others[:_N_NAMED]]
+    if len(others) > _N_NAMED:
+        named.append("...")
+    text = f"{first.message} (the same of {len(others)} more: {', '.join(named)})"
+    together = {entity for finding in findings for entity in finding.entities}
+    return Finding(first.cause, tuple(sorted(together)), text)
+
+
+def _inside_each_other(e: Examination) -> Iterator[Finding]:
+    """Yield the solid pairs that the last step has left inside each other."""
+    columns = e.space._roster.columns
+    contacts = e.space._timeline.contacts
+    ids = columns.ids
+    for i, j, crossing, *_ in np.asarray(contacts.rows)[: contacts.n].tolist():
+        low = [max(columns.tight_min[i, k], columns.tight_min[j, k]) for k in range(e.dim)]
+        high = [min(columns.tight_max[i, k], columns.tight_max[j, k]) for k in range(e.dim)]
+        depth = [float(high[k] - low[k]) for k in range(e.dim)]
+        slop = [4.0 * SLOP * max(abs(low[k]), abs(high[k])) for k in range(e.dim)]
+        if not crossing and all(depth[k] > slop[k] for k in range(e.dim)):
+            k = min(range(e.dim), key=depth.__getitem__)
+            pair = sorted((int(ids[i]), int(ids[j])))
+            yield Finding(
+                "inside",
+                tuple(pair),
+                f"entities {pair[0]} and {pair[1]} are inside each other, {depth[k]:.6g} deep on "
+                f"{'xyz'[k]}: they may part but get no deeper, and nothing pushes them out",
+            )
+
+
+def _odd_about_world(e: Examination) -> Iterator[Finding]:
+    """Yield what is odd about the world as a whole."""
+
+    def found(cause: str, text: str, *entities: int) -> Finding:
+        return Finding(cause, entities, text)
+
+    yield from (found(cause, text) for cause, text in _odd_systems(e))
+    lost = sorted(e.world.lost())
+    if lost:
+        yield found(
+            "deleted_twice",
+            f"entity {lost[0]} was deleted and is not there, or was deleted twice: every "
+            "esper.process() raises a KeyError, and only esper.clear_database() ends that",
+            *lost,
+        )
+    ghosts = sorted(e.world.ghosts([kind.type for kind in e.kinds]))
+    if ghosts:
+        yield found(
+            "ghost",
+            f"a component was added to entity {ghosts[0]}, which does not exist: esper's own "
+            "queries for it raise a KeyError",
+            *ghosts,
+        )
+    stats = e.space.stats
+    if stats.answer_limit_hits:
+        yield found(
+            "answer_limit",
+            f"the last step had {stats.answers} answers and came to the answer limit: from there "
+            "on nothing bounced (Space.answer_limit)",
+        )
+    if stats.pair_limit_hits:
+        yield found(
+            "pair_limit",
+            f"{stats.pair_limit_hits} pair(s) met so often in the last step that they no longer "
+            "bounced (Space.pair_limit)",
+        )
+    if stats.crushed:
+        yield found("crushed", f"{stats.crushed} pair(s) were crushed in the last step")
+
+
+def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
+    """Yield what is odd about the systems of the space, as cause and text."""
+    running = e.world.systems(e.space)
+    stages = [stage for stage, _ in running if stage is not None]
+    if not stages:
+        yield (
+            "no_systems",
+            f"none of the four systems is in {e.world}: esper.process() does not run this space",
+        )
+        return
+    for number, name in enumerate(STAGES):
+        if stages.count(number) > 1:
+            yield "system_twice", f"{name} is in {e.world} {stages.count(number)} times"
+        elif number not in stages and name == "ResponseSystem":
+            yield (
+                "no_response_system",
+                "ResponseSystem is left out: impacts are reported and not answered, unless a "
+                "system of your own takes them by next_impact()",
+            )
+        elif number not in stages:
+            yield "system_missing", f"{name} is not in {e.world}: each step raises a RuntimeError"
+    if stages != sorted(stages):
+        order = ", ".join(STAGES[stage] for stage in stages)
+        yield (
+            "system_order",
+            f"the systems run in the order {order}: add_processor(system, priority=...) gives "
+            f"them one, and higher runs first; the order is {', '.join(STAGES)}",
+        )
+    if 2 not in stages:
+        return  # what runs between them answers the impacts in a way of its own
+    places = [place for place, (stage, _) in enumerate(running) if stage is not None]
+    for stage, name in running[places[0] : places[-1] + 1]:
+        if stage is None:
+            yield (
+                "system_between",
+                f"{name} runs between the systems of the space: what it sets there is seen a step "
+                "late, or written over",
+            )

@@ -1,0 +1,140 @@
+"""One thread at a time: a second one is refused, and nothing is corrupted."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import Ledger, box, mover, position
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+class Tagged:
+    """A game's own response."""
+
+
+def in_another_thread(function):
+    """Call a function in a thread of its own; return what it raised, or None."""
+    raised = []
+
+    def run():
+        try:
+            function()
+        except Exception as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(timeout=60)
+    assert not thread.is_alive()
+    return raised[0] if raised else None
+
+
+@pytest.mark.parametrize("where", ["handler", "response"])
+def test_a_second_thread_within_a_step_is_refused(where):
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide(), Tagged())
+    wall = box((5, 0), (1, 1))
+    space = ec.install()
+    errors = []
+    attempts = [
+        lambda: esper.process(1.0),
+        lambda: space.update_bounds(1.0),
+        lambda: space.queue_impacts(1.0),
+        lambda: space.next_impact(),
+        lambda: space.finish_step(1.0),
+        lambda: space.query((-9, -9), (9, 9)),
+        lambda: space.cast_ray((0, 5), (0, -9)),
+        lambda: space.cast_rays([(0, 5)], [(0, -9)]),
+        lambda: space.contacts(),
+        lambda: space.contacts(wall),
+        lambda: space.positions(),
+        lambda: space.set_velocities([bullet], [(1, 1)]),
+        lambda: space.bounds(wall),
+    ]
+
+    def meanwhile(_):
+        errors.extend(in_another_thread(attempt) for attempt in attempts)
+        return ec.DEFAULT
+
+    if where == "handler":
+        space.on_collision(meanwhile)
+    else:
+        space.respond_with(Tagged, meanwhile)
+    esper.process(1.0)
+
+    assert len(errors) == len(attempts)
+    for error in errors:
+        assert isinstance(error, RuntimeError)
+        assert "in the middle of a step in another thread" in str(error)
+    assert position(bullet) == (3, 0)
+    assert [(e.first, e.second) for e in space.collisions] == [(bullet, wall)]
+    space.check()
+
+
+def test_between_steps_any_thread_may_step_and_ask():
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide())
+    space = ec.install()
+
+    for expected in (10, 20, 30):
+        assert in_another_thread(lambda: esper.process(1.0)) is None
+        assert position(bullet) == (expected, 0)
+        assert space.query_point((expected, 0)) == [bullet]
+
+
+def test_a_step_that_another_thread_has_begun_anew_is_not_finished_here():
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide())
+    space = ec.install()
+    space.update_bounds(1.0)
+
+    assert in_another_thread(lambda: space.update_bounds(0.5)) is None
+    with pytest.raises(RuntimeError, match="in another thread than the BroadphaseSystem"):
+        space.queue_impacts(1.0)
+
+    assert position(bullet) == (0, 0)
+    esper.process(1.0)
+    assert position(bullet) == (10, 0)
+
+
+def test_threads_that_race_take_whole_steps_or_none(life):
+    floor = box((0, -2), (1e6, 1))
+    crates = [mover((3 * i, 0), (1, 1), (1, -1), ec.Slide()) for i in range(20)]
+    space = ec.install()
+    ledger = Ledger(space)
+    done, refused, others = [], [], []
+    n = 150 if life == "compiled" else 40
+
+    def work():
+        for _ in range(n):
+            try:
+                esper.process(1.0)
+                done.append(1)
+            except RuntimeError as error:
+                refused.append(str(error))
+            except Exception as error:
+                others.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=120)
+    finally:
+        sys.setswitchinterval(interval)
+
+    assert others == []
+    assert refused  # they did race
+    assert len(done) + len(refused) == 3 * n
+    assert all("thread" in text or "out of order" in text for text in refused)
+    esper.process(1.0)
+    assert [position(crate)[0] for crate in crates] == [3 * i + len(done) + 1 for i in range(20)]
+    ledger.open = {(floor, crate) for crate in crates}
+    ledger.record()
+    space.check()

@@ -1,0 +1,383 @@
+"""What `explain` and `doctor` say: the cause of each surprise, in a sentence."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, mover
+
+pytestmark = pytest.mark.usefixtures("world")
+
+
+class Hover(ec.Velocity):
+    """A game's own kind of velocity."""
+
+
+class Tagged:
+    """A game's own response."""
+
+
+class Other(esper.Processor):
+    """A system of the game."""
+
+    def process(self, dt=1.0):
+        """Do nothing."""
+
+
+@pytest.fixture
+def space(world):
+    return ec.install()
+
+
+def causes(findings):
+    return [finding.cause for finding in findings]
+
+
+def of(entity, kind):
+    return esper.component_for_entity(entity, kind)
+
+
+@pytest.fixture
+def runner(world):
+    return mover((0, 0), (1, 1), (1, 0), ec.Slide())
+
+
+@pytest.fixture
+def wall(world):
+    return box((5, 0), (1, 1))
+
+
+# -- explain --
+
+
+def test_two_that_will_meet(runner, wall, space):
+    esper.process(1.0)
+
+    answer = space.explain(wall, runner)
+
+    assert answer.verdict is ec.Verdict.SOLID
+    assert (answer.first, answer.second) == (runner, wall)
+    assert str(answer) == (
+        f"entities {runner} and {wall} collide when they meet: gap 2 on x, closing by 1 a second"
+    )
+    of(runner, ec.Velocity).x = 4.0
+    assert "left alone they meet in 0.5 seconds" in str(space.explain(runner, wall))
+
+
+def test_two_that_met_in_the_last_step(runner, wall, space):
+    of(runner, ec.Velocity).x = 6.0
+    esper.process(1.0)
+
+    text = str(space.explain(runner, wall))
+
+    assert "they touch on x" in text
+    assert "in the last step they met 1 time(s), first at time 0.5: ANSWERED" in text
+
+
+def test_a_gap_names_the_axis_and_whether_it_closes(runner, space):
+    ledge = box((3, -2.3), (1, 1))
+
+    found = space.explain(runner, ledge).findings
+
+    assert [str(f) for f in found if f.cause == "gap"] == [
+        "gap 1 on x, closing by 1 a second",
+        "gap 0.3 on y, which does not close",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("components", "cause", "text"),
+    [
+        ((ec.Position(5, 0),), "no_extents", "has Position but no Extents"),
+        ((ec.Extents(1, 1), ec.Stop()), "no_position", "has Extents but no Position"),
+        ((ec.Slide(),), "no_body", "has Slide but neither Position nor Extents"),
+        ((Tagged(),), "no_body", "has no component that the space looks at"),
+    ],
+)
+def test_what_is_no_body(components, cause, text, runner, space):
+    entity = esper.create_entity(*components)
+
+    answer = space.explain(runner, entity)
+
+    assert answer.verdict is ec.Verdict.IGNORED
+    assert causes(f for f in answer.findings if f.entities == (entity,)) == [cause]
+    assert f"entity {entity} {text}" in str(answer)
+
+
+def test_one_that_does_not_exist_is_deleted_or_new(runner, wall, space):
+    late = box((9, 9), (1, 1))
+    assert f"entity {late} is new since the last step" in str(space.explain(runner, late))
+    esper.process(1.0)
+    assert "new" not in str(space.explain(runner, late))
+
+    esper.add_component(late, ec.Mass(2))
+    assert "has got or lost components since the last step" in str(space.explain(runner, late))
+    esper.delete_entity(late)
+    assert "is deleted, and gone with the next esper.process()" in str(space.explain(runner, late))
+    esper.process(1.0)
+    answer = space.explain(runner, late)
+    assert str(answer).endswith(f"cannot collide: entity {late} does not exist")
+    assert answer.verdict is ec.Verdict.IGNORED
+
+
+def test_one_and_the_same(runner, space):
+    assert "one and the same" in str(space.explain(runner, runner))
+
+
+def test_a_pair_at_rest_is_not_looked_at(wall, space):
+    other = box((6, 0), (1, 1))
+    esper.process(1.0)
+
+    answer = space.explain(wall, other)
+    assert answer.verdict is ec.Verdict.IGNORED
+    assert "both are without Velocity and Growth" in str(answer)
+
+    of(other, ec.Position).x = 6.5
+    answer = space.explain(wall, other)
+    assert answer.verdict is ec.Verdict.CROSSING
+    assert "the game has set where entity" in str(answer)
+    esper.process(1.0)
+    assert len(space.contacts()) == 1  # and so it was
+
+
+def test_neither_yields(runner, wall, space):
+    esper.remove_component(runner, ec.Slide)
+
+    answer = space.explain(runner, wall)
+
+    assert answer.verdict is ec.Verdict.CROSSING
+    assert "neither yields: that takes Velocity, a response" in str(answer)
+
+
+def test_a_sensor_is_crossed(runner, wall, space):
+    esper.add_component(wall, ec.Sensor())
+
+    answer = space.explain(runner, wall)
+
+    assert answer.verdict is ec.Verdict.CROSSING
+    assert f"entity {wall} is a Sensor, which is crossed" in str(answer)
+
+
+@pytest.mark.parametrize(
+    ("components", "cause", "text"),
+    [
+        ((ec.Stop(),), "several_responses", "Stop and Slide: Stop wins"),
+        ((ec.Deflect(), ec.Stop()), "several_responses", "Stop and Slide and Deflect: Stop wins"),
+        ((ec.Sensor(),), "sensor_wins", "Slide and Sensor: Sensor wins"),
+        ((ec.Mass(math.inf),), "infinite_mass", "Slide and an infinite Mass: it is immovable"),
+    ],
+)
+def test_components_that_have_no_effect(components, cause, text, runner, wall, space):
+    for component in components:
+        esper.add_component(runner, component)
+
+    assert f"entity {runner} has {text}" in str(space.explain(runner, wall))
+    assert causes(space.doctor()) == [cause]
+
+
+def test_the_doctor_and_the_step_agree_on_who_wins(runner, wall, space):
+    of(runner, ec.Velocity).set(6, 2)
+    esper.add_component(runner, ec.Stop())
+
+    esper.process(1.0)
+
+    assert of(runner, ec.Velocity).xy == (0.0, 0.0)  # a Slide would have kept 2 on y
+
+
+def test_a_response_without_velocity(wall, runner, space):
+    esper.add_component(wall, ec.Deflect())
+
+    assert "has Deflect but no Velocity: it is immovable" in str(space.explain(runner, wall))
+
+
+def test_a_response_of_the_games_own_counts(runner, wall, space):
+    esper.remove_component(runner, ec.Slide)
+    esper.add_component(runner, Tagged())
+    assert space.explain(runner, wall).verdict is ec.Verdict.CROSSING
+
+    space.respond_with(Tagged, lambda impact: ec.DEFAULT)
+
+    assert space.explain(runner, wall).verdict is ec.Verdict.SOLID
+
+
+def test_a_subclass_that_esper_does_not_find(runner, space):
+    entity = box((5, 0), (1, 1), Hover(1, 0))
+
+    text = f"entity {entity} has a Hover, a subclass of Velocity under which esper does not find it"
+    assert text in str(space.explain(runner, entity))
+    assert [finding.entities for finding in space.doctor()] == [(entity,)]
+
+    esper.remove_component(entity, Hover)
+    esper.add_component(entity, Hover(1, 0), type_alias=ec.Velocity)
+    assert space.doctor() == []
+
+
+def test_a_quarantine_from_its_cause_to_its_end(runner, wall, space):
+    esper.process(0.0)
+    of(runner, ec.Velocity).x = math.nan
+    before = space.explain(runner, wall)
+    with pytest.warns(RuntimeWarning):
+        esper.process(0.0)
+    during = space.explain(runner, wall)
+    of(runner, ec.Velocity).x = 1.0
+    mended = space.explain(runner, wall)
+    esper.process(0.0)
+
+    assert [a.verdict for a in (before, during)] == [ec.Verdict.IGNORED] * 2
+    assert "is left out by the next step: Velocity.x is nan, it must be finite" in str(before)
+    assert f"entity {runner} is quarantined: Velocity.x is nan since step 1" in str(during)
+    assert "was put right since" in str(mended)
+    assert space.explain(runner, wall).verdict is ec.Verdict.SOLID
+    assert space.doctor() == []
+
+
+def test_a_quarantine_within_its_step_and_after_the_game_has_cleared_the_reports(runner, space):
+    other = mover((0, 9), (1, 1), (9, 0), ec.Slide(), Tagged())
+    box((5, 9), (1, 1))
+    said = []
+    space.respond_with(Tagged, lambda impact: said.extend(space.doctor()))
+    of(runner, ec.Velocity).x = math.nan
+    with pytest.warns(RuntimeWarning):
+        esper.process(1.0)
+
+    assert [str(finding) for finding in said] == [
+        f"entity {runner} is quarantined: Velocity.x is nan since step 0"
+    ]
+    space.reports.clear()
+    assert str(space.doctor()[0]) == f"entity {runner} is quarantined"
+    assert space.explain(runner, other).verdict is ec.Verdict.IGNORED
+
+
+def test_what_is_no_number(runner, wall, space):
+    of(runner, ec.Velocity).x = "east"
+    assert "Velocity.x is 'east', which is no number" in str(space.explain(runner, wall))
+
+    del of(runner, ec.Velocity).x
+    assert causes(space.doctor()) == ["no_number"]
+
+
+def test_two_that_are_inside_each_other(space):
+    box((0, 0), (2, 2))
+    inside = mover((1.5, 0), (1, 1), (-1, 0), ec.Slide())
+    esper.process(1.0)
+
+    text = "inside each other, 1.5 deep on x: they may part"
+    assert text in str(space.explain(1, inside))
+    assert [(f.cause, f.entities) for f in space.doctor()] == [("inside", (1, inside))]
+    assert text in str(space.doctor()[0])
+
+    of(inside, ec.Velocity).x = 2.0
+    esper.process(1.0)
+    assert space.doctor() == []
+
+
+def test_a_corner_is_no_contact(runner, space):
+    corner = box((2, 2), (1, 1))
+
+    assert "they touch at a corner only" in str(space.explain(runner, corner))
+
+
+def test_explaining_a_foreign_world_is_refused(runner, wall, space, world):
+    esper.switch_world(f"{world} beyond")
+    try:
+        with pytest.raises(RuntimeError, match="is current"):
+            space.explain(runner, wall)
+        with pytest.raises(RuntimeError, match="is current"):
+            space.doctor()
+    finally:
+        esper.switch_world(world)
+        esper.delete_world(f"{world} beyond")
+    with pytest.raises(RuntimeError, match="belongs to no world yet"):
+        ec.Space().doctor()
+
+
+# -- doctor --
+
+
+def test_a_sound_world_has_no_findings(runner, wall, space):
+    mover((0, 9), (1, 1), (1, 0), ec.Deflect(), ec.Mass(3))
+    box((5, 9), (1, 1), ec.Sensor())
+    esper.create_entity(Tagged())
+    for _ in range(3):
+        esper.process(1 / 60)
+
+    assert space.doctor() == []
+
+
+def test_what_is_true_of_many_is_said_once(space):
+    marks = [esper.create_entity(ec.Position(i, 0)) for i in range(9)]
+
+    (finding,) = space.doctor()
+
+    assert finding.cause == "no_extents"
+    assert finding.entities == tuple(marks)
+    assert str(finding) == (
+        "entity 1 has Position but no Extents: a body has both "
+        "(the same of 8 more: 2, 3, 4, 5, 6, ...)"
+    )
+
+
+def test_a_game_that_moves_what_the_library_moves(runner, wall, space):
+    for n in range(5):  # the first step has not seen it anywhere before
+        assert causes(space.doctor()) == (["teleports"] if n > 3 else [])
+        place, speed = of(runner, ec.Position), of(runner, ec.Velocity)
+        place.x += speed.x / 60
+        esper.process(1 / 60)
+    assert "before each of the last 4 steps: each is a teleport" in str(space.doctor()[0])
+
+    esper.process(1 / 60)
+    assert space.doctor() == []
+
+
+def test_z_in_a_flat_space(runner, space):
+    of(runner, ec.Position).z = 2.0
+
+    assert "Position.z = 2.0, at which a space of 2 axes does not look" in str(space.doctor()[0])
+
+
+def test_a_limit_that_was_reached(runner, wall, space):
+    of(runner, ec.Velocity).x = 6.0
+    space.answer_limit = space.pair_limit = 0
+    esper.process(1.0)
+
+    assert causes(space.doctor()) == ["answer_limit", "pair_limit"]
+
+
+@pytest.mark.parametrize(
+    ("change", "cause", "text"),
+    [
+        (lambda: esper.remove_processor(ec.MotionSystem), "system_missing", "MotionSystem is not"),
+        (
+            lambda: esper.remove_processor(ec.ResponseSystem),
+            "no_response_system",
+            "ResponseSystem is left out: impacts are reported and not answered",
+        ),
+        (lambda: esper.add_processor(Other(), 102), "system_between", "Other runs between"),
+    ],
+)
+def test_systems_that_are_not_as_install_makes_them(change, cause, text, space):
+    change()
+
+    (finding,) = space.doctor()
+
+    assert finding.cause == cause
+    assert text in str(finding)
+
+
+def test_systems_of_the_game_outside_the_four_are_no_finding(space):
+    esper.add_processor(Other(), 104)
+    esper.add_processor(Other(), 0)
+
+    assert space.doctor() == []
+
+
+def test_a_space_without_systems(world):
+    space = ec.install()
+    for system in (ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem, ec.MotionSystem):
+        esper.remove_processor(system)
+
+    assert causes(space.doctor()) == ["no_systems"]
