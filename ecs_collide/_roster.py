@@ -39,6 +39,9 @@ class World(Protocol):
     def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
         """Return the components by type of each entity: dicts, with those of `kinds` at least."""
 
+    def components(self, entity: int, kinds: Iterable[type]) -> Mapping[type, Any]:
+        """Return an entity's components by type, with those of `kinds` at least."""
+
     def component(self, entity: int, kind: type) -> Any | None:
         """Return an entity's component, or None."""
 
@@ -363,33 +366,35 @@ class Roster:
 
         What they were before is kept, in case that the step is broken off.
         """
-        c = self.columns
+        v = self.views
         if row not in self._before:
             self._before[row] = [
-                seen[row].tolist() for seen in (c.seen_centre, c.seen_place, c.seen_velocity)
+                seen[row].tolist()
+                for seen in (
+                    self.columns.seen_centre,
+                    self.columns.seen_place,
+                    self.columns.seen_velocity,
+                )
             ]
-        for k in range(c.dim):
+        for k in range(self.columns.dim):
             centre = self._timeline.centre_now(row, k)
-            if centre != c.seen_centre[row, k]:
+            if centre != v.seen_centre[row, k]:
                 place = centre + self._leans[k] * self._timeline.half_now(row, k)
-                c.seen_centre[row, k] = centre
+                v.seen_centre[row, k] = centre
                 self._position.put(row, k, place)
-            speed = float(c.velocity[row, k])
+            speed = v.velocity[row, k]
             if self.sweeps and speed == self.drives.speed_of(row, k):
                 continue  # the component goes on saying what the game wants
-            if speed != c.seen_velocity[row, k] and self._holds(self._velocity, row):
+            if speed != v.seen_velocity[row, k] and self._holds(self._velocity, row):
                 self._velocity.put(row, k, speed)
 
     def is_body_of(self, entity: int, world: World) -> bool:
         """Tell whether a known entity is still that body: its id may have been used again."""
-        row = self.row_of[entity]
-        kept = False
-        for kind in (self._position, self._extents):
-            component = world.component(entity, kind.type)
-            if component is None:
-                return False
-            kept |= component is kind.items[row]
-        return kept
+        row, now = self.row_of[entity], world.components(entity, self._kinds)
+        position, extents = now.get(self._position.type), now.get(self._extents.type)
+        if position is None or extents is None:
+            return False
+        return position is self._position.items[row] or extents is self._extents.items[row]
 
     def read_one(self, row: int, world: World) -> bool:
         """Take over what a response has set in a body's components; False if it is none any more.
@@ -397,41 +402,38 @@ class Roster:
         What it has put in the place of a position or a velocity counts from now
         on, and a velocity that it has removed is none.
         """
-        c, entity = self.columns, self.views.ids[row]
+        v, entity = self.views, self.views.ids[row]
         if not self.is_body_of(entity, world):
             return False
-        places = self._take_over(self._position, row, c.seen_place, world)
+        now = world.components(entity, self._kinds)
+        places = self._take_over(self._position, row, v.seen_place, now)
         for k, place in places:
             centre = place - self._leans[k] * self._timeline.half_now(row, k)
-            c.seen_centre[row, k] = centre
+            v.seen_centre[row, k] = centre
             self._timeline.relocate(row, k, centre)
             self.drives.let_go(row)
-        speeds = self._take_over(self._velocity, row, c.seen_velocity, world)
+        speeds = self._take_over(self._velocity, row, v.seen_velocity, now)
         for k, speed in speeds:
             self._timeline.set_velocity(row, k, speed)
-        if (places or speeds) and not c.moves[row]:
+        if (places or speeds) and not v.moves[row]:
             self._stale.append(np.array([row], np.int64))
         return True
 
     def _take_over(
-        self, kind: Any, row: int, seen: NDArray[np.float64], world: World
+        self, kind: Any, row: int, seen: memoryview, now: Mapping[type, Any]
     ) -> list[tuple[int, float]]:
         """Take note of the numbers of a component that a response has set; return them by axis."""
         if not self._holds(kind, row):
             return []
-        component = world.component(self.views.ids[row], kind.type)
-        if component is None:
-            values = [0.0] * len(kind.names)
-        else:
-            values = [float(getattr(component, name)) for name in kind.names]
+        component = now.get(kind.type)
+        if component is not None and component is not kind.items[row]:
             kind.replace(row, component)
-        news = [
-            (k, value)
-            for k, value in enumerate(values)
-            if value != seen[row, k] and abs(value) <= LARGEST
-        ]
-        for k, value in news:
-            kind.note(row, k, value)
+        news = []
+        for k, name in enumerate(kind.names):
+            value = 0.0 if component is None else float(getattr(component, name))
+            if value != seen[row, k] and abs(value) <= LARGEST:
+                kind.note(row, k, value)
+                news.append((k, value))
         return news
 
     # -- single components --

@@ -59,6 +59,14 @@ class _EsperWorld:
                     found.setdefault(entity, {})[kind] = component
         return found
 
+    def components(self, entity: int, kinds: Iterable[type]) -> Mapping[type, Any]:
+        database: Any = getattr(esper, "_entities", None)
+        if type(database) is dict:
+            found: Mapping[type, Any] = database.get(entity, {})
+            return found
+        having = {kind: esper.try_component(entity, kind) for kind in kinds}
+        return {kind: component for kind, component in having.items() if component is not None}
+
     def component(self, entity: int, kind: type) -> Any | None:
         return esper.try_component(entity, kind)
 

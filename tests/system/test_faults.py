@@ -215,7 +215,7 @@ class Game:
             if esper.entity_exists(entity) and esper.try_component(entity, Turned):
                 speed = esper.try_component(entity, ec.Velocity)
                 if speed is not None and abs(speed.x) + abs(speed.y) < 1e9:
-                    impact.set_velocity(entity, (-speed.x, -speed.y))
+                    impact.set_velocity(entity, (0.0 - speed.x, 0.0 - speed.y))
 
     # -- what happens to the one that suffers --
 
