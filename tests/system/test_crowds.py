@@ -32,7 +32,7 @@ def quiet():
 
 
 def test_thousands_of_boxes_in_one_point(life):
-    n = 6_000 if life == "compiled" else N
+    n = 4_000 if life == "compiled" else N
     entities = crowd(n)
     space = ec.install()
 
@@ -76,7 +76,7 @@ def test_points_planes_and_sensors_are_a_crowd_too(half, component, quiet):
 
 def test_boxes_that_only_touch_are_no_crowd(life, quiet):
     # A cross of bars laid flush: each touches each of the other half, at its rim.
-    n = 190 if life == "plain" else 1000
+    n = 190 if life == "plain" else 500
     for _ in range(n):
         mover((-1, 0), (1, 1), (0, 0), ec.Slide())
         mover((1, 0), (1, 1), (0, 0), ec.Slide())
