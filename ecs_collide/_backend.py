@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NAMES = (
     "_sweep", "_tree", "_listing", "_rows", "_fatness", "_timeline", "_gather", "_census",
+    "_records",
 )  # fmt: skip
 
 
@@ -36,6 +37,7 @@ class Kernels(NamedTuple):
     timeline: ModuleType
     gather: ModuleType
     census: ModuleType
+    records: ModuleType
 
 
 def load(compiled: bool) -> Kernels:

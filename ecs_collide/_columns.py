@@ -79,7 +79,7 @@ class Columns:
     def __init__(self, dim: int, apart: bool = False) -> None:
         self.dim = dim
         self.capacity = 0
-        self._apart = apart
+        self.is_apart = apart
         self._free: list[int] = []
         self._vectors: Doubles = np.zeros((len(_VECTORS) + apart * len(_PLACES), 0, dim))
         self._scalars: Doubles = np.zeros((len(_SCALARS) + 1, 0))
@@ -101,7 +101,7 @@ class Columns:
         ):
             for name, array in zip(names, block, strict=False):
                 setattr(self, name, array)
-        if not self._apart:
+        if not self.is_apart:
             for name, twin in _PLACES.items():
                 setattr(self, name, getattr(self, twin))
         self.seen_mass = self.mass.reshape(-1, 1)  # the same numbers: a mass is used as it is read

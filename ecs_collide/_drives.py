@@ -83,9 +83,15 @@ class Drives:
         """Put what was driven back to where it began, and drive nothing; return the rows."""
         rows: list[int] = self.rows.tolist()
         self._columns.centre[self.rows] = self._origins
-        self.rows = self.rows[:0]
-        self.targets, self.speeds = self.targets[:0], self.speeds[:0]
+        self.clear()
         return rows
+
+    def clear(self) -> None:
+        """Drive nothing, and remember nothing of where all were."""
+        self.rows, self.released = self.rows[:0], self.released[:0]
+        self.targets, self.speeds = self.targets[:0], self.speeds[:0]
+        self.put.clear()
+        self._is_begun = False
 
     def let_go(self, row: int) -> None:
         """Drive a body no further: a response has put it somewhere else."""

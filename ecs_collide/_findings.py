@@ -115,13 +115,18 @@ class Examination:
         return self.space._roster.row_of.get(entity)
 
     def box(self, entity: int) -> Box:
-        """Return the numbers of a body that has them all."""
+        """Return where a body that has all of its numbers is, and how it moves."""
+        place, size, *motion = self._said(entity)
+        return Box(*self.space._roster.box_of(place, size), *motion)
+
+    def _said(self, entity: int) -> list[list[float]]:
+        """Return the numbers of position, extents, velocity and growth, as components have them."""
         found: list[list[float]] = []
         for kind in (self.position, self.extents, self.velocity, self.growth):
             item = self.of(entity).get(kind.type)
             names: Sequence[str] = kind.names
             found.append([0.0 if item is None else float(getattr(item, name)) for name in names])
-        return Box(*found)
+        return found
 
     def is_changed(self, entity: int) -> bool:
         """Tell whether the components of a body of the last step are others than then."""
@@ -135,12 +140,12 @@ class Examination:
         row = self.row(entity)
         if row is None:
             return False
-        columns, box = self.space._roster.columns, self.box(entity)
+        columns = self.space._roster.columns
         seen: list[list[float]] = [
-            columns.seen_centre[row].tolist(),
-            columns.seen_half[row].tolist(),
+            columns.seen_place[row].tolist(),
+            columns.seen_size[row].tolist(),
         ]
-        return seen != [box.centre, box.half]
+        return seen != self._said(entity)[:2]
 
 
 _UNSOUND = ("no_number", "quarantined", "wrong_number")

@@ -15,11 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _backend
-from ecs_collide._bits import CUSTOM, DEFLECT, GROWTH, MASS, NEW, SENSOR, VELOCITY
+from ecs_collide._bits import (
+    CUSTOM,
+    DEFLECT,
+    GROWTH,
+    MASS,
+    NEW,
+    SENSOR,
+    UNCHECKED,
+    UNPLACED,
+    VELOCITY,
+)
 from ecs_collide._columns import Columns
 from ecs_collide._drives import Drives
 from ecs_collide._numbers import LARGEST
 from ecs_collide._reports import Report, find_no_number, quarantine_report, rules
+from ecs_collide._state import CHANGED, N_OF_STEPS, QUARANTINED, REPLACED, SEEN, TOUCHED, UNSEEN
 from ecs_collide.components import Deflect, Sensor
 from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.responses import RESPONSE_CODES
@@ -65,6 +76,32 @@ class World(Protocol):
 
     def lost(self) -> Collection[int]:
         """Return the entities that are deleted and not there."""
+
+    # What a snapshot wants, all of it while this world is current.
+
+    def require_known(self) -> None:
+        """Raise RuntimeError if entities cannot be given their ids."""
+
+    def next_entity(self) -> int:
+        """Return the id that the next new entity gets."""
+
+    def begin_entities_at(self, entity: int) -> None:
+        """Give new entities ids from this one on."""
+
+    def create(self, entity: int) -> None:
+        """Make an entity of an id that is free; its first component follows."""
+
+    def delete(self, entity: int) -> None:
+        """Delete an entity at once, also one that is to be deleted later."""
+
+    def keep(self, entity: int) -> None:
+        """Let an entity that is to be deleted later live."""
+
+    def add(self, entity: int, kind: type, component: object) -> None:
+        """Give an entity a component, in place of the one it has."""
+
+    def remove(self, entity: int, kind: type) -> None:
+        """Take a component from an entity."""
 
     def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
         """Return the entities that are not there and have components of some types."""
@@ -203,13 +240,17 @@ class Roster:
     def _refile(self, entity: int, components: Mapping[type, Any]) -> None:
         """Take note of the components that a body has now."""
         row = self.row_of[entity]
-        if (
-            self._position.items[row] is not components[self._position.type]
-            and self._extents.items[row] is not components[self._extents.type]
-        ):  # an id that was used again: another body
+        if self._is_another(row, components):
             self._forget(row, EndReason.ENTITY_DELETED)
             self.columns.news[row] |= NEW
         self._gatherer.file(row, components)
+
+    def _is_another(self, row: int, components: Mapping[type, Any]) -> bool:
+        """Tell whether an id was used again: what makes it a body is all new."""
+        return (
+            self._position.items[row] is not components[self._position.type]
+            and self._extents.items[row] is not components[self._extents.type]
+        )
 
     def _admit(self, newcomers: list[int], entities: Mapping[int, Mapping[type, Any]]) -> None:
         """Give rows to new bodies."""
@@ -450,9 +491,112 @@ class Roster:
         for name, value in zip(self._velocity.names, velocity, strict=True):
             setattr(component, name, value)
 
+    def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
+        """Return the centre and the half sizes that the numbers of a game's components mean."""
+        half = [whole / self._halves for whole in size]
+        centre = [at - lean * h for at, lean, h in zip(place, self._leans, half, strict=True)]
+        return centre, half
+
     def set_centre(self, row: int, centre: Iterable[float]) -> None:
         """Set a body's position such that its centre comes to lie there."""
         half = self.columns.seen_half[row].tolist()
         for k, value in enumerate(centre):
             place = value + self._leans[k] * half[k]
             setattr(self._position.items[row], self._position.names[k], place)
+
+    # -- snapshots --
+
+    def is_up_to_date(self, world: World) -> bool:
+        """Tell whether `compare` has seen the world as it is."""
+        return world.mark() is self._mark and frozenset(world.dead()) == self._dead
+
+    def differences(self, world: World) -> tuple[list[int], list[int]]:
+        """Return the bodies that `compare` would file anew, and which of them are others now."""
+        if self.is_up_to_date(world):
+            return [], []
+        entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.views
+        kinds = self._gatherer.kinds
+        self._census.take(
+            entities, dead, self.row_of, kinds, self.rows.data, v.ids, v.n_filed, v.present
+        )
+        changed: list[int] = self._census.changed
+        return changed, [e for e in changed if self._is_another(self.row_of[e], entities[e])]
+
+    def rows_of(self, entities: NDArray[np.int64]) -> Rows:
+        """Return the rows of entities, -1 for those that are no bodies."""
+        if len(self.entities) == 0:
+            return np.full(len(entities), -1, np.int64)
+        places = np.searchsorted(self.entities, entities)
+        places[places == len(self.entities)] = 0
+        rows = self.rows[places]
+        rows[self.entities[places] != entities] = -1
+        return rows
+
+    def recall(self, world: World, bodies: NDArray[np.int64]) -> None:
+        """Have exactly these bodies, by rising id; contacts are to be set anew after it.
+
+        Those that the world has not got are gone as soon as it is compared
+        again, and those that it has besides are new then.
+        """
+        self.compare(world)
+        if np.array_equal(self.entities, bodies):
+            return
+        extra = np.setdiff1d(self.entities, bodies).tolist()
+        missing = np.setdiff1d(bodies, self.entities).tolist()
+        for entity in extra:
+            self._release(entity, EndReason.ENTITY_DELETED)
+        self._admit(missing, {entity: {} for entity in missing})
+        self._update_order(missing, extra)
+        self.columns.n_filed[[self.row_of[entity] for entity in missing]] = -1
+        moves = self.columns.moves[self.rows] != 0
+        self._movers, self._stills = self.rows[moves], self.rows[~moves]
+        self._mark = object()
+
+    def resume(self, flags: NDArray[np.uint8], seen: list[NDArray[np.float64]]) -> None:
+        """Take up what was known of all bodies, in the order of `entities`.
+
+        Parameters
+        ----------
+        flags : uint8 (n,)
+            What has become of them since, as in a snapshot.
+        seen : list of float64 (n, width)
+            What was seen of them last: the columns of a snapshot.
+        """
+        c, rows, t = self.columns, self.rows, self._timeline
+        out = flags & (QUARANTINED | UNSEEN) != 0
+        misplaced = (c.news[rows] & (NEW | UNPLACED) != 0) | (c.quarantined[rows] != 0)
+        # A step that failed knows of some that they are elsewhere, and has not placed them.
+        misplaced |= c.touched[rows] != 0
+        misplaced |= (c.seen_centre[rows] != seen[0]).any(axis=1)
+        misplaced |= (c.seen_half[rows] != seen[1]).any(axis=1)
+        used = SEEN if c.is_apart else SEEN[:N_OF_STEPS]
+        for (_, name, _), numbers in zip(used, seen, strict=False):
+            getattr(c, name)[rows] = numbers
+        self._gatherer.forget(rows.data)
+        c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
+        c.touched[rows] = flags & TOUCHED != 0
+        c.quarantined[rows] = flags & QUARANTINED != 0
+        c.news[rows] = np.where(flags & UNSEEN != 0, UNCHECKED | NEW, UNCHECKED)
+        for row in rows[flags & REPLACED != 0].tolist():
+            self._gatherer.clear(row)
+        changed = flags & CHANGED != 0
+        if changed.any():
+            c.n_filed[rows[changed]] = -1
+            self._mark = object()
+
+        for row in rows[out].tolist():
+            t.candidates.remove(row)
+        moves = c.moves[rows] != 0
+        self.moving = self.active = rows[moves & ~out]
+        stills = rows[~moves & ~out & misplaced]
+        c.motion[stills] = 0.0
+        t.begin()
+        t.bodies.begin_step(self.moving.data, 0.0)
+        t.bodies.place_still(stills.data)
+        t.candidates.place_still(stills.data)
+        t.candidates.place_moving(self.moving.data)
+        self.touched_still = _NO_ROWS
+        self._stale.clear()
+        self._before.clear()
+        self.drives.clear()
+        self._gatherer.find_faces(rows.data)

@@ -28,8 +28,19 @@ class StepEvents:
     """The collisions, begins and ends of a step; empty without a log."""
 
     def __init__(self, dim: int, log: Any = None) -> None:
-        self.collision_array = _collisions(dim, log)
-        self.contact_array = _contacts(dim, log)
+        self._freeze(_collisions(dim, log), _contacts(dim, log))
+
+    @classmethod
+    def of(cls, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> StepEvents:
+        """Return the events of a step from their arrays, which are kept and become read-only."""
+        events = cls.__new__(cls)
+        collision_array.flags.writeable = contact_array.flags.writeable = False
+        events._freeze(collision_array, contact_array)
+        return events
+
+    def _freeze(self, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> None:
+        self.collision_array = collision_array
+        self.contact_array = contact_array
         self.collisions = EventSequence(self.collision_array, Collision.from_row)
         began = ended = self.contact_array
         if len(self.contact_array):

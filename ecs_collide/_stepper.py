@@ -346,7 +346,6 @@ class Stepper:
             self._settling,
             drives.rows.data,
             drives.targets.data,
-            drives.speeds.data,
         )
         self._end_lap("finish")
         try:
@@ -376,10 +375,6 @@ class Stepper:
         if errors:
             raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
 
-    @property
-    def _is_between_steps(self) -> bool:
-        return self._phase == _IDLE
-
     def _tell_reports(self) -> None:
         """Warn of the bodies that were quarantined in this step."""
         reports, self._new_reports = self._new_reports, []
@@ -404,6 +399,18 @@ class Stepper:
                 f"{who} got dt={dt!r} where BroadphaseSystem got {self._dt!r}: "
                 "all four systems of a step must see the same dt"
             )
+
+    @property
+    def is_stepping(self) -> bool:
+        """Whether a step has been begun and is not finished; handlers run when it is."""
+        return self._phase != _IDLE
+
+    def _drop_step(self, step: int, counts: list[Any], new_reports: list[Report]) -> None:
+        """Forget a step that may be under way, and be where so many have been done."""
+        self._step, self._counts, self._new_reports = step, counts, new_reports
+        self._stats = None
+        self._phase = _IDLE
+        self._settling = False
 
     # -- what a step did --
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _doctor, _explain, _numbers
 from ecs_collide._explain import Explanation
 from ecs_collide._findings import Finding
+from ecs_collide._snapshots import SnapshotStepper
 from ecs_collide._step_events import axis_normal
-from ecs_collide._stepper import Stepper
 from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
 from ecs_collide.events import (
     COLLISION,
@@ -51,7 +51,7 @@ class Hit(NamedTuple):
     normal: Vector
 
 
-class Space(Stepper):
+class Space(SnapshotStepper):
     """All bodies of one world: entities with `Position` and `Extents`.
 
     The four systems drive it; `ecs_collide.install` makes and connects all
@@ -489,7 +489,7 @@ class Space(Stepper):
         for row in placed.tolist():
             tree = moving if c.moves[row] else still
             assert tree.bounds_into(row, low.data, high.data, row), "not in its tree"
-        if self._is_between_steps:
+        if not self.is_stepping:
             assert (low[placed] <= c.tight_min[placed]).all(), "a body is outside its bounds"
             assert (high[placed] >= c.tight_max[placed]).all(), "a body is outside its bounds"
         for contact in self.contacts():

@@ -6,6 +6,7 @@ the small adapter made here.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -121,6 +122,42 @@ class _EsperWorld:
                 stage = [isinstance(system, kind) for kind in SYSTEMS].index(True)
             found.append((stage, type(system).__name__))
         return found
+
+    # esper has no public way to make an entity of a given id, to see which one comes next, or to
+    # let one live that is to be deleted: what a snapshot restores goes by its own names for these.
+
+    def require_known(self) -> None:
+        known = {"_entities": dict, "_entity_count": itertools.count, "_dead_entities": set}
+        for name, kind in known.items():
+            if type(getattr(esper, name, None)) is not kind:
+                raise RuntimeError(
+                    f"esper {esper.version} has no {name} that is a {kind.__name__}: snapshots "
+                    "need to know where it keeps its entities, and know esper 3.9"
+                )
+
+    def next_entity(self) -> int:
+        self.require_known()
+        # count(5) says so, and has no other way to be looked at without being moved on.
+        return int(repr(vars(esper)["_entity_count"])[len("count(") : -1])
+
+    def begin_entities_at(self, entity: int) -> None:
+        vars(esper)["_entity_count"] = itertools.count(entity)
+
+    def create(self, entity: int) -> None:
+        vars(esper)["_entities"][entity] = {}
+
+    def delete(self, entity: int) -> None:
+        self.keep(entity)  # else esper would delete it once more, and fail
+        esper.delete_entity(entity, immediate=True)
+
+    def keep(self, entity: int) -> None:
+        vars(esper)["_dead_entities"].discard(entity)
+
+    def add(self, entity: int, kind: type, component: object) -> None:
+        esper.add_component(entity, component, kind)
+
+    def remove(self, entity: int, kind: type) -> None:
+        esper.remove_component(entity, kind)
 
 
 class _System(esper.Processor):

@@ -11,6 +11,7 @@ from pathlib import Path
 import esper
 import pytest
 
+import ecs_collide as ec
 from ecs_collide import _backend
 
 _numbers = itertools.count()
@@ -55,6 +56,21 @@ def world() -> Iterator[str]:
     yield name
     esper.switch_world("default")
     esper.delete_world(name)
+
+
+@pytest.fixture
+def elsewhere(world: str) -> Iterator[Callable[..., ec.Space]]:
+    """Return a function that switches to a second, empty world and gives its space."""
+    name = f"{world}, elsewhere"
+
+    def switch(dim: int = 2) -> ec.Space:
+        esper.switch_world(name)
+        return ec.install(dim=dim)
+
+    yield switch
+    esper.switch_world(world)
+    if name in esper.list_worlds():
+        esper.delete_world(name)
 
 
 def _lives() -> list[str]:

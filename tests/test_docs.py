@@ -27,6 +27,7 @@ MODULES = [
     "systems",
     "responses",
     "impacts",
+    "_snapshots",
 ]
 
 

@@ -26,12 +26,14 @@ cython.declare(
     PUSH=cython.int,
     STOP=cython.int,
     REACH=cython.double,
+    ROUNDING=cython.double,
 )
 
 # The response components that have a rule of their own; see responses.RESPONSE_CODES.
 PUSH = 3
 STOP = 4
 
+ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
@@ -276,24 +278,24 @@ class Bodies:
                 centre[to] = path[4 * to + CENTRE] = middle
                 half[to] = path[4 * to + HALF] = size
 
-    def arrive(
-        self,
-        rows: cython.longlong[::1],
-        targets: cython.double[:, ::1],
-        speeds: cython.double[:, ::1],
-    ):
+    def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]):
         """Put bodies that were driven to a target exactly there, on the axes where nothing met them.
 
-        Those that have not turned are off by the rounding of their path.
+        There they are off by no more than the rounding of their path; a body
+        that is has come back into it after all.
         """
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
+        centre: cython.double
+        largest: cython.double
 
         for n in range(rows.shape[0]):
             i = rows[n]
             for k in range(self.dim):
-                if self.velocity[i, k] == speeds[n, k] and targets[n, k] == targets[n, k]:
+                centre = self.centre[i, k]
+                largest = max(abs(centre), abs(targets[n, k]), abs(self.motion_of(i, k)))
+                if abs(centre - targets[n, k]) <= ROUNDING * largest:
                     self.put(i, k, targets[n, k])
 
     @cython.cfunc

@@ -221,3 +221,22 @@ class Contacts:
                     self.rows[kept, k] = self.rows[n, k]
                 kept += 1
         self.n = kept
+
+    def recover(self, rows: cython.longlong[:, ::1]):
+        """Take contacts for those that are, in place of what there was.
+
+        Parameters
+        ----------
+        rows : int64 (n, 5)
+            first, second (rows), kind, axis, sign.
+        """
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        self.n = rows.shape[0]
+        if self.n > self.rows.shape[0]:
+            self.rows = grown(self.rows, self.n)
+        for n in range(self.n):
+            for k in range(5):
+                self.rows[n, k] = rows[n, k]
+            self.rows[n, 5] = 0

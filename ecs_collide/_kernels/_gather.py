@@ -363,6 +363,22 @@ class Gatherer:
         for kind in self.kinds:
             kind.file(i, None)
 
+    def forget(self, rows: cython.longlong[::1]):
+        """Let all numbers of the bodies of `rows` be looked at in the next step.
+
+        After columns were set to what the components did not say: a game may
+        set the very object again that was known.
+        """
+        kind: Kind
+        n: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for kind in self.kinds:
+            if kind.items:
+                for n in range(rows.shape[0]):
+                    for k in range(kind.width):
+                        kind.known[rows[n] * kind.width + k] = NOTHING
+
     # -- reading --
 
     def read(

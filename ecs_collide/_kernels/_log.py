@@ -121,3 +121,19 @@ class Log:
         self.contact_codes[n, 3] = sign
         self.contact_codes[n, 4] = kind
         self.contact_codes[n, 5] = reason
+
+    def recover(
+        self,
+        times: cython.double[::1],
+        bodies: cython.longlong[:, ::1],
+        codes: cython.schar[:, ::1],
+    ):
+        """Take contact events, as they stand in the columns, for all that has happened so far."""
+        n: cython.Py_ssize_t
+
+        self.clear()
+        for n in range(times.shape[0]):
+            self.add_contact(
+                codes[n, 0], codes[n, 1], times[n], bodies[n, 0], bodies[n, 1],
+                codes[n, 2], codes[n, 3], codes[n, 4], codes[n, 5],
+            )  # fmt: skip

@@ -424,17 +424,15 @@ class Timeline:
         settling: cython.bint,
         driven: cython.longlong[::1],
         targets: cython.double[:, ::1],
-        speeds: cython.double[:, ::1],
     ):
         """Move the bodies of `rows` to the end of the step and compare contacts with before.
 
-        Those of `driven` to their targets, a row for each, as far as they
-        still have the speeds at which they were driven.  With `settling`,
-        pairs that rounding has left inside each other by less than the slop
+        Those of `driven` to their targets, a row for each, where nothing has
+        turned them away.  With `settling`, pairs that rounding has left inside each other by less than the slop
         are snapped outward first.
         """
         self.bodies.finish_step(rows)
-        self.bodies.arrive(driven, targets, speeds)
+        self.bodies.arrive(driven, targets)
         self.queue.clear()
         if settling:
             self.settler.settle()

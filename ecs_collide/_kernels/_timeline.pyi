@@ -49,5 +49,4 @@ class Timeline:
         settling: bool,
         driven: memoryview,
         targets: memoryview,
-        speeds: memoryview,
     ) -> None: ...

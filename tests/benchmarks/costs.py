@@ -193,6 +193,40 @@ def memory(n: int = 100_000, frames: int = 12) -> Rows:
     ]
 
 
+def snapshot(n: int = 10_000, rounds: int = 50) -> Rows:
+    """Time saving a world and restoring it, right after a step and some steps later."""
+    import ecs_collide as ec
+
+    rows: Rows = []
+    for size in (n // 10, n):
+        esper.clear_database()
+        game = Ours(arena(size))
+        for _ in range(10):
+            game.step()
+        saving, back, empty = [], [], []
+        for _ in range(rounds):
+            data: list[bytes] = []
+            saving.append(clocked(lambda: data.append(game.space.snapshot())))  # noqa: B023
+            for _ in range(5):
+                game.step()
+            back.append(clocked(game.space.restore, data[0]))
+        for _ in range(max(rounds // 10, 1)):
+            esper.clear_database()
+            empty.append(clocked(game.space.restore, data[0]))
+        told = f"{size:,} bodies"
+        rows += [
+            (f"saving {told}, mean", mean(saving), "ms"),
+            (f"going back five steps, {told}, mean", mean(back), "ms"),
+            (f"restoring {told} into an empty world, mean", mean(empty), "ms"),
+            (f"a snapshot of {told}", len(data[0]) / 1024, "KiB"),
+        ]
+        for system in (
+            ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem, ec.MotionSystem
+        ):  # fmt: skip
+            esper.remove_processor(system)
+    return rows
+
+
 def imports(rounds: int = 5) -> Rows:
     """Time the import of the library where esper and numpy, but nothing else, are there."""
     code = (
@@ -224,6 +258,7 @@ COSTS: dict[str, Callable[..., Rows]] = {
     "build": build,
     "query": query,
     "memory": memory,
+    "snapshot": snapshot,
     "import": imports,
     "plain": plain,
 }

@@ -36,6 +36,7 @@ QUICK_COSTS: dict[str, dict[str, int]] = {
     "build": {"n": 5000, "rounds": 2},
     "query": {"n": 1000, "calls": 500},
     "memory": {"n": 5000},
+    "snapshot": {"n": 500, "rounds": 3},
     "import": {"rounds": 1},
     "plain": {"n": 20, "frames": 3},
 }

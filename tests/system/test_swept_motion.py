@@ -373,3 +373,19 @@ def test_what_was_moved_before_a_wrong_component_was_found_is_swept_after():
     esper.process(DT)
 
     assert place.x == 8.0
+
+
+def test_turned_twice_is_not_arrived():
+    """Between two walls its velocity is that of the beginning again, but not its place."""
+    box(0, 0, half=(1.0, 9.0))
+    box(10, 0, half=(1.0, 9.0))
+    speed = ec.Velocity(0, 0)
+    _, place = box(5, 0, speed, ec.Deflect())
+    space = swept()
+    esper.process(DT)
+
+    place.x = 19.0
+    esper.process(DT)
+
+    assert len(space.collisions) == 2  # 3 units to the right wall, 6 back, and 5 of 14 are left
+    assert place.x == pytest.approx(2.0 + 5.0)

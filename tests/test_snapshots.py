@@ -1,0 +1,618 @@
+"""What a snapshot holds, what restoring does to a world, and which bytes are refused."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import struct
+import zlib
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import _inventory, components
+from tests.scenes import box, mixed_bodies, mover, position, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+class Tag:
+    """A game's own component, with nothing in it."""
+
+
+def resting(n_steps=1):
+    """Return a crate that rests on a floor, the floor, and their space."""
+    floor = box((0, -1), (10, 1))
+    crate = mover((0, 1), (1, 1), (0, -1), ec.Slide())
+    space = ec.install()
+    for _ in range(n_steps):
+        esper.process(1.0)
+    assert len(space.contacts()) == 1
+    return crate, floor, space
+
+
+def everything():
+    """Return the components of all living entities, as texts."""
+    return {
+        entity: sorted(map(repr, esper.components_for_entity(entity)))
+        for entity in esper.get_entities()
+        if esper.entity_exists(entity)
+    }
+
+
+# -- what is in it --
+
+
+def test_every_component_of_the_library_is_held_with_all_its_fields():
+    kinds = {
+        kind
+        for name, kind in vars(components).items()
+        if inspect.isclass(kind) and kind.__module__ == components.__name__ and name[0] != "_"
+    }
+
+    assert set(_inventory.FIELDS) == kinds
+    for kind, names in _inventory.FIELDS.items():
+        slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
+        assert list(names) == slots
+
+
+def test_layout_is_the_same_on_every_platform():
+    for _ in range(2):
+        esper.create_entity()
+    mover((0.5, -0.0), (1, 2), (3, 4), ec.Deflect(0.25), ec.Mass(math.inf))
+    box((9, 9), (1, 1), ec.Sensor())
+    space = ec.install()
+    esper.process(1.0)
+
+    data = space.snapshot()
+
+    magic, version, dim, n_sections, length, _ = struct.unpack_from("<8sHHIQQ", data)
+    assert (magic, version, dim, n_sections) == (b"\x89ecsc\r\n\x1a", 1, 2, 16)
+    assert length == len(data) == 601
+    assert zlib.crc32(data) == 3357799022
+
+
+def test_numbers_come_back_with_every_bit(elsewhere):
+    values = [-0.0, 5e-324, 1 / 3, math.inf, -math.inf, math.nan, 2.0**600]
+    entities = []
+    for value in values:
+        entities.append(mover((1, 2), (1, 1), (0, 0)))
+        esper.component_for_entity(entities[-1], ec.Velocity).x = value
+        esper.component_for_entity(entities[-1], ec.Position).z = value
+    data = ec.install().snapshot()
+
+    elsewhere().restore(data)
+
+    for entity, value in zip(entities, values, strict=True):
+        speed = esper.component_for_entity(entity, ec.Velocity)
+        place = esper.component_for_entity(entity, ec.Position)
+        assert struct.pack("<2d", speed.x, place.z) == struct.pack("<2d", value, value)
+
+
+def test_a_component_with_no_number_is_refused_by_name():
+    entity = mover((1, 2), (1, 1), (0, 0))
+    esper.component_for_entity(entity, ec.Velocity).y = "fast"
+
+    with pytest.raises(TypeError, match=rf"entity {entity}: Velocity.y is 'fast'"):
+        ec.install().snapshot()
+
+
+def test_a_component_that_lacks_a_number_is_refused_by_name():
+    entity = mover((1, 2), (1, 1), (0, 0))
+    del esper.component_for_entity(entity, ec.Velocity).y
+
+    with pytest.raises(TypeError, match=rf"entity {entity}: Velocity .* has no y"):
+        ec.install().snapshot()
+
+
+def test_saving_changes_nothing():
+    for body in mixed_bodies():
+        esper.create_entity(*body)
+    space = ec.install()
+    for step in range(6):
+        esper.delete_entity(100 + step)
+        first = space.snapshot()
+        assert space.snapshot() == first
+        esper.process(1 / 60)
+
+
+def test_settings_events_and_counts_come_back(elsewhere):
+    mover((0, 0), (1, 1), (9, 0), ec.Deflect())
+    box((5, 0), (1, 1))
+    space = ec.install(ec.Space(rest_speed=0.5, pair_limit=7, answer_limit=99))
+    esper.process(1.0)
+    data, collisions = space.snapshot(), list(space.collisions)
+    assert len(collisions) == 1
+
+    other = elsewhere()
+    other.restore(data)
+
+    assert (other.rest_speed, other.pair_limit, other.answer_limit) == (0.5, 7, 99)
+    assert list(other.collisions) == collisions
+    assert list(other.contacts_began) == list(space.contacts_began)
+    assert (other.stats.step, other.stats.impacts) == (1, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        other.collision_array["time"] = 0
+
+
+# -- what it does to a world --
+
+
+def test_components_are_set_in_place():
+    crate, _, space = resting()
+    held = esper.component_for_entity(crate, ec.Position)
+    there = held.xy
+    data = space.snapshot()
+    held.xy = (50, 50)
+    esper.process(1.0)
+
+    space.restore(data)
+
+    assert esper.component_for_entity(crate, ec.Position) is held
+    assert held.xy == there
+
+
+def test_zeros_get_their_sign_back_in_place():
+    crate, _, space = resting()
+    held = esper.component_for_entity(crate, ec.Velocity)
+    held.x = -0.0
+    data = space.snapshot()
+    held.x = 0.0
+
+    space.restore(data)
+
+    assert math.copysign(1.0, held.x) == -1.0
+
+
+def test_whole_numbers_stay_what_they_are():
+    crate, _, space = resting()
+    held = esper.component_for_entity(crate, ec.Position)
+    held.x = 3
+    data = space.snapshot()
+
+    space.restore(data)
+
+    assert type(held.x) is int
+
+
+def test_a_subclass_under_its_base_is_set_in_place():
+    class Followed(ec.Position):
+        pass
+
+    _, _, space = resting()
+    entity = esper.create_entity(ec.Extents(1, 1))
+    held = Followed(40, 40)
+    esper.add_component(entity, held, ec.Position)
+    data = space.snapshot()
+    held.set(0, 90)
+
+    space.restore(data)
+
+    assert esper.component_for_entity(entity, ec.Position) is held
+    assert held.xy == (40, 40)
+
+
+def test_what_came_since_goes_and_what_went_comes_back():
+    crate, floor, space = resting()
+    marker = esper.create_entity(ec.Position(7, 7))
+    data, before = space.snapshot(), everything()
+    esper.delete_entity(crate, immediate=True)
+    esper.delete_entity(marker)
+    esper.remove_component(floor, ec.Extents)
+    esper.add_component(floor, ec.Velocity(1, 1))
+    bullet = mover((0, 5), (1, 1), (0, -50), ec.Stop())
+    doomed = mover((0, 15), (1, 1), (0, -50), ec.Stop())
+    esper.delete_entity(doomed)
+
+    space.restore(data)
+
+    assert everything() == before
+    assert not esper.entity_exists(bullet)
+    assert space.entities == [floor, crate]
+    space.check()
+    esper.process(1.0)  # nothing is left that esper would delete twice
+    assert [event.other(crate) for event in space.contacts_ended] == []
+
+
+def test_new_entities_get_the_ids_they_got_the_first_time():
+    _, _, space = resting()
+    data = space.snapshot()
+    first = [box((30 * n, 30), (1, 1)) for n in range(3)]
+
+    space.restore(data)
+
+    assert [box((30 * n, 30), (1, 1)) for n in range(3)] == first
+
+
+def test_an_entity_that_is_to_be_deleted_takes_no_id():
+    _, _, space = resting()
+    data = space.snapshot()
+    doomed = esper.create_entity(Tag())
+    esper.delete_entity(doomed)
+
+    space.restore(data)
+
+    assert esper.create_entity(Tag()) == doomed
+    esper.process(1.0)
+    assert esper.entity_exists(doomed)
+
+
+def test_entities_of_other_kinds_are_left_alone_and_keep_their_ids():
+    old = esper.create_entity(Tag())
+    gone = esper.create_entity(Tag())
+    _, _, space = resting()
+    data = space.snapshot()
+    esper.delete_entity(gone, immediate=True)
+    menu = esper.create_entity(Tag())
+    esper.create_entity(ec.Position(3, 3))
+    doomed = esper.create_entity(Tag())
+    esper.delete_entity(doomed)
+
+    space.restore(data)
+
+    assert esper.has_component(menu, Tag)
+    assert esper.has_component(old, Tag)
+    assert not esper.entity_exists(gone)
+    new = esper.create_entity(Tag())
+    assert new > menu
+    esper.process(1.0)
+    assert esper.entity_exists(new)
+
+
+def test_an_entity_that_became_a_body_since_is_none_again():
+    tagged = esper.create_entity(Tag())
+    _, _, space = resting()
+    data = space.snapshot()
+    esper.add_component(tagged, ec.Position(0, 50))
+    esper.add_component(tagged, ec.Extents(1, 1))
+    esper.process(1.0)
+
+    space.restore(data)
+
+    assert [type(item) for item in esper.components_for_entity(tagged)] == [Tag]
+    assert tagged not in space
+
+
+def test_a_body_that_moves_only_since_is_among_the_others_again():
+    _, floor, space = resting()
+    data = space.snapshot()
+    esper.add_component(floor, ec.Velocity(0, 0))
+    esper.process(1.0)
+
+    space.restore(data)
+
+    space.check()
+    assert space.query((5, -1), (6, -1)) == [floor]
+
+
+def test_a_body_that_lost_all_that_is_held_ends_its_contacts():
+    floor = esper.create_entity(ec.Position(0, -1), ec.Extents(10, 1), Tag())
+    mover((0, 1), (1, 1), (0, -1), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+    esper.remove_component(floor, ec.Position)
+    esper.remove_component(floor, ec.Extents)
+    data = space.snapshot()
+    esper.process(1.0)
+
+    space.restore(data)
+    assert space.contacts(floor)
+    esper.process(1.0)
+
+    assert [e.reason for e in space.contacts_ended] == [ec.EndReason.COMPONENT_REMOVED]
+    assert floor not in space
+
+
+def test_a_saved_game_in_a_world_that_was_built_anew(elsewhere):
+    def build():
+        box((0, -1), (10, 1))
+        return [box((4 * n, 20), (1, 1), ec.Sensor(), Tag()) for n in range(3)]
+
+    coins = build()
+    space = ec.install()
+    esper.delete_entity(coins[1])
+    esper.process(1.0)
+    data = space.snapshot()
+    other = elsewhere()
+    build()
+
+    other.restore(data)
+
+    assert [esper.entity_exists(coin) for coin in coins] == [True, False, True]
+    assert esper.has_component(coins[0], Tag)
+
+
+def test_restoring_is_no_teleport_and_a_teleport_before_it_stays_one():
+    crate, floor, space = resting()
+    esper.process(1.0)
+    calm = space.snapshot()
+    esper.component_for_entity(crate, ec.Position).x = 2
+    moved = space.snapshot()
+    esper.process(1.0)
+    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
+
+    space.restore(calm)
+    esper.process(1.0)
+    assert len(space.contacts_ended) == 0
+    space.restore(moved)
+    esper.process(1.0)
+    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
+    assert position(crate) == (2, 1)
+    assert space.contacts(floor)
+
+
+def test_a_teleport_of_what_does_not_move_stays_one():
+    # Its numbers are the same before and after the step: nothing is written.
+    _, floor, space = resting()
+    esper.component_for_entity(floor, ec.Position).x = 2
+    moved = space.snapshot()
+    esper.process(1.0)
+
+    space.restore(moved)
+    assert space.bounds(floor) == ((-10, -2), (10, 0))
+    esper.process(1.0)
+
+    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
+    assert space.bounds(floor) == ((-8, -2), (12, 0))
+
+
+def test_setting_the_very_object_again_is_seen():
+    # What is known of a component is the object in it: the same one says nothing new.
+    there, fast = 5.0, 3.0
+    walker = mover((0, 0), (1, 1), (0, 0))
+    still = box((50, 50), (1, 1))
+    space = ec.install()
+    esper.process(1.0)
+    data = space.snapshot()
+    for _ in range(2):
+        esper.component_for_entity(walker, ec.Velocity).x = fast
+        esper.component_for_entity(still, ec.Position).x = there
+        esper.process(1.0)
+        assert position(walker) == (3, 0)
+        assert space.bounds(still) == ((4, 49), (6, 51))
+        space.restore(data)
+
+
+def replace_body(entity):
+    esper.add_component(entity, ec.Position(0, 1))
+    esper.add_component(entity, ec.Extents(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda e: esper.delete_entity(e), ec.EndReason.ENTITY_DELETED),
+        (lambda e: esper.delete_entity(e, immediate=True), ec.EndReason.ENTITY_DELETED),
+        (lambda e: esper.remove_component(e, ec.Extents), ec.EndReason.COMPONENT_REMOVED),
+        (lambda e: esper.clear_database(), ec.EndReason.WORLD_CLEARED),
+        (replace_body, ec.EndReason.ENTITY_DELETED),
+    ],
+)
+def test_what_no_step_has_seen_yet_is_seen_after_restoring(change, reason, elsewhere):
+    crate, floor, space = resting()
+    change(crate)
+    data = space.snapshot()
+
+    other = elsewhere()
+    other.restore(data)
+
+    assert other.contacts(floor) == space.contacts(floor)
+    assert other.bounds(crate) == space.bounds(crate) == ((-1, 0), (1, 2))
+    other.check()
+    esper.process(1.0)
+    assert [(e.first, e.second, e.reason) for e in other.contacts_ended] == [(floor, crate, reason)]
+
+
+def test_events_of_a_step_that_failed_are_not_lost(elsewhere):
+    crate, floor, space = resting()
+    extra = mover((0, 50), (1, 1), (0, 0))
+    esper.delete_entity(crate, immediate=True)
+    esper.component_for_entity(extra, ec.Velocity).x = "fast"
+    with pytest.raises(TypeError, match="no number"):
+        esper.process(1.0)
+    esper.component_for_entity(extra, ec.Velocity).x = 0.0
+    data = space.snapshot()
+
+    other = elsewhere()
+    other.restore(data)
+    esper.process(1.0)
+
+    assert [(e.first, e.second) for e in other.contacts_ended] == [(floor, crate)]
+
+
+def test_what_a_step_that_failed_has_seen_is_kept(elsewhere):
+    crate, _, space = resting()
+    extra = mover((0, 50), (1, 1), (0, 0))
+    esper.process(1.0)
+    late = box((30, 30), (1, 1))
+    box((31, 30), (1, 1))  # over it: of two that are new and do not move nothing is told
+    esper.component_for_entity(crate, ec.Position).x = 2
+    esper.component_for_entity(extra, ec.Velocity).x = "fast"
+    with pytest.raises(TypeError, match="no number"):
+        esper.process(1.0)
+    esper.component_for_entity(extra, ec.Velocity).x = 0.0
+    data = space.snapshot()
+    assert late in space
+    assert space.query((29, 29), (29.5, 31)) == []
+
+    bodies = space.entities
+    esper.process(1.0)
+    contacts = space.contacts()
+
+    other = elsewhere()
+    other.restore(data)
+
+    assert other.entities == bodies
+    assert other.query((29, 29), (29.5, 31)) == []
+    esper.process(1.0)
+    assert other.query((29, 29), (29.5, 31)) == [late]
+    assert other.contacts() == contacts
+    assert [e.reason for e in other.contacts_ended] == [ec.EndReason.TELEPORTED]
+
+
+def test_what_does_not_move_and_a_failed_step_has_seen_elsewhere():
+    sign, post = box((0, 0), (1, 1)), box((9, 9), (1, 1))
+    space = ec.install()
+    esper.process(1.0)
+    esper.component_for_entity(sign, ec.Position).x = 30
+    esper.component_for_entity(post, ec.Extents).x = "wide"
+    with pytest.raises(TypeError, match="no number"):
+        esper.process(1.0)
+    esper.component_for_entity(post, ec.Extents).x = 1.0
+    data = space.snapshot()
+
+    space.restore(data)
+
+    space.check()
+    assert space.snapshot() == data
+    esper.process(1.0)
+    assert space.query((30, 0), (30, 0)) == [sign]
+
+
+def test_reports_that_no_step_has_told_are_kept(elsewhere):
+    crate, _, space = resting()
+    extra = mover((0, 50), (1, 1), (0, 0))
+    esper.component_for_entity(crate, ec.Velocity).x = math.nan
+    space.update_bounds(1.0)  # a step that is never finished: it has found the nan
+    esper.component_for_entity(extra, ec.Velocity).x = "fast"
+    with pytest.raises(TypeError, match="no number"):
+        esper.process(1.0)
+    esper.component_for_entity(extra, ec.Velocity).x = 0.0
+    data = space.snapshot()
+
+    other = elsewhere()
+    other.restore(data)
+
+    assert other.reports == []
+    with pytest.warns(RuntimeWarning, match=f"entity {crate} is left out"):
+        esper.process(1.0)
+
+
+def test_a_quarantined_body_is_not_reported_again(elsewhere):
+    crate, _, space = resting()
+    esper.component_for_entity(crate, ec.Velocity).x = math.nan
+    with pytest.warns(RuntimeWarning, match="left out"):
+        esper.process(1.0)
+    data = space.snapshot()
+
+    other = elsewhere()
+    other.restore(data)
+
+    assert list(map(str, other.reports)) == list(map(str, space.reports))
+    assert math.isnan(other.reports[0].value)
+    esper.process(1.0)
+    assert len(other.reports) == 1
+    other.check()
+    esper.component_for_entity(crate, ec.Velocity).set(0, -1)
+    esper.process(1.0)
+    assert other.contacts(crate)
+
+
+def test_queries_answer_as_they_did(elsewhere):
+    for body in mixed_bodies():
+        esper.create_entity(*body)
+    space = ec.install()
+    for _ in range(5):
+        esper.process(1 / 60)
+    data = space.snapshot()
+    asked = [((x, y), (x + 6, y + 5)) for x in range(0, 60, 5) for y in range(0, 40, 5)]
+    found = [space.query(*region) for region in asked]
+    hits = [space.cast_ray(low, (40, 7)) for low, _ in asked]
+
+    other = elsewhere()
+    other.restore(data)
+
+    assert [other.query(*region) for region in asked] == found
+    assert [other.cast_ray(low, (40, 7)) for low, _ in asked] == hits
+    assert (other.velocities() == space.velocities()).all()
+
+
+# -- when --
+
+
+def test_in_handlers_both_can_be_done():
+    crate, _, space = _falling()
+    kept = [space.snapshot()]
+
+    def again(event):
+        kept.append(space.snapshot())
+        space.restore(kept[0])
+
+    stop = space.on_contact_began(again)
+    start = position(crate)
+    for _ in range(3):
+        esper.process(1.0)
+        assert position(crate) == start
+    stop()
+    space.restore(kept[-1])
+    assert position(crate) == (0, 1)
+    space.check()
+
+
+def _falling():
+    floor = box((0, -1), (10, 1))
+    crate = mover((0, 2), (1, 1), (0, -3), ec.Slide())
+    return crate, floor, ec.install()
+
+
+@pytest.mark.parametrize("what", ["snapshot", "restore"])
+def test_not_in_a_response(what):
+    _, _, space = _falling()
+    data = space.snapshot()
+    space.respond_with(
+        ec.Slide, lambda impact: space.snapshot() if what == "snapshot" else space.restore(data)
+    )
+
+    with pytest.raises(RuntimeError, match=rf"{what}\(\) was called (with)?in a"):
+        esper.process(1.0)
+    space.check()
+
+
+def test_a_step_that_was_never_finished_is_not_saved_and_is_dropped():
+    crate, _, space = _falling()
+    data = space.snapshot()
+    space.update_bounds(1.0)
+    space.queue_impacts()
+    impact = space.next_impact()
+    with pytest.raises(RuntimeError, match="never finished"):
+        space.snapshot()
+
+    space.restore(data)
+
+    assert impact.is_over
+    assert space.snapshot() == data
+    with pytest.raises(RuntimeError, match="out of order"):
+        space.finish_step()
+    esper.process(1.0)
+    assert position(crate) == (0, 1)
+    assert velocity(crate) == (0, 0)
+
+
+def test_not_while_another_world_is_current(elsewhere):
+    _, _, space = resting()
+    data = space.snapshot()
+    elsewhere()
+
+    with pytest.raises(RuntimeError, match="install a space of its own"):
+        space.snapshot()
+    with pytest.raises(RuntimeError, match="install a space of its own"):
+        space.restore(data)
+    assert everything() == {}
+
+
+def test_without_a_world():
+    with pytest.raises(RuntimeError, match="belongs to no world yet"):
+        ec.Space().snapshot()
+
+
+def test_an_esper_that_keeps_its_entities_elsewhere(monkeypatch):
+    _, _, space = resting()
+    data = space.snapshot()
+    monkeypatch.setattr(esper, "_entity_count", iter(itertools.count(9)).__next__)
+
+    with pytest.raises(RuntimeError, match="no _entity_count that is a count"):
+        space.snapshot()
+    with pytest.raises(RuntimeError, match="no _entity_count that is a count"):
+        space.restore(data)

@@ -1,0 +1,201 @@
+"""Snapshots of a game's own components: saving, loading, changing in place."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import position
+from tests.test_snapshots import Tag, everything, resting
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+class Health:
+    """A game's own component."""
+
+    def __init__(self, points):
+        self.points = points
+
+
+def save_health(health):
+    return health.points.to_bytes(4, "little")
+
+
+def load_health(data):
+    return Health(int.from_bytes(data, "little"))
+
+
+def remember_health(space, **how):
+    space.snapshot_with(Health, save_health, load_health, **how)
+
+
+def test_own_components_come_back(elsewhere):
+    crate, floor, space = resting()
+    remember_health(space)
+    space.snapshot_with(Tag, save=lambda tag: b"", load=lambda data: Tag())
+    esper.add_component(crate, Health(70))
+    esper.add_component(floor, Tag())
+    lone = esper.create_entity(Health(1))
+    data = space.snapshot()
+
+    other = elsewhere()
+    other.snapshot_with(Tag, save=lambda tag: b"", load=lambda data: Tag())  # in another order
+    remember_health(other)
+    for _ in range(2):  # the second time they are all there
+        other.restore(data)
+
+    assert esper.component_for_entity(crate, Health).points == 70
+    assert esper.component_for_entity(lone, Health).points == 1
+    assert esper.has_component(floor, Tag)
+    assert not esper.has_component(floor, Health)
+
+
+def test_an_own_component_that_is_the_same_is_left_alone():
+    crate, floor, space = resting()
+    remember_health(space)
+    same, other = Health(5), Health(6)
+    esper.add_component(crate, same)
+    esper.add_component(floor, other)
+    data = space.snapshot()
+    other.points = 7
+
+    space.restore(data)
+
+    assert esper.component_for_entity(crate, Health) is same
+    assert esper.component_for_entity(floor, Health) is not other
+    assert esper.component_for_entity(floor, Health).points == 6
+
+
+def test_an_own_component_can_be_changed_in_place():
+    crate, floor, space = resting()
+
+    def update(health, data):
+        health.points = int.from_bytes(data, "little")
+
+    remember_health(space, update=update)
+    held = Health(5)
+    esper.add_component(crate, held)
+    esper.add_component(floor, Health(8))
+    data = space.snapshot()
+    held.points = 0
+    esper.remove_component(floor, Health)
+
+    space.restore(data)
+
+    assert esper.component_for_entity(crate, Health) is held
+    assert held.points == 5
+    assert esper.component_for_entity(floor, Health).points == 8
+
+
+def test_a_load_that_raises_leaves_the_world_untouched():
+    crate, _, space = resting()
+
+    def load(data):
+        raise KeyError("no such weapon")
+
+    space.snapshot_with(Health, save_health, load)
+    esper.add_component(crate, Health(5))
+    data = space.snapshot()
+    esper.component_for_entity(crate, Health).points = 6
+    esper.component_for_entity(crate, ec.Position).x = 9
+    now = space.snapshot()
+
+    with pytest.raises(KeyError, match="no such weapon") as raised:
+        space.restore(data)
+
+    assert f"Health of entity {crate}; nothing has been changed" in raised.value.__notes__[0]
+    assert space.snapshot() == now
+
+
+def test_load_must_give_a_component():
+    crate, _, space = resting()
+    space.snapshot_with(Health, save_health, lambda data: None)
+    esper.add_component(crate, Health(5))
+    data = space.snapshot()
+    esper.remove_component(crate, Health)
+
+    with pytest.raises(TypeError, match="load gave None, and must give a Health"):
+        space.restore(data)
+
+
+def test_an_update_that_raises_spoils_nothing_else():
+    crate, floor, space = resting()
+
+    def update(health, data):
+        raise KeyError(f"for {health.points}")
+
+    remember_health(space, update=update)
+    for entity in (crate, floor):
+        esper.add_component(entity, Health(entity))
+    data = space.snapshot()
+    for entity in (crate, floor):
+        esper.component_for_entity(entity, Health).points = 77
+    esper.component_for_entity(crate, ec.Position).x = 9
+
+    with pytest.raises(ExceptionGroup, match="2 updates"):
+        space.restore(data)
+
+    assert position(crate) == (0, 1)
+    space.check()
+
+
+def test_own_components_that_nobody_can_load_are_refused(elsewhere):
+    crate, _, space = resting()
+    remember_health(space, name="hit points")
+    esper.add_component(crate, Health(5))
+    data = space.snapshot()
+
+    other = elsewhere()
+
+    with pytest.raises(ValueError, match="holds hit points components of the game's own"):
+        other.restore(data)
+    assert everything() == {}
+
+
+def test_types_a_snapshot_does_not_know_are_left_alone():
+    crate, _, space = resting()
+    data = space.snapshot()
+    remember_health(space)
+    esper.add_component(crate, Health(5))
+    lone = esper.create_entity(Health(6))
+    esper.component_for_entity(crate, ec.Position).x = 9
+
+    space.restore(data)
+
+    assert esper.component_for_entity(crate, Health).points == 5
+    assert esper.component_for_entity(lone, Health).points == 6
+    assert position(crate) == (0, 1)
+
+
+def test_what_snapshot_with_refuses():
+    space = ec.install()
+    remember_health(space)
+
+    with pytest.raises(ValueError, match="hold Position components without being told"):
+        space.snapshot_with(ec.Position, save_health, load_health)
+    with pytest.raises(ValueError, match="name='Health'"):
+        space.snapshot_with(Tag, save_health, load_health, name="Health")
+    with pytest.raises(ValueError, match="name='Mass'"):
+        space.snapshot_with(Tag, save_health, load_health, name="Mass")
+    with pytest.raises(TypeError, match="component=3"):
+        space.snapshot_with(3, save_health, load_health)
+    with pytest.raises(TypeError, match="load=None"):
+        space.snapshot_with(Tag, save_health, None)
+    with pytest.raises(TypeError, match="update=3"):
+        space.snapshot_with(Tag, save_health, load_health, 3)
+    remember_health(space)  # once more is no harm
+    for n in range(53):
+        space.snapshot_with(type(f"Own{n}", (), {}), save_health, load_health)
+    with pytest.raises(ValueError, match="54 types"):
+        space.snapshot_with(Tag, save_health, load_health)
+
+
+def test_save_must_give_bytes():
+    crate, _, space = resting()
+    space.snapshot_with(Health, lambda health: health.points, load_health)
+    esper.add_component(crate, Health(5))
+
+    with pytest.raises(TypeError, match=f"save gave 5 for the Health of entity {crate}"):
+        space.snapshot()

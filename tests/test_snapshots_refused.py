@@ -1,0 +1,196 @@
+"""Which bytes are no snapshot: damaged, cut short, foreign, or made to look right."""
+
+from __future__ import annotations
+
+import ast
+import math
+import random
+import struct
+import warnings
+import zlib
+from pathlib import Path
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import _archive, _inventory
+from tests.scenes import gas, mixed_bodies
+from tests.test_snapshots_of_own import Health, remember_health
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+@pytest.fixture
+def busy():
+    """Return a space with a bit of everything, one snapshot of it, and another later one."""
+    for body in mixed_bodies():
+        esper.create_entity(*body)
+    space = ec.install()
+    remember_health(space)
+    esper.add_component(70, Health(3))
+    while not (len(space.collision_array) and len(space.contact_array)):
+        esper.process(1 / 60)
+    esper.delete_entity(90)
+    esper.component_for_entity(91, ec.Position).x += 1.0
+    data = space.snapshot()
+    for _ in range(3):
+        esper.process(1 / 60)
+    return space, data, space.snapshot()
+
+
+def test_flipped_bits_are_refused_and_the_world_is_untouched(busy, request):
+    space, data, now = busy
+    rng = random.Random(1)
+
+    for n in range(10_000 if request.config.getoption("--long") or ec.COMPILED else 1000):
+        damaged = bytearray(data)
+        for _ in range(1 + n % 3):
+            at = rng.randrange(8 * len(data)) if n % 4 else rng.randrange(8 * 200)
+            damaged[at >> 3] ^= 1 << (at & 7)
+        if bytes(damaged) == data:
+            continue
+        with pytest.raises(ValueError, match=r"snapshot|bytes"):
+            space.restore(bytes(damaged))
+        if n % 100 == 0:
+            assert space.snapshot() == now
+    assert space.snapshot() == now
+
+
+def test_what_is_cut_short_or_too_long_is_refused(busy):
+    space, data, now = busy
+    rng = random.Random(2)
+    cuts = [*range(200), *(rng.randrange(len(data)) for _ in range(800)), len(data) - 1]
+
+    for cut in cuts:
+        with pytest.raises(ValueError, match="no snapshot" if cut < 32 else f"has {cut} now"):
+            space.restore(data[:cut])
+    with pytest.raises(ValueError, match="long and has"):
+        space.restore(data + b"\0")
+    assert space.snapshot() == now
+
+
+def sealed(data):
+    """Return changed bytes with a checksum that says they are as they were given out."""
+    start = bytes(data[:24])
+    rest = bytes(data[32:])
+    whole = start + bytes(8)
+    crc, adler = zlib.crc32(rest, zlib.crc32(whole)), zlib.adler32(rest, zlib.adler32(whole))
+    return start + struct.pack("<Q", crc << 32 | adler) + rest
+
+
+def test_bytes_that_were_made_to_look_right_do_no_harm(busy, request):
+    space, data, _ = busy
+    assert sealed(data) == data
+    rng = random.Random(3)
+    n_taken = n_refused = 0
+
+    for n in range(4000 if request.config.getoption("--long") else 400 if ec.COMPILED else 60):
+        forged = bytearray(data)
+        for _ in range(1 + n % 3):
+            at = rng.randrange(32, len(data)) if n % 3 else rng.randrange(32, 800)
+            forged[at] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
+        try:
+            space.restore(sealed(forged))
+        except ValueError:
+            n_refused += 1
+            continue
+        n_taken += 1
+        space.check()
+        for events in (space.collisions, space.contacts_began, space.contacts_ended):
+            assert len(list(events)) == len(events)
+        if n_taken % 4 == 0:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                esper.process(1 / 60)
+    assert n_taken > 10
+    assert n_refused > 10
+    space.restore(data)
+    assert space.snapshot() == data
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "value"),
+    [
+        ("collisions", "kind", 4),
+        ("collisions", "answer", -1),
+        ("contact_events", "event", 2),
+        ("contact_events", "reason", 7),
+        ("contacts", "axis", 2),
+        ("contacts", "sign", 0),
+        ("contacts", "kind", 2),
+        ("contacts", "first", 10_000),
+        ("strays", "body", 10_000),
+        ("strays", "axis", 2),
+        ("strays", "column", 8),
+        ("strays", "value", math.nan),
+    ],
+)
+def test_sections_that_contradict_each_other_are_refused(busy, section, field, value):
+    space, data, now = busy
+    state = _archive.decode(data, 2, _inventory.WIDTHS)
+    array = getattr(state, section).copy()
+    assert len(array)
+    array[field][0] = value
+    setattr(state, section, array)
+
+    with pytest.raises(ValueError, match="contradicts itself"):
+        space.restore(_archive.encode(state))
+    assert space.snapshot() == now
+
+
+def test_another_format_is_refused_by_name():
+    space = ec.install()
+    data = bytearray(space.snapshot())
+    data[8] = 2
+
+    with pytest.raises(ValueError, match=r"has format 2 and this version .* reads format 1"):
+        space.restore(sealed(data))
+
+
+def test_another_dimension_is_refused_by_name(elsewhere):
+    data = ec.install().snapshot()
+
+    with pytest.raises(ValueError, match=r"is of a 2D space and this one has dim=3"):
+        elsewhere(dim=3).restore(data)
+
+
+def test_components_of_a_later_version_are_refused_by_name():
+    space = ec.install()
+    data = space.snapshot()
+
+    with pytest.raises(ValueError, match="holds Sensor components, which this version"):
+        _archive.decode(data, 2, {k: n for k, n in _inventory.WIDTHS.items() if k != "Sensor"})
+
+
+@pytest.mark.parametrize("data", [None, "text", 7, [1, 2]])
+def test_what_is_no_bytes_is_refused(data):
+    with pytest.raises(TypeError, match="takes the bytes"):
+        ec.install().restore(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", bytes(100), b"\x89PNG\r\n\x1a\n" + bytes(90)])
+def test_foreign_bytes_are_refused(data):
+    with pytest.raises(ValueError, match="are no snapshot of ecs_collide"):
+        ec.install().restore(data)
+
+
+def test_other_kinds_of_bytes_are_taken():
+    gas(4, 3.5, 9.0)
+    space = ec.install()
+    data = space.snapshot()
+
+    for same in (bytearray(data), memoryview(data)):
+        space.restore(same)
+    assert space.snapshot() == data
+
+
+def test_nothing_in_it_is_code():
+    for module in (_archive, _inventory):
+        tree = ast.parse(Path(module.__file__).read_text("utf-8"))
+        nodes = list(ast.walk(tree))
+        names = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+        assert not names & {"pickle", "marshal", "shelve", "importlib"}
+        called = {getattr(node.func, "id", "") for node in nodes if isinstance(node, ast.Call)}
+        assert not called & {"eval", "exec", "compile", "__import__"}
