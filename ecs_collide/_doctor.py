@@ -96,6 +96,12 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
             f"{stats.pair_limit_hits} pair(s) met so often in the last step that they no longer "
             "bounced (Space.pair_limit)",
         )
+    if stats.left_out:
+        yield found(
+            "crowd",
+            f"{stats.left_out} pairs of bodies that lie inside each other were left out of the last "
+            "step, for which there was no room: spread them out",
+        )
     if stats.crushed:
         yield found("crushed", f"{stats.crushed} pair(s) were crushed in the last step")
 

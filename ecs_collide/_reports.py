@@ -42,18 +42,18 @@ def rules(components: Components, dim: int) -> list[Rule]:
 
 
 class Report(NamedTuple):
-    """Something the game should know: a body was left out of the collisions.
+    """Something the game should know: a body, or pairs of a crowd, were left out of collisions.
 
     Attributes
     ----------
     step : int
         Since which step.
     entity : int
-        Whose component it is.
+        Whose component it is; of a crowd the lowest.
     field : str
-        Component and attribute, as ``"Velocity.x"``.
+        Component and attribute, as ``"Velocity.x"``; of a crowd ``"Position"``.
     value : object
-        What it says.
+        What it says; of a crowd the number of pairs.
     message : str
         The same in a sentence, with what would have been right.
     """

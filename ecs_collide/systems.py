@@ -116,7 +116,10 @@ class _EsperWorld:
 
     def systems(self, space: object) -> list[tuple[int | None, str]]:
         found: list[tuple[int | None, str]] = []
-        for system in getattr(esper, "_processors", ()):
+        running: Any = getattr(esper, "_processors", None)
+        if type(running) is not list:  # without its order, then
+            running = [system for kind in SYSTEMS if (system := esper.get_processor(kind))]
+        for system in running:
             stage = None
             if isinstance(system, _System) and system.space is space:
                 stage = [isinstance(system, kind) for kind in SYSTEMS].index(True)

@@ -375,6 +375,15 @@ def test_systems_of_the_game_outside_the_four_are_no_finding(space):
     assert space.doctor() == []
 
 
+def test_systems_are_found_one_by_one_where_esper_does_not_list_them(space, monkeypatch):
+    monkeypatch.delattr(esper, "_processors")
+    assert space.doctor() == []
+
+    esper._processors_dict.pop(ec.MotionSystem)
+    assert causes(space.doctor()) == ["system_missing"]
+    monkeypatch.undo()
+
+
 def test_a_space_without_systems(world):
     space = ec.install()
     for system in (ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem, ec.MotionSystem):

@@ -47,6 +47,7 @@ def test_thousands_of_boxes_in_one_point(life):
     assert space.stats.left_out == n * (n - 1) // 2
     assert space.stats.pairs == 0
     assert len(space.contacts()) == 0
+    assert [finding.cause for finding in space.doctor()] == ["crowd"]
     space.check()
 
 
