@@ -99,8 +99,8 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
     if stats.left_out:
         yield found(
             "crowd",
-            f"{stats.left_out} pairs of bodies that lie inside each other were left out of the last "
-            "step, for which there was no room: spread them out",
+            f"{stats.left_out} pairs of bodies that lie inside each other were left out of the "
+            "last step, for which there was no room: spread them out",
         )
     if stats.crushed:
         yield found("crushed", f"{stats.crushed} pair(s) were crushed in the last step")
