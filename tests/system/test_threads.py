@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 
 import esper
 import pytest
@@ -105,6 +106,10 @@ def test_threads_that_race_take_whole_steps_or_none(life):
     crates = [mover((3 * i, 0), (1, 1), (1, -1), ec.Slide()) for i in range(20)]
     space = ec.install()
     ledger = Ledger(space)
+    # In the middle of each step, a moment for the others.
+    space.on_collision(
+        lambda hit: time.sleep(1e-4) if crates[0] in (hit.first, hit.second) else None
+    )
     done, refused, others = [], [], []
     n = 150 if life == "compiled" else 40
 
