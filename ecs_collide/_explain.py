@@ -91,6 +91,7 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
     both = (first, second)
     if not (e.is_moving(first) or e.is_moving(second)):
         names = f"{e.velocity.type.__name__} and {e.growth.type.__name__}"
+        names += " and responses" if e.sweeps else ""
         resting = Finding(
             "at_rest",
             both,
@@ -104,11 +105,12 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
             text = f"entity {entity} is a Sensor, which is crossed"
             return Verdict.CROSSING, [Finding("sensor", (entity,), text)]
     if not (e.yields(first) or e.yields(second)):
+        velocity = "" if e.sweeps else f"{e.velocity.type.__name__}, "
         return Verdict.CROSSING, [
             Finding(
                 "neither_yields",
                 both,
-                "neither yields: that takes Velocity, a response (Slide, Deflect, Push, Stop or "
+                f"neither yields: that takes {velocity}a response (Slide, Deflect, Push, Stop or "
                 "one of your own) and finite Mass",
             )
         ]
@@ -121,7 +123,8 @@ def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterato
     for entity in both:
         if e.is_moved_by_the_game(entity):
             text = f"the game has set where entity {entity} is, or how large, since the last step"
-            yield Finding("moved", (entity,), f"{text}: nothing is swept in between")
+            then = "the next step sweeps it there" if e.sweeps else "nothing is swept in between"
+            yield Finding("moved", (entity,), f"{text}: {then}")
     one, two = e.box(first), e.box(second)
     gaps = [_gap(one, two, k) for k in range(e.dim)]
     apart = [k for k in range(e.dim) if gaps[k] > _slop(one, two, k)]

@@ -57,6 +57,7 @@ class Examination:
         self.space = space
         self.world = world
         self.dim = space.dim
+        self.sweeps = space._roster.sweeps
         self.kinds = space._roster.kinds
         self.position, self.extents, self.velocity, self.growth = self.kinds[:4]
         self.mass, self.sensor = self.kinds[4], self.kinds[6]
@@ -101,14 +102,15 @@ class Examination:
     def yields(self, entity: int) -> bool:
         """Tell whether an entity is moved by impacts."""
         return (
-            self.has(entity, self.velocity)
+            (self.sweeps or self.has(entity, self.velocity))
             and bool(self.answers(entity))
             and not self.is_immovable(entity)
         )
 
     def is_moving(self, entity: int) -> bool:
         """Tell whether a step looks for what an entity may meet."""
-        return self.has(entity, self.velocity) or self.has(entity, self.growth)
+        moves = self.has(entity, self.velocity) or self.has(entity, self.growth)
+        return moves or (self.sweeps and bool(self.answers(entity)))
 
     def row(self, entity: int) -> int | None:
         """Return the row of an entity that the last step knew, or None."""
@@ -116,8 +118,10 @@ class Examination:
 
     def box(self, entity: int) -> Box:
         """Return where a body that has all of its numbers is, and how it moves."""
-        place, size, *motion = self._said(entity)
-        return Box(*self.space._roster.box_of(place, size), *motion)
+        place, size, velocity, growth = self._said(entity)
+        if self.sweeps:  # the game moves it, by what it sets
+            velocity = [0.0] * self.dim
+        return Box(*self.space._roster.box_of(place, size), velocity, growth)
 
     def _said(self, entity: int) -> list[list[float]]:
         """Return the numbers of position, extents, velocity and growth, as components have them."""
@@ -247,7 +251,7 @@ def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
         return
     if e.has(entity, e.sensor):
         yield found("sensor_wins", f"{answers[0]} and Sensor: Sensor wins, it is crossed freely")
-    elif not e.has(entity, e.velocity):
+    elif not e.sweeps and not e.has(entity, e.velocity):
         yield found(
             "no_velocity", f"{answers[0]} but no {e.velocity.type.__name__}: it is immovable"
         )

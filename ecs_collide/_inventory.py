@@ -30,7 +30,7 @@ from ecs_collide.components import (
     Stop,
     Velocity,
 )
-from ecs_collide.roles import Components
+from ecs_collide.roles import ROLES, Components
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
@@ -140,6 +140,16 @@ class Inventory:
             raise ValueError(f"snapshots hold {_MOST_OWN} types of a game's own at most")
         self.own = [*kept, own]
         self._name_kinds()
+
+    def require_all(self, components: Components) -> None:
+        """Raise ValueError if types that a space reads would be left out."""
+        roles = (getattr(components, name) for name in ROLES)
+        left_out = sorted({role.kind.__name__ for role in roles if role.kind not in self.kinds})
+        if left_out:
+            raise ValueError(
+                f"snapshot() would leave out {', '.join(left_out)}, of the game's own: "
+                "tell snapshot_with how to save and load them"
+            )
 
     def survey(self, world: World) -> Survey:
         """Return which entities have what, and have their components at hand."""

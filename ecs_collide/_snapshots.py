@@ -133,6 +133,9 @@ class SnapshotStepper(Stepper):
         RuntimeError
             Within a step, or after one that was never finished; or another
             world is current.
+        ValueError
+            The space has components of the game's own that `snapshot_with` was
+            not told of.
         TypeError
             A component holds something that is no number.
         """
@@ -147,6 +150,7 @@ class SnapshotStepper(Stepper):
                 "snapshot() was called within a step, or after one that was never finished: "
                 "call it between steps, or in a handler of their events"
             )
+        self._inventory.require_all(self.components)
         survey = self._inventory.survey(world)
         c, rows = self._roster.columns, self._roster.rows
         numbers = self._inventory.take(survey)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ecs_collide.components import Extents, Growth, Mass, Position, Velocity
 
 _AXES = ("x", "y", "z")
+ROLES = ("position", "extents", "velocity", "growth", "mass")
 
 Given = type | tuple[Any, ...]
 """A type of component with its numbers in x, y (and z), or a tuple of the type and their names."""
@@ -87,7 +88,7 @@ class Components:
             raise ValueError(
                 f"anchor={anchor!r} must be from 0, the lesser side of a box, to 1 on each axis"
             )
-        played = [self.position, self.extents, self.velocity, self.growth, self.mass]
+        played: list[Role] = [getattr(self, name) for name in ROLES]
         fields = [(role.kind, name) for role in played for name in role.names]
         for kind, name in fields:
             if fields.count((kind, name)) > 1:
@@ -101,7 +102,7 @@ class Components:
         Components.__init__(usual)
         given = [
             f"{name}={_shown(role, name)}"
-            for name in ("position", "extents", "velocity", "growth", "mass")
+            for name in ROLES
             if (role := getattr(self, name)) != getattr(usual, name)
         ]
         given += ["whole_sizes=True"] * self.whole_sizes

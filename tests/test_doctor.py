@@ -390,3 +390,46 @@ def test_a_space_without_systems(world):
         esper.remove_processor(system)
 
     assert causes(space.doctor()) == ["no_systems"]
+
+
+class TestOtherGames:
+    """Spaces whose games move the bodies, or have components of their own."""
+
+    def test_a_game_that_moves_its_bodies_needs_no_velocity(self, world):
+        crate = esper.create_entity(ec.Position(0, 2.25), ec.Extents(1, 1), ec.Slide())
+        floor = esper.create_entity(ec.Position(0, 0), ec.Extents(5, 1))
+        space = ec.install(ec.Space(motion="swept"))
+        for _ in range(5):
+            esper.component_for_entity(crate, ec.Position).x += 0.1
+            esper.process(1 / 60)
+
+        assert space.doctor() == []
+        told = space.explain(crate, floor)
+        assert told.verdict is ec.Verdict.SOLID
+        assert "gap 0.25 on y" in str(told)
+        esper.component_for_entity(crate, ec.Position).y = 0.0
+        assert "the next step sweeps it there" in str(space.explain(crate, floor))
+
+    def test_what_does_not_yield_there_is_said(self, world):
+        one = esper.create_entity(ec.Position(0, 3), ec.Extents(1, 1), ec.Velocity(0, 0))
+        other = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1))
+        space = ec.install(ec.Space(motion="swept"))
+        esper.process(1 / 60)
+
+        assert "that takes a response" in str(space.explain(one, other))
+
+    def test_corners_and_whole_sizes_are_understood(self, world):
+        class Corner:
+            def __init__(self, x, y):
+                self.x, self.y = x, y
+
+        crate = esper.create_entity(
+            Corner(0, 10.25), ec.Extents(3, 3), ec.Velocity(0, -1), ec.Slide()
+        )
+        floor = esper.create_entity(Corner(-5, 8), ec.Extents(20, 2))
+        components = ec.Components(position=Corner, anchor=(0, 0), whole_sizes=True)
+        space = ec.install(components=components)
+        esper.process(0.0)
+
+        assert space.doctor() == []
+        assert "gap 0.25 on y, closing by 1 a second" in str(space.explain(crate, floor))

@@ -87,6 +87,17 @@ def test_own_components_go_on_as_if_never_saved(make, components):
         assert outcome(space) == expected
 
 
+def test_what_would_be_left_out_is_named():
+    make_corners(*room()[5])
+    space = ec.install(components=CORNERS)
+    esper.process(1 / 60)
+
+    with pytest.raises(ValueError, match="would leave out Place, Size, Speed, Weight"):
+        space.snapshot()
+    tell(space)
+    assert space.snapshot()
+
+
 def test_a_game_that_moves_its_bodies_goes_on_as_if_never_saved():
     rng = random.Random(5)
     for x, y, w, h in ((-1, 20, 1, 24), (41, 20, 1, 24), (20, -1, 24, 1), (20, 41, 24, 1)):
