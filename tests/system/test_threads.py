@@ -106,10 +106,11 @@ def test_threads_that_race_take_whole_steps_or_none(life):
     crates = [mover((3 * i, 0), (1, 1), (1, -1), ec.Slide()) for i in range(20)]
     space = ec.install()
     ledger = Ledger(space)
-    # In the middle of each step, a moment for the others.
-    space.on_collision(
-        lambda hit: time.sleep(1e-4) if crates[0] in (hit.first, hit.second) else None
-    )
+    # A ball that bounces in every step, and in the middle of it a moment for the others.
+    for x in (-10, 10):
+        box((x, 1000), (1, 9))
+    ball = mover((0, 1000), (1, 1), (40, 0), ec.Deflect())
+    space.on_collision(lambda hit: time.sleep(1e-4) if hit.second == ball else None)
     done, refused, others = [], [], []
     n = 150 if life == "compiled" else 40
 
