@@ -18,6 +18,7 @@ same order everywhere::
 from ecs_collide import _backend
 from ecs_collide._explain import Explanation, Verdict
 from ecs_collide._findings import Finding
+from ecs_collide._questions import Hit
 from ecs_collide._reports import Report
 from ecs_collide._stepper import StageTimes, Stats
 from ecs_collide.clocks import FixedStep
@@ -52,7 +53,7 @@ from ecs_collide.events import (
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
 from ecs_collide.roles import Components
-from ecs_collide.space import Hit, Space
+from ecs_collide.space import Space
 from ecs_collide.sweep import (
     Sweep,
     SweepBatch,
@@ -69,7 +70,16 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.tree import AABBTree, RayHit, RayHits
+from ecs_collide.tree import (
+    AABBTree,
+    BoxHit,
+    BoxHits,
+    Neighbour,
+    Neighbours,
+    RayHit,
+    RayHits,
+    RegionHits,
+)
 
 __version__ = "0.1.0"
 
@@ -85,6 +95,8 @@ __all__ = [
     "END_REASONS",
     "AABBTree",
     "Answer",
+    "BoxHit",
+    "BoxHits",
     "BroadphaseSystem",
     "Collision",
     "Components",
@@ -105,10 +117,13 @@ __all__ = [
     "Mass",
     "MotionSystem",
     "NarrowphaseSystem",
+    "Neighbour",
+    "Neighbours",
     "Position",
     "Push",
     "RayHit",
     "RayHits",
+    "RegionHits",
     "Report",
     "ResponseSystem",
     "Sensor",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _NAMES = (
     "_sweep", "_tree", "_listing", "_rows", "_fatness", "_timeline", "_gather", "_census",
     "_records",
+    "_seeking",
 )  # fmt: skip
 
 
@@ -38,6 +39,7 @@ class Kernels(NamedTuple):
     gather: ModuleType
     census: ModuleType
     records: ModuleType
+    seeking: ModuleType
 
 
 def load(compiled: bool) -> Kernels:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _doctor, _explain, _numbers
 from ecs_collide._explain import Explanation
 from ecs_collide._findings import Finding
-from ecs_collide._snapshots import SnapshotStepper
+from ecs_collide._questions import Questions
 from ecs_collide._step_events import axis_normal
 from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
 from ecs_collide.events import (
@@ -28,30 +27,9 @@ from ecs_collide.events import (
     VectorLike,
 )
 from ecs_collide.roles import Components
-from ecs_collide.tree import RayHits
 
 
-class Hit(NamedTuple):
-    """Where a ray meets a body first.
-
-    Attributes
-    ----------
-    entity : int
-    time : float
-        Fraction of the ray's way, from 0 to 1.
-    point : tuple of float
-        Where, in world units.
-    normal : tuple of float
-        Of the face that is met; zeros if the ray begins inside the body.
-    """
-
-    entity: int
-    time: float
-    point: Vector
-    normal: Vector
-
-
-class Space(SnapshotStepper):
+class Space(Questions):
     """All bodies of one world: entities with `Position` and `Extents`.
 
     The four systems drive it; `ecs_collide.install` makes and connects all
@@ -262,11 +240,6 @@ class Space(SnapshotStepper):
     # -- what is where --
 
     @property
-    def _trees(self) -> tuple[Any, Any]:
-        self._guard.refuse_others()
-        return self._timeline.candidates.still, self._timeline.candidates.moving
-
-    @property
     def entities(self) -> list[int]:
         """The bodies, sorted by id."""
         entities: list[int] = self._roster.entities.tolist()
@@ -353,92 +326,6 @@ class Space(SnapshotStepper):
         """
         self.set_positions([entity], np.asarray(position)[None])
         self._roster.drives.put.add(self._row(entity))
-
-    def query(self, min: VectorLike, max: VectorLike) -> list[int]:
-        """Return the bodies whose boxes share a point with a region, sorted by id (closed)."""
-        v = self._roster.views
-        found: list[int] = []
-        for tree in self._trees:
-            some = tree.walker.query(min, max, v.tight_min, v.tight_max, v.ids)
-            if some is None:  # no plain tuples: take a closer look
-                return self.query(*self._checked_corners(min, max))
-            found += some
-        found.sort()
-        return found
-
-    def _checked_corners(self, min: VectorLike, max: VectorLike) -> tuple[Vector, Vector]:
-        corners = _numbers.same_vectors(min=min, max=max)
-        if corners.shape[1] != self.dim:
-            raise ValueError(f"min and max must have {self.dim} axes in this space")
-        if (corners[0] > corners[1]).any():
-            raise ValueError(f"min={min!r} must not be beyond max={max!r}")
-        lower, upper = corners.tolist()
-        return tuple(lower), tuple(upper)
-
-    def query_point(self, point: VectorLike) -> list[int]:
-        """Return the bodies whose boxes hold a point, sorted by id (closed)."""
-        return self.query(point, point)
-
-    def cast_ray(self, origin: VectorLike, direction: VectorLike) -> Hit | None:
-        """Return where a ray from `origin` to `origin + direction` meets a body first.
-
-        Of several met at once the lowest entity id is returned; None if there is none.
-        """
-        v = self._roster.views
-        hits = [
-            tree.walker.cast_ray(origin, direction, v.tight_min, v.tight_max, v.ids)
-            for tree in self._trees
-        ]
-        if hits[0] is None:  # no plain tuples: take a closer look
-            ray = _numbers.same_vectors(origin=origin, direction=direction)
-            if ray.shape[1] != self.dim:
-                raise ValueError(f"origin and direction must have {self.dim} axes in this space")
-            return self.cast_ray(*map(tuple, ray.tolist()))
-        first = min((hit for hit in hits if hit), default=None)
-        if first is None:
-            return None
-        time, entity, point, normal = first
-        return Hit(entity, time, point, normal)
-
-    def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> RayHits:
-        """Return where each of many rays meets a body first: `cast_ray` by row, but quicker.
-
-        Parameters
-        ----------
-        origins, directions : float64, shape (n, dim)
-            A single vector holds for all rows of the other.
-
-        Returns
-        -------
-        RayHits
-            Its ids are the entities.
-        """
-        known = _numbers.same_axes(origins=origins, directions=directions)
-        if known["origins"].shape[-1] != self.dim:
-            raise ValueError(f"origins and directions must have {self.dim} axes in this space")
-        starts, ways = _numbers.rows_together(known)
-        return self._cast(
-            np.array(np.atleast_2d(starts), order="C"), np.array(np.atleast_2d(ways), order="C")
-        )
-
-    def _cast(self, origins: NDArray[np.float64], directions: NDArray[np.float64]) -> RayHits:
-        v, n = self._roster.views, len(origins)
-        both = []
-        for tree in self._trees:
-            rows, hits = np.empty(n, np.int64), np.empty((n, 1 + 2 * self.dim))
-            tree.rays(
-                origins.data, directions.data, v.tight_min, v.tight_max, v.ids,
-                rows.data, hits.data,
-            )  # fmt: skip
-            both.append(RayHits.of(rows, self._roster.columns.ids, hits))
-        one, other = both
-        later = (other.times > one.times) | ((other.times == one.times) & (other.ids > one.ids))
-        return RayHits(
-            np.where(later, one.ids, other.ids),
-            np.where(later, one.times, other.times),
-            np.where(later[:, None], one.points, other.points),
-            np.where(later[:, None], one.normals, other.normals),
-        )
 
     # -- what puzzles --
 

@@ -1,10 +1,13 @@
 """A dynamic tree of boxes, usable alone: which boxes touch this one, each other, or a ray.
 
+It also says what a moving box meets and what is nearest to a point.
+
 The tree keeps two boxes for every id: its own, by which all answers are given,
 and *fat bounds* around it.  A box that stays inside its fat bounds is never
 moved in the tree.  Fatness never shows in an answer, only in its cost.
 
-All answers are *closed*: boxes that only touch are found.
+All answers are *closed*: boxes that only touch are found.  Only a box that is
+cast follows the open rules of the sweep, as bodies do.
 """
 
 from __future__ import annotations
@@ -17,6 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ecs_collide import _backend
+from ecs_collide._asking import (
+    Asker,
+    BoxHit,
+    BoxHits,
+    Exclude,
+    Neighbour,
+    Neighbours,
+    RegionHits,
+)
 from ecs_collide._ids import Integers, checked_id, checked_ids
 from ecs_collide._numbers import (
     LARGEST,
@@ -26,14 +38,23 @@ from ecs_collide._numbers import (
     same_axes,
     vectors,
 )
+from ecs_collide._tree_questions import OWN, TreeQuestions
 
-__all__ = ["AABBTree", "RayHit", "RayHits"]
+__all__ = [
+    "AABBTree",
+    "BoxHit",
+    "BoxHits",
+    "Neighbour",
+    "Neighbours",
+    "RayHit",
+    "RayHits",
+    "RegionHits",
+]
 
 _Vector: TypeAlias = tuple[float, ...]
 _AnyVector: TypeAlias = Sequence[float] | Floats
 
 _AUTO = -1.0  # tells the kernel to choose the margin by the size of each box
-_OWN: Any = np.zeros((0, 2)).data  # tells it that the boxes in the tree are the items' own
 
 
 class RayHit(NamedTuple):
@@ -88,7 +109,7 @@ class RayHits(NamedTuple):
         return cls(found, hits[:, 0], hits[:, 1 : 1 + dim], hits[:, 1 + dim :])
 
 
-class AABBTree:
+class AABBTree(TreeQuestions):
     """Axis-aligned boxes by id, found by where they are.
 
     Parameters
@@ -156,6 +177,7 @@ class AABBTree:
         self._are_fine = kernels.fatness.are_fine
         self._rows = kernels.rows.Rows(index(capacity))
         self._tree = kernels.tree.Tree(self._dim, index(capacity))
+        self._asker = Asker(self._dim, "tree", self._tree)
         self._listing = kernels.listing.Listing(self._tree)
         self._pairs: Integers | None = np.zeros((0, 2), np.int64)  # None: to be found anew
         self._keys: tuple[Any, Any] | None = None  # key of each row, row of each key
@@ -325,16 +347,20 @@ class AABBTree:
     def __repr__(self) -> str:
         return f"<AABBTree of {len(self)} boxes in {self._dim}D, {self.depth} deep>"
 
-    def query(self, min: _AnyVector, max: _AnyVector) -> list[int]:
+    def query(self, min: _AnyVector, max: _AnyVector, *, exclude: Exclude = None) -> list[int]:
         """Return the ids of all boxes that share a point with a box, sorted.
 
-        O(log n) and the number found.
+        O(log n) and the number found.  `exclude` is an id, or several, to leave out.
         """
         ask = self._tree.walker.query
-        found: list[int] | None = ask(min, max, _OWN, _OWN, self._rows.ids)
+        found: list[int] | None = ask(min, max, OWN, OWN, self._rows.ids)
         if found is None:  # no plain tuples: take a closer look
-            found = ask(*self._box(min, max), _OWN, _OWN, self._rows.ids)
+            found = ask(*self._box(min, max), OWN, OWN, self._rows.ids)
         assert found is not None
+        if exclude is not None:
+            ids = np.asarray(self._rows.ids)
+            barred = {int(ids[row]) for row in self._barred(exclude) or ()}
+            found = [id for id in found if id not in barred]
         return found
 
     def query_id(self, id: int) -> list[int]:
@@ -366,22 +392,35 @@ class AABBTree:
             self._listing.write(self._rows.ids, self._pairs.data)
         return self._pairs.copy()
 
-    def cast_ray(self, origin: _AnyVector, direction: _AnyVector) -> RayHit | None:
+    def cast_ray(
+        self, origin: _AnyVector, direction: _AnyVector, *, exclude: Exclude = None
+    ) -> RayHit | None:
         """Return where a ray first meets a box, or None.
 
         The ray goes from `origin` to ``origin + direction``, both ends
         included.  Of several boxes met at once, the one with the lowest id.
+        `exclude` is an id, or several, to leave out.
         O(log n) for boxes that overlap few others.
         """
+        if exclude is not None:
+            hits = self._asker.ray(origin, direction, 1, self._barred(exclude), self._boxes)
+            return _ray_hit(*hits[0]) if hits else None
         cast = self._tree.walker.cast_ray
-        hit = cast(origin, direction, _OWN, _OWN, self._rows.ids)
+        hit = cast(origin, direction, OWN, OWN, self._rows.ids)
         if hit is None:  # no plain tuples: take a closer look
             start, way = self._vector("origin", origin), self._vector("direction", direction)
-            hit = cast(start, way, _OWN, _OWN, self._rows.ids)
-        if not hit:
-            return None
-        time, id, point, normal = hit
-        return RayHit(id, time, point, normal if any(normal) else None)
+            hit = cast(start, way, OWN, OWN, self._rows.ids)
+        return _ray_hit(*hit) if hit else None
+
+    def ray_hits(
+        self, origin: _AnyVector, direction: _AnyVector, *, exclude: Exclude = None
+    ) -> list[RayHit]:
+        """Return where a ray meets each box on its way, sorted by time, then id.
+
+        As `cast_ray`, which returns the first of them.
+        """
+        hits = self._asker.ray(origin, direction, 0, self._barred(exclude), self._boxes)
+        return [_ray_hit(*hit) for hit in hits]
 
     def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> RayHits:
         """Return where each of many rays first meets a box: `cast_ray` for each row, but quicker.
@@ -397,7 +436,7 @@ class AABBTree:
         starts, ways = (np.array(np.atleast_2d(rows), order="C") for rows in rows_together(known))
         items = np.empty(len(starts), np.int64)
         hits = np.empty((len(starts), 1 + 2 * self._dim))
-        self._tree.rays(starts.data, ways.data, _OWN, _OWN, self._rows.ids, items.data, hits.data)
+        self._tree.rays(starts.data, ways.data, OWN, OWN, self._rows.ids, items.data, hits.data)
         return RayHits.of(items, np.asarray(self._rows.ids), hits)
 
     @property
@@ -564,3 +603,7 @@ class AABBTree:
 def _view(array: Any) -> Any:
     """Return an array as kernels take it: read as Python it gives Python numbers."""
     return memoryview(array)
+
+
+def _ray_hit(time: float, id: int, point: _Vector, normal: _Vector) -> RayHit:
+    return RayHit(id, time, point, normal if any(normal) else None)

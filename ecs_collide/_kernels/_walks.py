@@ -142,7 +142,7 @@ class Walker:
             for lane in range(nodes.count[node]):
                 item = nodes.child[WIDTH * node + lane]
                 i = 2 * dim * (WIDTH * node + lane)
-                time = _time_of_entry(nodes.box, nodes.box, i, i + dim, dim, origin, direction)
+                time = time_of_entry(nodes.box, nodes.box, i, i + dim, dim, origin, direction)
                 if time > least:
                     continue
                 if nodes.level[node] > 0:
@@ -158,17 +158,17 @@ class Walker:
                     continue
                 if not own:
                     i = dim * item
-                    time = _time_of_entry(tight_min, tight_max, i, i, dim, origin, direction)
+                    time = time_of_entry(tight_min, tight_max, i, i, dim, origin, direction)
                 if time < least or (time == least and (nearest < 0 or ids[item] < ids[nearest])):
                     least = time
                     nearest = item
         if nearest >= 0:
             i = 2 * dim * nodes.place_of[nearest]
             if own:
-                _describe_hit(nodes.box, nodes.box, i, i + dim, dim, least, origin, direction, hit)
+                describe_hit(nodes.box, nodes.box, i, i + dim, dim, least, origin, direction, hit)
             else:
                 i = dim * nearest
-                _describe_hit(tight_min, tight_max, i, i, dim, least, origin, direction, hit)
+                describe_hit(tight_min, tight_max, i, i, dim, least, origin, direction, hit)
         return nearest
 
     def query(
@@ -192,7 +192,7 @@ class Walker:
         k: cython.Py_ssize_t
         item: cython.longlong
 
-        if not (_take(lower, self.one, dim) and _take(upper, self.other, dim)):
+        if not (take(lower, self.one, dim) and take(upper, self.other, dim)):
             return None
         for k in range(dim):
             if self.one[k] > self.other[k]:
@@ -230,7 +230,7 @@ class Walker:
         hit: cython.p_double = self.hit
         item: cython.Py_ssize_t
 
-        if not (_take(origin, self.one, dim) and _take(direction, self.other, dim)):
+        if not (take(origin, self.one, dim) and take(direction, self.other, dim)):
             return None
         item = -1
         if self.nodes.n_items > 0:
@@ -312,7 +312,7 @@ class Walker:
 
 @cython.cfunc
 @cython.exceptval(-1, check=False)
-def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
+def take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
     """Take over a vector; tell whether it is a plain tuple of numbers that are not too large."""
     k: cython.Py_ssize_t
     number: object
@@ -332,7 +332,7 @@ def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cyth
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _time_of_entry(
+def time_of_entry(
     mins: cython.p_double,
     maxs: cython.p_double,
     p: cython.Py_ssize_t,
@@ -367,7 +367,7 @@ def _time_of_entry(
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def _describe_hit(
+def describe_hit(
     mins: cython.p_double,
     maxs: cython.p_double,
     p: cython.Py_ssize_t,

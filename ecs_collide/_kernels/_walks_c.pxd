@@ -28,3 +28,25 @@ cdef class Walker:
     ) noexcept
     cdef object verify(self)
     cdef bint _knows(self, Py_ssize_t place) noexcept
+
+cdef int take(object vector, double* into, Py_ssize_t dim) except -1
+cdef double time_of_entry(
+    double* mins,
+    double* maxs,
+    Py_ssize_t p,
+    Py_ssize_t q,
+    Py_ssize_t dim,
+    double* origin,
+    double* direction,
+) noexcept
+cdef void describe_hit(
+    double* mins,
+    double* maxs,
+    Py_ssize_t p,
+    Py_ssize_t q,
+    Py_ssize_t dim,
+    double time,
+    double* origin,
+    double* direction,
+    double* hit,
+) noexcept

@@ -145,9 +145,17 @@ def query(n: int = 10_000, calls: int = 20_000) -> Rows:
     places = vectors(corners)
     boxes = list(zip(places, vectors(corners + 5.0), strict=True))
     rays = list(zip(places, vectors(rng.uniform(-50.0, 50.0, (calls, 2))), strict=True))
+    casts = [(place, (HALF, HALF), way) for place, way in rays]
+    points = [(place,) for place in places]
     rows: Rows = []
     for owner, name in ((game.space, "Space"), (tree, "AABBTree")):
-        for method, arguments in (("query", boxes), ("cast_ray", rays)):
+        for method, arguments in (
+            ("query", boxes),
+            ("cast_ray", rays),
+            ("ray_hits", rays),
+            ("cast_box", casts),
+            ("nearest", points),
+        ):
             call = getattr(owner, method)
             each = clocked(lambda: [call(*a) for a in arguments]) * 1e3 / calls  # noqa: B023
             rows.append((f"{name}.{method}, one call among {n:,} bodies", each, "µs"))
@@ -155,6 +163,12 @@ def query(n: int = 10_000, calls: int = 20_000) -> Rows:
     some = slice(0, n)
     many = clocked(lambda: game.space.cast_rays(origins[some], ways[some]))
     rows.append((f"Space.cast_rays, {n:,} rays in one call", many, "ms"))
+    many = clocked(lambda: game.space.cast_boxes(origins[some], (HALF, HALF), ways[some]))
+    rows.append((f"Space.cast_boxes, {n:,} boxes in one call", many, "ms"))
+    many = clocked(lambda: game.space.nearest_many(origins[some], 4))
+    rows.append((f"Space.nearest_many, {n:,} points in one call, 4 for each", many, "ms"))
+    many = clocked(lambda: game.space.query_many(origins[some], origins[some] + 5.0))
+    rows.append((f"Space.query_many, {n:,} regions in one call", many, "ms"))
     return rows
 
 
