@@ -16,6 +16,7 @@ if cython.compiled:
         FITS,
         SAME,
         are_in_order,
+        fetch,
         is_centred_in,
         look,
         widen,
@@ -25,18 +26,20 @@ else:
     from ecs_collide._kernels._nodes import Nodes
 
     FITS, SAME = 1, 2  # as in _bounds.h
-    are_in_order = is_centred_in = look = widen = None  # in C; here the same as Python
+    are_in_order = fetch = is_centred_in = look = widen = None  # in C; here the same as Python
 
 from ecs_collide._kernels._memory import DOUBLE, INT, LONG, grown, zeros
 
 cython.declare(
     TOO_BIG=cython.double,
+    AHEAD=cython.Py_ssize_t,
     LARGEST=cython.double,
     HASH=cython.longlong,
     TURN=cython.longlong,
     LOW_31_BITS=cython.longlong,
     LOW_32_BITS=cython.longlong,
 )
+AHEAD = 12  # so many items before one is looked at its box is sent for: they lie in another order
 TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
 LARGEST = 2.0**500  # as in _numbers
 HASH = 2654435769  # 2**32 / golden ratio: spreads neighbouring items evenly
@@ -142,6 +145,8 @@ class FatBounds:
         for i in range(items.shape[0]):
             item = items[i]
             row = item if filed else i
+            if cython.compiled and i + AHEAD < items.shape[0]:
+                fetch(box + 2 * dim * place_of[items[i + AHEAD]])
             if place_of[item] >= 0:
                 if cython.compiled:
                     seen = look(

@@ -34,6 +34,7 @@ cdef extern from "_lanes.h" nogil:
         Py_ssize_t dim,
     )
     int lowest(unsigned int mask)
+    void fetch(const double* at)
     int lowest_of_64(unsigned long long mask)
 
 cdef extern from "_bounds.h" nogil:

@@ -24,11 +24,13 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._lanes_c import WIDTH
+    from cython.cimports.ecs_collide._kernels._lanes_c import WIDTH, fetch
     from cython.cimports.ecs_collide._kernels._nodes_c import Nodes
 else:
     from ecs_collide._kernels._lanes import WIDTH
     from ecs_collide._kernels._nodes import Nodes
+
+    fetch = None  # Python has its memory where it has it
 
 from ecs_collide._kernels._curve import find_turns
 from ecs_collide._kernels._memory import INT, LONG, zeros
@@ -42,6 +44,7 @@ cython.declare(
     STATE=cython.int,
     CROWD=cython.Py_ssize_t,
     FEW=cython.Py_ssize_t,
+    AHEAD=cython.Py_ssize_t,
     LEAST_LENGTH=cython.double,
 )
 DIGIT = 12  # bits of a key that are sorted at once
@@ -52,6 +55,7 @@ STATE_BITS = 8  # of an entry of the table of turns, see _curve
 STATE = 0xFF
 CROWD = 16  # more than so many boxes in a cell are sorted again
 FEW = 96  # so many are quicker sorted by insertion
+AHEAD = 12  # so many boxes before one is copied it is sent for: they lie in another order
 LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
 
 _TURNS: dict = {}  # by the number of axes, made when the first tree of so many is
@@ -312,6 +316,8 @@ class Layout:
                         nodes.place[first + i] = place
                         changed |= (nodes.changed[first + i] != 0) << lane
                     else:
+                        if cython.compiled and i + AHEAD < n:
+                            fetch(old_box + width * (keys[i + AHEAD] & PLACE))
                         old = keys[i] & PLACE
                         _copy(old_box, width * old, box, width * place, width)
                         child[place] = items[i]
