@@ -36,7 +36,7 @@ class Columns:
     `news` hold the bits of `ecs_collide._bits`.
 
     `place` and `size` are what the components of the game hold: other columns
-    than `centre` and `half` where `apart`, else the same.
+    than `centre` and `half` where `is_apart`, else the same.
     """
 
     centre: Doubles

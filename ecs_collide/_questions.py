@@ -398,7 +398,7 @@ class Questions(SnapshotStepper):
         return self._roster.row_of.get(entity, -1)
 
     def _barred(self, exclude: Exclude) -> tuple[int, ...] | None:
-        return None if exclude is None else rows_to_exclude(exclude, self._row_or_none)
+        return rows_to_exclude(exclude, self._row_or_none)
 
     def _allows(self, filter: Filter) -> Callable[[int], object]:
         """Return a function that says whether an entity counts."""

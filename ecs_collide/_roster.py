@@ -77,6 +77,12 @@ class World(Protocol):
     def lost(self) -> Collection[int]:
         """Return the entities that are deleted and not there."""
 
+    def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
+        """Return the entities that are not there and have components of some types."""
+
+    def systems(self, space: object) -> list[tuple[int | None, str]]:
+        """Return name and stage (0 to 3; None: not of `space`) of what runs, in its order."""
+
     # What a snapshot wants, all of it while this world is current.
 
     def require_known(self) -> None:
@@ -102,12 +108,6 @@ class World(Protocol):
 
     def remove(self, entity: int, kind: type) -> None:
         """Take a component from an entity."""
-
-    def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
-        """Return the entities that are not there and have components of some types."""
-
-    def systems(self, space: object) -> list[tuple[int | None, str]]:
-        """Return name and stage (0 to 3; None: not of `space`) of what runs, in its order."""
 
 
 def _make_kinds(components: Components, dim: int) -> list[Any]:

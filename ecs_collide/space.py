@@ -325,7 +325,8 @@ class Space(Questions):
         ``motion="swept"`` the way to have no sweep.
         """
         self.set_positions([entity], np.asarray(position)[None])
-        self._roster.drives.put.add(self._row(entity))
+        if self._roster.sweeps:
+            self._roster.drives.put.add(self._row(entity))
 
     # -- what puzzles --
 
