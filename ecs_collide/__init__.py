@@ -70,6 +70,7 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut
 from ecs_collide.tree import (
     AABBTree,
     BoxHit,
@@ -87,6 +88,7 @@ COMPILED: bool = _backend.kernels.compiled
 """Whether the kernels run compiled; the results are the same either way."""
 
 __all__ = [
+    "ALL",
     "COLLISION",
     "COMPILED",
     "CONTACT_BEGAN",
@@ -98,6 +100,7 @@ __all__ = [
     "BoxHit",
     "BoxHits",
     "BroadphaseSystem",
+    "Carry",
     "Collision",
     "Components",
     "Contact",
@@ -109,8 +112,10 @@ __all__ = [
     "EventSequence",
     "Explanation",
     "Extents",
+    "Filter",
     "Finding",
     "FixedStep",
+    "Friction",
     "Growth",
     "Hit",
     "Impact",
@@ -119,8 +124,10 @@ __all__ = [
     "NarrowphaseSystem",
     "Neighbour",
     "Neighbours",
+    "OneWay",
     "Position",
     "Push",
+    "PushOut",
     "RayHit",
     "RayHits",
     "RegionHits",

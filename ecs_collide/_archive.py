@@ -40,7 +40,7 @@ _MAGIC = b"\x89ecsc\r\n\x1a"
 _HEADER = struct.Struct("<8sHHIQQ")  # magic, version, dim, sections, length in bytes, checksum
 _N_COUNTS = 16
 _SINGLE = ("Mass", "Deflect")  # of one number
-_SCALARS = struct.Struct(f"<qqqqd{_N_COUNTS}q")
+_SCALARS = struct.Struct(f"<qqqqdd{_N_COUNTS}q")
 _LONGEST_ID = 2**62
 
 _SECTIONS = (
@@ -56,8 +56,9 @@ def encode(state: State) -> bytes:
     """Return a state as bytes: the same ones for the same state, on every platform."""
     limit = -1 if state.answer_limit is None else state.answer_limit
     scalars = _SCALARS.pack(
-        state.step, state.next_entity, state.pair_limit, limit, state.rest_speed, *state.counts
-    )
+        state.step, state.next_entity, state.pair_limit, limit, state.rest_speed, state.time,
+        *state.counts,
+    )  # fmt: skip
     numbers, widths = [], []
     for array in state.numbers:
         # Most games have nothing on the third axis of a 2D space.
@@ -214,9 +215,10 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     dim = parts.dim
     scalars = parts.parts["scalars"]
     _require(len(scalars) == _SCALARS.size, "the length of its scalars")
-    step, next_entity, pair_limit, limit, rest_speed, *counts = _SCALARS.unpack(scalars)
+    step, next_entity, pair_limit, limit, rest_speed, time, *counts = _SCALARS.unpack(scalars)
     _require(0 <= step < _LONGEST_ID and 0 <= pair_limit < _LONGEST_ID, "its scalars")
     _require(-1 <= limit < _LONGEST_ID and rest_speed >= 0.0, "its scalars")  # not so for nan
+    _require(0.0 <= time < np.inf, "its scalars")
     kinds, own, reports, new_reports = _texts(parts.parts["text"])
     strangers = [name for name in kinds if name not in known]
     if strangers:
@@ -242,6 +244,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     state = State(
         dim=dim,
         step=step,
+        time=time,
         next_entity=next_entity,
         rest_speed=rest_speed,
         pair_limit=pair_limit,
@@ -342,9 +345,10 @@ def _check_contacts(state: State) -> None:
     for name in ("first", "second"):
         _require(_are_in(contacts[name], state.bodies), "the bodies of its contacts")
     _require((contacts["first"] < contacts["second"]).all(), "the order of its contacts")
-    _require(_within(contacts["kind"], 0, 1), "its contacts")
+    _require(_within(contacts["kind"], 0, 2), "its contacts")
     _require(_within(contacts["axis"], 0, dim - 1), "its contacts")
     _require((abs(contacts["sign"]) == 1).all(), "its contacts")
+    _require(np.isfinite(contacts["since"]).all(), "its contacts")
     codes = state.pending["codes"]
     mosts = (1, 2, dim - 1, 1, 1, len(END_REASONS) - 1)
     for n, (least, most) in enumerate(zip((0, 0, 0, -1, 0, -1), mosts, strict=True)):

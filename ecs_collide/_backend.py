@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _NAMES = (
     "_sweep", "_tree", "_listing", "_rows", "_fatness", "_timeline", "_gather", "_census",
-    "_records",
-    "_seeking",
+    "_records", "_seeking", "_kinds",
 )  # fmt: skip
 
 
@@ -40,6 +39,7 @@ class Kernels(NamedTuple):
     census: ModuleType
     records: ModuleType
     seeking: ModuleType
+    kinds: ModuleType
 
 
 def load(compiled: bool) -> Kernels:

@@ -8,10 +8,25 @@ DEFLECT = 8
 SENSOR = 16
 CUSTOM = 32  # a component of the game's own that answers impacts
 
+# In the column `traits`: components that only some bodies have.
+FILTER = 1
+FRICTION = 2
+ONE_WAY = 4
+CARRY = 8
+PUSH_OUT = 16
+PICKY = 32  # a component of the game's own that a predicate for pairs was given for
+TRAITS = 8  # how many bits those of `has` take before these in the mark of a kind
+
 # In the column `news`, until the next step has dealt with it.
 NEW = 1  # it was nowhere in the last step
 UNPLACED = 2  # it is in the wrong tree
 UNCHECKED = 4  # a component of it, or a number in one, has changed
+RESUMED = 8  # a snapshot was restored: what its filter was before is not known
+
+# In the column `touched`: why a body is looked at in this step though it may not move.
+TOUCHED_BY_GAME = 1  # it was moved or resized
+TOUCHED_BY_FILTER = 2  # it meets others than before
+TOUCHED_AS_NEW = 4  # it is new, where there are sensors
 
 # In the column `bad`.
 BAD = 1  # a number of it is out of all bounds

@@ -22,7 +22,7 @@ _SINGLES = ("seen_mass", "seen_restitution")  # vectors of one axis
 _SCALARS = ("mass", "restitution")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "has", "news", "bad",
-    "quarantined", "present", "driven",
+    "quarantined", "present", "driven", "traits",
 )  # fmt: skip
 _LONGS = ("ids", "n_filed")
 
@@ -69,6 +69,7 @@ class Columns:
     quarantined: Bytes
     present: Bytes
     driven: Bytes
+    traits: Bytes
     ids: Longs
     n_filed: Longs
     place: Doubles

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._bits import CUSTOM, GROWTH, VELOCITY
+from ecs_collide._bits import CUSTOM, GROWTH, TOUCHED_BY_GAME, VELOCITY
 from ecs_collide._columns import Columns
 from ecs_collide._numbers import LARGEST
 
@@ -62,7 +62,9 @@ class Drives:
         with np.errstate(all="ignore"):  # of bodies that are left out
             ways = after - before
             speeds = ways / dt if dt > 0.0 else np.full_like(ways, np.inf)
-        driven = (c.touched[rows] != 0) & (c.quarantined[rows] == 0)  # new ones are not touched
+        driven = (c.touched[rows] & TOUCHED_BY_GAME != 0) & (
+            c.quarantined[rows] == 0
+        )  # new ones are not touched
         driven &= (ways != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
         if self.put:
             driven &= ~np.isin(rows, list(self.put))
@@ -76,7 +78,7 @@ class Drives:
         self.rows, self.targets, self.speeds = rows[driven], after[driven], speeds[driven]
         self._origins = before[driven]
         c.centre[self.rows] = self._origins
-        c.touched[rows[driven & ~resized]] = 0
+        c.touched[rows[driven & ~resized]] &= ~TOUCHED_BY_GAME
         c.motion[self.released] = 0.0
 
     def take_back(self) -> list[int]:

@@ -31,6 +31,7 @@ from ecs_collide.components import (
     Velocity,
 )
 from ecs_collide.roles import ROLES, Components
+from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
@@ -44,8 +45,15 @@ FIELDS: dict[type, tuple[str, ...]] = {
     Slide: (),
     Stop: (),
     Sensor: (),
+    Filter: ("categories", "mask", "group"),
+    Friction: ("value",),
+    OneWay: _XYZ,
+    Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
+    PushOut: ("speed",),
 }
 """What a snapshot holds of the library's own components."""
+
+_WHOLE = (Filter,)  # their numbers are whole ones
 
 NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
@@ -117,7 +125,7 @@ class Inventory:
     def _name_kinds(self) -> None:
         self.kinds = [*FIELDS, *(own.kind for own in self.own)]
         records = _backend.kernels.records.Records
-        self._records = [records(kind, FIELDS.get(kind, ())) for kind in self.kinds]
+        self._records = [records(kind, FIELDS.get(kind, ()), kind in _WHOLE) for kind in self.kinds]
         self._last = None
 
     def add(self, own: Own) -> None:

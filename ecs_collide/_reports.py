@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 from ecs_collide._numbers import LARGEST
 from ecs_collide.components import Deflect
 from ecs_collide.roles import Components, Role
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut
 
 _WITHIN = "must be finite and within -2**500 ... 2**500"
+_UNIT = "must be part of a unit vector along an axis of the space"
+_AXES = ("x", "y", "z")
 
 
 class Rule(NamedTuple):
@@ -23,6 +26,14 @@ class Rule(NamedTuple):
     text: str
     leads_on: bool = False  # it says where the body goes
     may_be_infinite: bool = False
+    is_whole: bool = False
+    is_axis: bool = False  # together they are a unit vector along an axis
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a number, alone, is as it must be."""
+        if self.may_be_infinite and value == math.inf:
+            return True
+        return bool(self.least <= value <= self.most and not (self.is_whole and value % 1))
 
 
 def rules(components: Components, dim: int) -> list[Rule]:
@@ -38,7 +49,18 @@ def rules(components: Components, dim: int) -> list[Rule]:
         Rule(*growth, -LARGEST, LARGEST, _WITHIN, leads_on=True),
         Rule(*components.mass, 1.0 / LARGEST, LARGEST, heavy, may_be_infinite=True),
         Rule(*Role(Deflect, ("restitution",)), 0.0, 1.0, "must be within 0 ... 1"),
-    ]
+        Rule(Filter, ("categories", "mask"), 0, ALL, "must be whole, within 0 ... 2**32 - 1",
+             is_whole=True),
+        Rule(Filter, ("group",), 1 - 2**31, 2**31 - 1,
+             "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True),
+        Rule(Friction, ("value",), 0.0, LARGEST, "must be finite, and 0 (ice) or more"),
+        Rule(OneWay, _AXES[:dim], -1.0, 1.0, _UNIT, is_axis=True),
+        Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, 1.0, _UNIT,
+             is_axis=True),
+        Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
+        Rule(PushOut, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
+             may_be_infinite=True),
+    ]  # fmt: skip
 
 
 class Report(NamedTuple):
@@ -90,8 +112,14 @@ class Wrong(NamedTuple):
 
 def out_of_bounds(rules: list[Rule], component_of: Lookup) -> Wrong | None:
     """Return the first field of a body that is out of its bounds, or None."""
-    for rule, name, value in _fields(rules, component_of):
-        if not (rule.least <= value <= rule.most or (rule.may_be_infinite and value == math.inf)):
+    fields = list(_fields(rules, component_of))
+    for rule, name, value in fields:
+        if not rule.allows(value):
+            return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
+    for rule in rules:
+        parts = [(name, value) for of, name, value in fields if of is rule]
+        if rule.is_axis and parts and sorted(abs(value) for _, value in parts)[-2:] != [0.0, 1.0]:
+            name, value = max(parts, key=lambda part: abs(part[1]))
             return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
     return None
 

@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 
 from ecs_collide import _backend
 from ecs_collide._bits import (
-    CUSTOM,
+    CARRY,
     DEFLECT,
+    FILTER,
+    FRICTION,
     GROWTH,
     MASS,
     NEW,
+    ONE_WAY,
+    PUSH_OUT,
+    RESUMED,
     SENSOR,
+    TOUCHED_BY_GAME,
+    TRAITS,
     UNCHECKED,
     UNPLACED,
     VELOCITY,
@@ -35,6 +42,7 @@ from ecs_collide.components import Deflect, Sensor
 from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.responses import RESPONSE_CODES
 from ecs_collide.roles import Components
+from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut
 
 Rows = NDArray[np.int64]
 
@@ -112,7 +120,7 @@ class World(Protocol):
 
 def _make_kinds(components: Components, dim: int) -> list[Any]:
     """Return the kinds of components that every space looks at, in the kernels' order."""
-    g = _backend.kernels.gather
+    g = _backend.kernels.kinds
     marks = {"position": 0, "extents": 0, "velocity": VELOCITY, "growth": GROWTH}
     kinds = [g.Kind(*components.vector(role, dim), mark, 0) for role, mark in marks.items()]
     kinds += [
@@ -124,6 +132,21 @@ def _make_kinds(components: Components, dim: int) -> list[Any]:
         g.Kind(kind, (), 0, RESPONSE_CODES[kind]) for kind in RESPONSE_CODES if kind is not Deflect
     ]
     return kinds
+
+
+def _make_trait_kinds(dim: int) -> list[Any]:
+    """Return the kinds of components that only some bodies have, in the kernels' order."""
+    kind = _backend.kernels.kinds.Kind
+    axes = ("x", "y", "z")[:dim]
+    normal = tuple(f"normal_{axis}" for axis in axes)
+    return [
+        kind(Filter, ("categories", "mask", "group"), FILTER << TRAITS, 0),
+        kind(Friction, ("value",), FRICTION << TRAITS, 0),
+        kind(OneWay, axes, ONE_WAY << TRAITS, 0),
+        kind(Carry, normal, CARRY << TRAITS, 0),
+        kind(Carry, axes, CARRY << TRAITS, 0),
+        kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
+    ]
 
 
 class Roster:
@@ -166,10 +189,12 @@ class Roster:
         self._dead: frozenset[int] = frozenset()
         self._timeline = timeline
         self.rules = rules(components, dim)
-        kinds = _make_kinds(components, dim)
+        kinds, traits = _make_kinds(components, dim), _make_trait_kinds(dim)
         self._position, self._extents, self._velocity = kinds[:3]
-        self._kinds = {kind.type: kind for kind in reversed(kinds)}
-        self._gatherer = _backend.kernels.gather.Gatherer(dim, kinds)
+        self._kinds = {kind.type: kind for kind in reversed([*kinds, *traits])}
+        self._gatherer = _backend.kernels.gather.Gatherer(
+            dim, [*kinds, *traits], traits, timeline.bodies.traits
+        )
         self._gatherer.sweeps = sweeps
         if converts:
             self._gatherer.convert(self._leans, self._halves)
@@ -181,15 +206,14 @@ class Roster:
         self._timeline.bind(self.views, self.columns.capacity)
         self._gatherer.bind(self.views, self.columns.capacity)
 
-    def watch(self, kind: type) -> None:
-        """Note from now on which bodies have a component of the game's own."""
-        g = _backend.kernels.gather
+    def watch(self, kind: type, mark: int) -> None:
+        """Note from now on, with a bit, which bodies have components of some type."""
         known = self._kinds.get(kind)
         if known is None:
-            self._kinds[kind] = g.Kind(kind, (), CUSTOM, 0)
+            self._kinds[kind] = _backend.kernels.kinds.Kind(kind, (), mark, 0)
             self._gatherer.add_kind(self._kinds[kind])
         else:
-            known.mark |= CUSTOM
+            known.mark |= mark
         self.columns.n_filed[:] = -1  # to be filed anew, all of them
         self._mark = object()
 
@@ -324,10 +348,9 @@ class Roster:
             self.moving = self._movers[c.quarantined[self._movers] == 0]
             self._stale.append(self.rows[c.quarantined[self.rows] != 0])
         self.active = self.moving
-        if touched:
-            self.active = np.array(
-                [*self.moving.tolist(), *(row for row in touched if not c.moves[row])], np.int64
-            )
+        looked_at = [row for row in gatherer.looked_at if not c.moves[row]]
+        if looked_at:
+            self.active = np.array([*self.moving.tolist(), *looked_at], np.int64)
         self.touched_still = _NO_ROWS
         if gatherer.to_place:
             self.touched_still = np.array(gatherer.to_place, np.int64)
@@ -338,7 +361,9 @@ class Roster:
         """Let bodies that the game has moved go there in this step."""
         c, gatherer, drives = self.columns, self._gatherer, self.drives
         drives.take_up(self.rows, dt)
-        gatherer.touched_rows = [row for row in gatherer.touched_rows if c.touched[row]]
+        gatherer.touched_rows = [
+            row for row in gatherer.touched_rows if c.touched[row] & TOUCHED_BY_GAME
+        ]
         gatherer.to_place = [row for row in gatherer.to_place if not c.moves[row]]
         gatherer.to_place += drives.released.tolist()
         moves = c.moves[self.rows] != 0
@@ -576,7 +601,7 @@ class Roster:
         c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
         c.touched[rows] = flags & TOUCHED != 0
         c.quarantined[rows] = flags & QUARANTINED != 0
-        c.news[rows] = np.where(flags & UNSEEN != 0, UNCHECKED | NEW, UNCHECKED)
+        c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | UNCHECKED | RESUMED
         for row in rows[flags & REPLACED != 0].tolist():
             self._gatherer.clear(row)
         changed = flags & CHANGED != 0

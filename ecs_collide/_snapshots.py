@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _archive
-from ecs_collide._bits import NEW
+from ecs_collide._bits import NEW, TOUCHED_BY_GAME
 from ecs_collide._inventory import NAMES, WIDTHS, Inventory, Load, Own, Save, Survey, Update
 from ecs_collide._roster import World
 from ecs_collide._state import (
@@ -154,11 +154,14 @@ class SnapshotStepper(Stepper):
         survey = self._inventory.survey(world)
         c, rows = self._roster.columns, self._roster.rows
         numbers = self._inventory.take(survey)
-        flags = (c.quarantined[rows] + TOUCHED * c.touched[rows]).astype(np.uint8)
+        flags = (c.quarantined[rows] + TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)).astype(
+            np.uint8
+        )
         flags[c.news[rows] & NEW != 0] |= UNSEEN
         state = State(
             dim=self.dim,
             step=self._step,
+            time=self._time,
             next_entity=world.next_entity(),
             rest_speed=self.rest_speed,
             pair_limit=self.pair_limit,
@@ -235,6 +238,7 @@ class SnapshotStepper(Stepper):
             contacts["first"], contacts["second"] = ids[rows[:, 0]], ids[rows[:, 1]]
             for n, name in enumerate(("kind", "axis", "sign")):
                 contacts[name] = rows[:, 2 + n]
+            contacts["since"] = np.asarray(kept.since)[: kept.n]
             # The order in which they are kept comes from the trees, and says nothing.
             contacts = contacts[np.lexsort((contacts["second"], contacts["first"]))]
         return contacts
@@ -280,7 +284,7 @@ class SnapshotStepper(Stepper):
     def _restore(self, data: bytes) -> None:
         world = self.world
         world.require_current()
-        if self._busy and self.is_stepping:
+        if (self._busy and self.is_stepping) or self._judges.is_asking:
             raise RuntimeError(
                 "restore() was called in a response, in the middle of a step: "
                 "call it between steps, or in a handler of their events"
@@ -314,16 +318,16 @@ class SnapshotStepper(Stepper):
             contacts[:, n] = state.contacts[name]
         for n in (0, 1):
             contacts[:, n] = roster.rows_of(contacts[:, n])
-        timeline.contacts.recover(contacts.data)
+        timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
         bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
         timeline.log.recover(
-            np.ascontiguousarray(state.pending["time"]).data,
+            np.array(state.pending["time"], np.float64).data,
             bodies.data,
-            np.ascontiguousarray(state.pending["codes"]).data,
+            np.array(state.pending["codes"], np.int8).data,
         )
         self._events = StepEvents.of(state.collisions, state.contact_events)
         self.reports[:] = state.reports
-        self._drop_step(state.step, list(state.counts), list(state.new_reports))
+        self._drop_step(state.step, state.time, list(state.counts), list(state.new_reports))
         self.rest_speed = state.rest_speed
         self.pair_limit = state.pair_limit
         self.answer_limit = state.answer_limit

@@ -36,8 +36,9 @@ N_OF_STEPS = 6  # of these are what a step works on; the others differ only in a
 
 STRAY = np.dtype([("column", "u1"), ("axis", "u1"), ("body", "<u4"), ("value", "<f8")])
 CONTACT = np.dtype(
-    [("first", "<i8"), ("second", "<i8"), ("kind", "i1"), ("axis", "i1"), ("sign", "i1")]
-)
+    [("first", "<i8"), ("second", "<i8"), ("kind", "i1"), ("axis", "i1"), ("sign", "i1"),
+     ("since", "<f8")]
+)  # fmt: skip
 PENDING = np.dtype([("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))])
 
 
@@ -67,6 +68,7 @@ class State:
 
     dim: int
     step: int
+    time: float
     next_entity: int
     rest_speed: float
     pair_limit: int

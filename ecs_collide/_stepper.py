@@ -13,7 +13,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from ecs_collide import _backend, _numbers
+from ecs_collide._bits import CUSTOM
 from ecs_collide._guard import Guard
+from ecs_collide._judges import Judges
 from ecs_collide._reports import Report, crowd_report
 from ecs_collide._roster import Roster, World
 from ecs_collide._step_events import StepEvents, axis_normal
@@ -137,6 +139,8 @@ class Stepper:
         self._timeline.candidates.margin = -1.0 if margin is None else margin
         self._timeline.candidates.lookahead = lookahead
         self._roster = Roster(dim, self._timeline, components, sweeps)
+        self._judges = Judges(self._roster, self._timeline.candidates)
+        self._timeline.carrying.sweeps = sweeps
         self._events = StepEvents(dim)
         self._subscribers = Subscribers()
         self._responders: dict[type, Respond] = {}
@@ -146,6 +150,7 @@ class Stepper:
         self._busy = False
         self._dt = 0.0
         self._step = 0
+        self._time = 0.0
         self._rest_speed = 0.0
         self._pair_limit = 0
         self._answer_limit: int | None = None
@@ -210,7 +215,7 @@ class Stepper:
 
     def _begin_step(self, dt: float) -> None:
         world = self.world
-        if self._busy:
+        if self._busy or self._judges.is_asking:
             raise RuntimeError(
                 "a step was begun inside a handler or response of the same space: "
                 "let the step end first"
@@ -232,19 +237,18 @@ class Stepper:
         if watch is not None:
             watch.lap("read")
         self._dt = dt
+        timeline.contacts.clock = self._time
         self._impact = None
         self._settling = False
         self._errors = []
+        self._judges.begin_step(self._errors)
         timeline.rest_speed = self._rest_speed
         timeline.pair_limit = self._pair_limit
         timeline.answer_limit = (
             64 + 16 * len(roster.moving) if self._answer_limit is None else self._answer_limit
         )
         timeline.begin()
-        timeline.bodies.begin_step(roster.moving.data, dt)
-        timeline.bodies.place_still(roster.touched_still.data)
-        timeline.candidates.place_still(roster.touched_still.data)
-        timeline.candidates.place_moving(roster.moving.data)
+        timeline.place_bodies(roster.moving.data, roster.touched_still.data, dt)
         if watch is not None:
             watch.lap("bounds")
         timeline.find_pairs(roster.active.data)
@@ -356,6 +360,7 @@ class Stepper:
         self._events = StepEvents(self.dim, timeline.log)
         timeline.log.clear()
         self._step += 1
+        self._time += self._dt
         self._count()
         self._phase = _IDLE
         self._tell_reports()
@@ -405,9 +410,12 @@ class Stepper:
         """Whether a step has been begun and is not finished; handlers run when it is."""
         return self._phase != _IDLE
 
-    def _drop_step(self, step: int, counts: list[Any], new_reports: list[Report]) -> None:
+    def _drop_step(
+        self, step: int, time: float, counts: list[Any], new_reports: list[Report]
+    ) -> None:
         """Forget a step that may be under way, and be where so many have been done."""
-        self._step, self._counts, self._new_reports = step, counts, new_reports
+        self._step, self._time = step, time
+        self._counts, self._new_reports = counts, new_reports
         self._stats = None
         self._phase = _IDLE
         self._settling = False
@@ -585,7 +593,19 @@ class Stepper:
         if not callable(respond):
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
         self._responders[component] = respond
-        self._roster.watch(component)
+        self._roster.watch(component, CUSTOM)
+
+    def _row(self, entity: int) -> int:
+        """Return the row of a body."""
+        self._guard.refuse_others()
+        row = self._roster.row_of.get(entity)
+        if row is None:
+            raise KeyError(
+                f"entity {entity!r} is no body of this space as of its last step: "
+                f"a body has {self.components.position.kind.__name__} "
+                f"and {self.components.extents.kind.__name__}"
+            )
+        return row
 
 
 def _checked_dt(dt: float) -> float:

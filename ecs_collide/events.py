@@ -78,6 +78,7 @@ class EndReason(StrEnum):
     TELEPORTED = "teleported"
     QUARANTINED = "quarantined"
     WORLD_CLEARED = "world_cleared"
+    DROPPED = "dropped"
 
 
 END_REASONS: tuple[EndReason, ...] = tuple(EndReason)
@@ -151,6 +152,9 @@ class Collision(_Pair):
         The centres at that instant, in world units.
     velocity_first, velocity_second : tuple of float
         Before the answer, in world units per second.
+    solids : tuple of int
+        Where the answer is ``CRUSHED``, the immovable bodies between which the
+        pair is, by rising id; one of the two may be one of them.  Else empty.
     answer : Answer
         What was done about it.
     """
@@ -166,6 +170,7 @@ class Collision(_Pair):
     position_second: Vector
     velocity_first: Vector
     velocity_second: Vector
+    solids: tuple[int, ...]
     answer: Answer
 
     @property
@@ -176,7 +181,10 @@ class Collision(_Pair):
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> Collision:
         """Make the event from the values of a `collision_dtype` row."""
-        time, exit_, first, second, normal, kind, speed, at_first, at_second, v1, v2, answer = row
+        (
+            time, exit_, first, second, normal, kind, speed, at_first, at_second, v1, v2, solids,
+            answer,
+        ) = row  # fmt: skip
         return cls(
             time,
             exit_,
@@ -189,6 +197,7 @@ class Collision(_Pair):
             at_second,
             v1,
             v2,
+            solids if solids[1] >= 0 else tuple(one for one in solids if one >= 0),
             _ANSWERS[answer],
         )
 
@@ -266,12 +275,15 @@ class Contact(_Pair):
         Unit axis vector from the second box towards the first.
     kind : ContactKind
         ``SOLID``, or ``CROSSING`` where they overlap freely.
+    since : float
+        When it began, in seconds of `Space.time`.
     """
 
     first: int
     second: int
     normal: Vector
     kind: ContactKind
+    since: float
 
 
 # Calling an enum looks its member up by way of several functions; these are plain tuples.
@@ -289,7 +301,8 @@ ENDED = 1
 def collision_dtype(dim: int) -> np.dtype[np.void]:
     """Return the dtype of an array of collisions: the fields of `Collision`, in order.
 
-    Vectors have the shape ``(dim,)``; `kind` and `answer` are codes.
+    Vectors have the shape ``(dim,)``; `kind` and `answer` are codes; of `solids`
+    there are two, -1 for none.
     """
     vector = (np.float64, (dim,))
     return np.dtype(
@@ -305,6 +318,7 @@ def collision_dtype(dim: int) -> np.dtype[np.void]:
             ("position_second", *vector),
             ("velocity_first", *vector),
             ("velocity_second", *vector),
+            ("solids", np.int64, (2,)),
             ("answer", np.int8),
         ]
     )

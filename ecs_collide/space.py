@@ -10,18 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _doctor, _explain, _numbers
 from ecs_collide._explain import Explanation
 from ecs_collide._findings import Finding
-from ecs_collide._questions import Questions
-from ecs_collide._step_events import axis_normal
+from ecs_collide._standing import Standing
 from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
 from ecs_collide.events import (
     COLLISION,
     CONTACT_BEGAN,
     CONTACT_ENDED,
     Collision,
-    Contact,
     ContactBegan,
     ContactEnded,
-    ContactKind,
     EventSequence,
     Vector,
     VectorLike,
@@ -29,7 +26,7 @@ from ecs_collide.events import (
 from ecs_collide.roles import Components
 
 
-class Space(Questions):
+class Space(Standing):
     """All bodies of one world: entities with `Position` and `Extents`.
 
     The four systems drive it; `ecs_collide.install` makes and connects all
@@ -104,6 +101,11 @@ class Space(Questions):
         """Who moves the bodies: the space, by "velocity", or the game, and they are "swept"."""
         return "swept" if self._roster.sweeps else "velocity"
 
+    @property
+    def time(self) -> float:
+        """How long this space has been stepped, in seconds: the sum of all dt."""
+        return self._time
+
     # -- settings, taken up by the next step --
 
     @property
@@ -163,32 +165,6 @@ class Space(Questions):
     def contact_array(self) -> NDArray[np.void]:
         """Both as one numpy structured array in time order, read-only; see `contact_dtype`."""
         return self._events.contact_array
-
-    def contacts(self, entity: int | None = None) -> list[Contact]:
-        """Return the contacts that there are, of one body or of all, sorted by ids.
-
-        Raises
-        ------
-        KeyError
-            The entity is no body.
-        """
-        self._guard.refuse_others()
-        rows = np.asarray(self._timeline.contacts.rows)[: self._timeline.contacts.n]
-        if entity is not None:
-            row = self._row(entity)
-            rows = rows[(rows[:, 0] == row) | (rows[:, 1] == row)]
-        ids = self._roster.columns.ids
-        contacts = []
-        for first, second, crossing, axis, sign, _seen in rows.tolist():
-            contacts.append(
-                Contact(
-                    int(ids[first]),
-                    int(ids[second]),
-                    axis_normal(self.dim, axis, sign),
-                    ContactKind(crossing),
-                )
-            )
-        return sorted(contacts, key=lambda contact: (contact.first, contact.second))
 
     def collisions_between(self, first_kind: type, second_kind: type) -> list[Collision]:
         """Return the collisions between bodies with the one component and the other."""
@@ -250,17 +226,6 @@ class Space(Questions):
 
     def __contains__(self, entity: object) -> bool:
         return entity in self._roster.row_of
-
-    def _row(self, entity: int) -> int:
-        self._guard.refuse_others()
-        row = self._roster.row_of.get(entity)
-        if row is None:
-            raise KeyError(
-                f"entity {entity!r} is no body of this space as of its last step: "
-                f"a body has {self.components.position.kind.__name__} "
-                f"and {self.components.extents.kind.__name__}"
-            )
-        return row
 
     def _rows(self, entities: ArrayLike | None) -> NDArray[np.int64]:
         self._guard.refuse_others()

@@ -36,6 +36,7 @@ def collision(**changes):
         "position_second": (3.0, 4.0),
         "velocity_first": (60.0, 0.0),
         "velocity_second": (0.0, 0.5),
+        "solids": (),
         "answer": Answer.ANSWERED,
     }
     return Collision(**{**values, **changes})
@@ -44,7 +45,8 @@ def collision(**changes):
 def rows_of(*collisions, dim=2):
     array = np.zeros(len(collisions), collision_dtype(dim))
     for row, event in enumerate(collisions):
-        array[row] = dataclasses.astuple(event)
+        solids = (*event.solids, -1, -1)[:2]
+        array[row] = dataclasses.astuple(dataclasses.replace(event, solids=solids))
     return array
 
 
@@ -82,6 +84,7 @@ def test_codes_in_arrays_never_change():
         "teleported",
         "quarantined",
         "world_cleared",
+        "dropped",
     )
 
 

@@ -12,7 +12,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _inventory, components
+from ecs_collide import _inventory, components, traits
 from tests.scenes import box, mixed_bodies, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "life")
@@ -48,14 +48,15 @@ def everything():
 def test_every_component_of_the_library_is_held_with_all_its_fields():
     kinds = {
         kind
-        for name, kind in vars(components).items()
-        if inspect.isclass(kind) and kind.__module__ == components.__name__ and name[0] != "_"
+        for module in (components, traits)
+        for name, kind in vars(module).items()
+        if inspect.isclass(kind) and kind.__module__ == module.__name__ and name[0] != "_"
     }
 
     assert set(_inventory.FIELDS) == kinds
     for kind, names in _inventory.FIELDS.items():
         slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
-        assert list(names) == slots
+        assert sorted(names) == sorted(slots)
 
 
 def test_layout_is_the_same_on_every_platform():
@@ -70,8 +71,8 @@ def test_layout_is_the_same_on_every_platform():
 
     magic, version, dim, n_sections, length, _ = struct.unpack_from("<8sHHIQQ", data)
     assert (magic, version, dim, n_sections) == (b"\x89ecsc\r\n\x1a", 1, 2, 16)
-    assert length == len(data) == 601
-    assert zlib.crc32(data) == 3357799022
+    assert length == len(data) == 661
+    assert zlib.crc32(data) == 1292267482
 
 
 def test_numbers_come_back_with_every_bit(elsewhere):

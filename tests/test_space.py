@@ -349,6 +349,8 @@ def test_the_collision_array_holds_the_same(dim):
     for row, hit in zip(array, space.collisions, strict=True):
         for name in array.dtype.names:
             value = getattr(hit, name)
+            if name == "solids":
+                value = (*value, -1, -1)[:2]
             assert tuple(row[name]) == value if isinstance(value, tuple) else row[name] == value
     with pytest.raises(ValueError, match="read-only"):
         array["time"][0] = 0.5

@@ -17,8 +17,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._fatness_c import flat
+    from cython.cimports.ecs_collide._kernels._traits_c import Traits
 else:
     from ecs_collide._kernels._fatness import flat
+    from ecs_collide._kernels._traits import Traits
 
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
@@ -59,6 +61,8 @@ class Bodies:
         2 or 3.
     dt : float
         Length of the step in seconds.
+    traits : Traits
+        What only some of them have.
     farthest : float
         No swept bounds have ever reached further from the origin on any axis.
     path : float64 (n_rows * dim * 4,)
@@ -79,6 +83,7 @@ class Bodies:
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.dt = 0.0
+        self.traits = Traits(dim)
         self.farthest = 0.0
         self.n_marked = 0
         self.path = zeros(DOUBLE, 4 * dim)
@@ -96,6 +101,7 @@ class Bodies:
         self.turned_at = grown(self.turned_at, n_rows)
         self.marked = grown(self.marked, n_rows)
         self.is_marked = grown(self.is_marked, n_rows)
+        self.traits.bind(columns, n_rows)
         self.ids = columns.ids
         self.centre = columns.centre
         self.half = columns.half
@@ -123,21 +129,29 @@ class Bodies:
         A half size never goes below 0: where it would, its growth for this
         step is what brings it there exactly.
         """
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_marked):
+            self.is_marked[self.marked[n]] = self.gone[self.marked[n]] = 0
+        self.n_marked = 0
+        self.dt = dt
+        self.start(rows)
+
+    @cython.ccall
+    def start(self, rows: cython.longlong[::1]) -> cython.void:
+        """Find the paths of the bodies of `rows` for the whole step from their velocities."""
         path: cython.p_double = self.flat_path
         centre: cython.p_double = flat(self.centre)
         half: cython.p_double = flat(self.half)
         velocity: cython.p_double = flat(self.velocity)
         growth: cython.p_double = flat(self.growth)
         motion: cython.p_double = flat(self.motion)
+        dt: cython.double = self.dt
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         to: cython.Py_ssize_t
         change: cython.double
 
-        for n in range(self.n_marked):
-            self.is_marked[self.marked[n]] = self.gone[self.marked[n]] = 0
-        self.n_marked = 0
-        self.dt = dt
         for n in range(rows.shape[0]):
             i = rows[n]
             self.base[i] = 0.0

@@ -1,5 +1,7 @@
 cimport cython
 
+from ecs_collide._kernels._traits_c cimport Traits
+
 cdef enum:
     CENTRE = 0
     HALF = 1
@@ -18,6 +20,7 @@ cdef int STOP
 cdef class Bodies:
     cdef public int dim
     cdef public double dt
+    cdef readonly Traits traits
     cdef double farthest
     cdef double[::1] path
     cdef double[::1] base
@@ -48,6 +51,7 @@ cdef class Bodies:
     cdef double* flat_min
     cdef double* flat_max
     cdef Py_ssize_t start_of(self, Py_ssize_t i) noexcept
+    cpdef void start(self, long long[::1] rows)
     cdef void mark(self, Py_ssize_t i) noexcept
     cdef void take_out(self, Py_ssize_t i) noexcept
     cdef bint turned_now(self, Py_ssize_t i, double t) noexcept

@@ -24,14 +24,17 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._pairing_c import Pairing
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
+    from cython.cimports.ecs_collide._kernels._traits_c import Traits
     from cython.cimports.ecs_collide._kernels._tree_c import Tree
 else:
     from ecs_collide._kernels._bodies import Bodies
     from ecs_collide._kernels._pairing import Pairing
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
+    from ecs_collide._kernels._traits import Traits
     from ecs_collide._kernels._tree import Tree
 
+from ecs_collide._bits import PICKY, TOUCHED_BY_FILTER, TOUCHED_BY_GAME
 from ecs_collide._kernels._memory import DOUBLE, LONG, zeros
 
 cython.declare(
@@ -41,10 +44,13 @@ cython.declare(
     PAIR=cython.int,
     COUNT=cython.int,
     COUNT_AMONG=cython.int,
+    LOOKED_AT=cython.int,
 )
 CROWD = 32  # a body inside more others than this, which are so too, is one of a crowd
 ROOM = 1 << 14  # pairs that a step has room for, and CROWD more for each body
 INSIDE = 2.0**-40  # of the largest face: two boxes deeper than this in each other are not touching
+
+LOOKED_AT = TOUCHED_BY_GAME | TOUCHED_BY_FILTER
 
 # What is done with each pair that is found.
 PAIR = 0  # make it a pair
@@ -64,6 +70,9 @@ class Candidates:
         How far bounds are fattened; see `Tree.renew`.
     n_reinsertions : int
         In this step.
+    judge : callable or None
+        Asked whether two bodies, as rows, meet, where one of them is picky, or all are.
+    all_picky : bool
     n_left_out : int
         The pairs of this step for which there was no room.
     crowd : list of int
@@ -78,6 +87,8 @@ class Candidates:
         self.moving = Tree(bodies.dim)
         self.margin = -1.0
         self.lookahead = 2.0
+        self.judge = None
+        self.all_picky = False
         self.n_reinsertions = 0
         self.n_left_out = 0
         self.crowd = []
@@ -185,13 +196,17 @@ class Candidates:
 
         for m in range(self.still.touching(b.swept_min, b.swept_max, i)):
             j = self.still.found[m]
-            if j > i or (j < i and not b.touched[j]):
+            if not (j > i or (j < i and not b.touched[j])):
+                continue
+            if (b.touched[i] | b.touched[j]) & LOOKED_AT or b.sensor[i] or b.sensor[j]:
                 self._take(i, j, purpose)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _take(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
         """Do with a pair that was found what it was looked for."""
+        if not self.may_meet(i, j):
+            return
         if purpose == PAIR:
             if self.leaves_out(i, j):
                 self.n_left_out += 1
@@ -204,6 +219,18 @@ class Candidates:
         elif self.n_inside[i] > CROWD and self.n_inside[j] > CROWD and self._is_inside(i, j):
             self.n_among[i] += 1
             self.n_among[j] += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether two bodies are anything to each other, by what the game says."""
+        t: Traits = self.bodies.traits
+
+        if t.is_used and not t.may_meet(i, j):
+            return False
+        if self.judge is None or not (self.all_picky or (t.has[i] | t.has[j]) & PICKY):
+            return True
+        return self.judge(i, j)
 
     @cython.cfunc
     def _find_crowd(self, rows: cython.longlong[::1]) -> cython.void:
@@ -300,6 +327,8 @@ class Candidates:
         for m in range(tree.touching(b.swept_min, b.swept_max, i)):
             j = tree.found[m]
             if j == i or b.gone[j] or self.pairs.is_marked(j) or self.leaves_out(i, j):
+                continue
+            if not self.may_meet(i, j):
                 continue
             self._add_pair(i, j)
 

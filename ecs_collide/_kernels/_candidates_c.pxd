@@ -2,7 +2,11 @@ from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._pairing_c cimport Pairing
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._queue_c cimport Queue
+from ecs_collide._kernels._traits_c cimport Traits
 from ecs_collide._kernels._tree_c cimport Tree
+
+cdef int PICKY
+cdef int LOOKED_AT
 
 cdef class Candidates:
     cdef Bodies bodies
@@ -12,6 +16,8 @@ cdef class Candidates:
     cdef public Tree moving
     cdef public double margin
     cdef public double lookahead
+    cdef public object judge
+    cdef public bint all_picky
     cdef public long long n_reinsertions
     cdef public long long n_left_out
     cdef public list crowd
@@ -25,6 +31,7 @@ cdef class Candidates:
     cdef bint _take_pairs(self, Pairing pairing, int purpose, Py_ssize_t room) noexcept
     cdef void _pair_still(self, Py_ssize_t i, int purpose) noexcept
     cdef void _take(self, Py_ssize_t i, Py_ssize_t j, int purpose) noexcept
+    cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void _find_crowd(self, long long[::1] rows)
     cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept

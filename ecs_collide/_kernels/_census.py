@@ -11,9 +11,9 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._gather_c import Kind
+    from cython.cimports.ecs_collide._kernels._kinds_c import Kind
 else:
-    from ecs_collide._kernels._gather import Kind
+    from ecs_collide._kernels._kinds import Kind
 
     def files_agree(components, types, items, i, n_filed):
         """Tell whether an entity has exactly the components that are filed in a row."""

@@ -1,7 +1,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ecs_collide._kernels._gather import Kind
+from ecs_collide._kernels._kinds import Kind
 
 class Census:
     newcomers: list[int]

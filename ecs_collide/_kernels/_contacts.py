@@ -19,14 +19,24 @@ else:
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._placement import APART, DEEP, SUNK, Settler
 
-from ecs_collide._kernels._memory import LONG, grown, zeros
+from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
 
-cython.declare(SOLID=cython.int, CROSSING=cython.int, SEPARATED=cython.int)
+cython.declare(
+    SOLID=cython.int,
+    CROSSING=cython.int,
+    PASSING=cython.int,
+    SEPARATED=cython.int,
+    FILTER_CHANGED=cython.int,
+    DROPPED=cython.int,
+)
 
 # Codes of events.ContactKind and events.END_REASONS.
 SOLID = 0
 CROSSING = 1
+PASSING = 2  # one falls through the other; nobody is told of it
 SEPARATED = 0
+FILTER_CHANGED = 3
+DROPPED = 7
 
 
 @cython.final
@@ -40,6 +50,10 @@ class Contacts:
     rows : int64 (n or more, 5)
         first, second (rows), kind, axis, sign, and during a step 1 once the
         contact has been dealt with.
+    since : float64 (n or more,)
+        When each began, in seconds of the space's time.
+    clock : float
+        The space's time at the start of the step, in seconds.
     """
 
     def __init__(
@@ -56,8 +70,11 @@ class Contacts:
         self.settler = settler
         self.log = log
         self.n = 0
+        self.clock = 0.0
         self.rows = zeros(LONG, 16, 6)
         self.next_rows = zeros(LONG, 16, 6)
+        self.since = zeros(DOUBLE, 16)
+        self.next_since = zeros(DOUBLE, 16)
 
     @cython.cfunc
     def recall(self) -> cython.void:
@@ -65,12 +82,63 @@ class Contacts:
         n: cython.Py_ssize_t
         p: cython.Py_ssize_t
 
+        kept: cython.Py_ssize_t = 0
+
         for n in range(self.n):
             p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
+            if p < 0 and not self.candidates.may_meet(self.rows[n, 0], self.rows[n, 1]):
+                self._tell_end(n, AT_START, 0.0, FILTER_CHANGED)
+                continue
+            if p >= 0 and self._is_outdated(n, p):
+                self._tell_end(n, AT_START, 0.0, FILTER_CHANGED)
+                continue
+            self._move(n, kept)
             if p >= 0:
                 self.pairs.known[p] = 1
-                self.pairs.memory[p] = n
-                self._anchor(p, self.rows[n, 3])
+                self.pairs.memory[p] = kept
+                if self.rows[kept, 2] == PASSING:
+                    self.pairs.left_alone[p] = 2
+                else:
+                    self._anchor(p, self.rows[kept, 3])
+            kept += 1
+        self.n = kept
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the bodies of a contact now treat each other in another way."""
+        if self.rows[n, 2] == PASSING:
+            return self.pairs.crossing[p] or not self.bodies.traits.is_one_way(
+                self.pairs.first[p], self.pairs.second[p]
+            )
+        return self.rows[n, 2] != self.pairs.crossing[p]
+
+    @cython.cfunc
+    def _tell_end(
+        self,
+        n: cython.Py_ssize_t,
+        phase: cython.int,
+        time: cython.double,
+        reason: cython.int,
+    ) -> cython.void:
+        """Log that a contact ended, unless nobody was told that it began."""
+        if self.rows[n, 2] != PASSING:
+            self.log.add_contact(
+                ENDED, phase, time,
+                self.bodies.ids[self.rows[n, 0]], self.bodies.ids[self.rows[n, 1]],
+                self.rows[n, 3], self.rows[n, 4], self.rows[n, 2], reason,
+            )  # fmt: skip
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _move(self, n: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
+        """Move a contact to an earlier place in the table."""
+        k: cython.int
+
+        if n != to:
+            for k in range(6):
+                self.rows[to, k] = self.rows[n, k]
+            self.since[to] = self.since[n]
 
     @cython.cfunc
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -119,9 +187,10 @@ class Contacts:
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         n_before: cython.Py_ssize_t = self.n
-        axis: cython.int
-        sign: cython.int
+        axis: cython.int = 0
+        sign: cython.int = 0
         began: cython.double
+        since: cython.double
 
         self.n = 0
         for p in range(self.pairs.n):
@@ -134,17 +203,24 @@ class Contacts:
                 axis = self.rows[n, 3]
                 sign = self.rows[n, 4]
                 self.rows[n, 5] = 1
+            began = self.pairs.began[p] if self.pairs.met[p] else -1.0
+            if began < 0.0:
+                began = 1.0
+            since = self.since[n] if n >= 0 else self.clock + began * b.dt
             if self.pairs.gone[p]:
                 if n >= 0:
-                    self._keep(i, j, self.rows[n, 2], axis, sign)
+                    self._keep(i, j, self.rows[n, 2], axis, sign, since)
                 elif self.pairs.inside[p]:
-                    self._keep(i, j, CROSSING, self.pairs.axis[p], self.pairs.sign[p])
+                    self._keep(i, j, CROSSING, self.pairs.axis[p], self.pairs.sign[p], since)
+                continue
+            if self.pairs.left_alone[p] == 2:
+                if self.settler.stand(p) != APART:
+                    self._keep(i, j, PASSING, axis, sign, since)
                 continue
             if self._is_contact(p):
                 if n < 0 and not self.pairs.crossing[p]:
-                    began = self.pairs.began[p] if self.pairs.met[p] else -1.0
                     self.log.add_contact(
-                        BEGAN, AT_END, began if began >= 0.0 else 1.0, b.ids[i], b.ids[j],
+                        BEGAN, AT_END, began, b.ids[i], b.ids[j],
                         self.settler.axis, self.settler.sign, SOLID, -1,
                     )  # fmt: skip
                 if not self.pairs.crossing[p]:
@@ -153,12 +229,9 @@ class Contacts:
                 elif n < 0:
                     axis = self.pairs.axis[p]
                     sign = self.pairs.sign[p]
-                self._keep(i, j, self.pairs.crossing[p], axis, sign)
+                self._keep(i, j, self.pairs.crossing[p], axis, sign, since)
             elif n >= 0:
-                self.log.add_contact(
-                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign,
-                    self.rows[n, 2], SEPARATED,
-                )  # fmt: skip
+                self._tell_end(n, AT_END, 1.0, SEPARATED)
             elif self.pairs.inside[p]:
                 self.log.add_contact(
                     ENDED, AT_END, 1.0, b.ids[i], b.ids[j], self.pairs.axis[p],
@@ -169,18 +242,16 @@ class Contacts:
                 continue
             i = self.rows[n, 0]
             j = self.rows[n, 1]
-            axis = self.rows[n, 3]
-            sign = self.rows[n, 4]
             if (
                 b.moves[i] or b.moves[j] or b.touched[i] or b.touched[j]
             ) and not self.candidates.leaves_out(i, j):
-                self.log.add_contact(
-                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign,
-                    self.rows[n, 2], SEPARATED,
-                )  # fmt: skip
+                self._tell_end(n, AT_END, 1.0, SEPARATED)
             else:
-                self._keep(i, j, self.rows[n, 2], axis, sign)
+                self._keep(
+                    i, j, self.rows[n, 2], self.rows[n, 3], self.rows[n, 4], self.since[n]
+                )  # fmt: skip
         self.rows, self.next_rows = self.next_rows, self.rows
+        self.since, self.next_since = self.next_since, self.since
 
     @cython.cfunc
     def _keep(
@@ -190,11 +261,14 @@ class Contacts:
         crossing: cython.int,
         axis: cython.int,
         sign: cython.int,
+        since: cython.double,
     ) -> cython.void:
         n: cython.Py_ssize_t = self.n
 
         if n == self.next_rows.shape[0]:
             self.next_rows = grown(self.next_rows, 2 * n)
+            self.next_since = grown(self.next_since, 2 * n)
+        self.next_since[n] = since
         self.next_rows[n, 0] = first
         self.next_rows[n, 1] = second
         self.next_rows[n, 2] = crossing
@@ -205,30 +279,58 @@ class Contacts:
 
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
         """End all contacts of a body before a step, for `reason`."""
-        b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        k: cython.int
         kept: cython.Py_ssize_t = 0
 
         for n in range(self.n):
             if self.rows[n, 0] == row or self.rows[n, 1] == row:
-                self.log.add_contact(
-                    ENDED, AT_START, 0.0, b.ids[self.rows[n, 0]], b.ids[self.rows[n, 1]],
-                    self.rows[n, 3], self.rows[n, 4], self.rows[n, 2], reason,
-                )  # fmt: skip
+                self._tell_end(n, AT_START, 0.0, reason)
             else:
-                for k in range(6):
-                    self.rows[kept, k] = self.rows[n, k]
+                self._move(n, kept)
                 kept += 1
         self.n = kept
 
-    def recover(self, rows: cython.longlong[:, ::1]):
+    def drop(self, row: cython.Py_ssize_t, platform: cython.Py_ssize_t) -> int:
+        """Let a body fall through the one-way bodies that it lies on, or through one of them.
+
+        Parameters
+        ----------
+        row, platform : int
+            Rows; a platform of -1 stands for all of them.
+
+        Returns
+        -------
+        int
+            How many there are.
+        """
+        n: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        side: cython.int
+        dropped: cython.Py_ssize_t = 0
+
+        for n in range(self.n):
+            if self.rows[n, 2] != SOLID or row not in (self.rows[n, 0], self.rows[n, 1]):
+                continue
+            other = self.rows[n, 0] + self.rows[n, 1] - row
+            if platform >= 0 and other != platform:
+                continue
+            side = (self.rows[n, 3] + 1) * self.rows[n, 4]  # of the second; the first has the other
+            if self.bodies.traits.one_way[other] != (side if self.rows[n, 1] == other else -side):
+                continue
+            self._tell_end(n, AT_START, 0.0, DROPPED)
+            self.rows[n, 2] = PASSING
+            dropped += 1
+        return dropped
+
+    def recover(self, rows: cython.longlong[:, ::1], since: cython.double[::1]):
         """Take contacts for those that are, in place of what there was.
 
         Parameters
         ----------
         rows : int64 (n, 5)
             first, second (rows), kind, axis, sign.
+        since : float64 (n,)
+            When each began.
         """
         n: cython.Py_ssize_t
         k: cython.int
@@ -236,7 +338,9 @@ class Contacts:
         self.n = rows.shape[0]
         if self.n > self.rows.shape[0]:
             self.rows = grown(self.rows, self.n)
+            self.since = grown(self.since, self.n)
         for n in range(self.n):
+            self.since[n] = since[n]
             for k in range(5):
                 self.rows[n, k] = rows[n, k]
             self.rows[n, 5] = 0

@@ -6,11 +6,14 @@ from ecs_collide._kernels._placement import Settler
 
 SOLID: int
 CROSSING: int
+PASSING: int
 SEPARATED: int
 
 class Contacts:
     n: int
     rows: memoryview
+    since: memoryview
+    clock: float
     def __init__(
         self,
         bodies: Bodies,
@@ -20,4 +23,5 @@ class Contacts:
         log: Log,
     ) -> None: ...
     def forget(self, row: int, reason: int) -> None: ...
-    def recover(self, rows: memoryview) -> None: ...
+    def drop(self, row: int, platform: int) -> int: ...
+    def recover(self, rows: memoryview, since: memoryview) -> None: ...

@@ -8,7 +8,10 @@ from ecs_collide._kernels._placement_c cimport Settler
 
 cdef int SOLID
 cdef int CROSSING
+cdef int PASSING
 cdef int SEPARATED
+cdef int FILTER_CHANGED
+cdef int DROPPED
 
 @cython.final
 cdef class Contacts:
@@ -20,8 +23,14 @@ cdef class Contacts:
     cdef public Py_ssize_t n
     cdef public long long[:, ::1] rows
     cdef long long[:, ::1] next_rows
+    cdef public double[::1] since
+    cdef double[::1] next_since
+    cdef public double clock
     cdef void recall(self)
     cdef void compare(self)
     cdef void _anchor(self, Py_ssize_t p, int k)
     cdef bint _is_contact(self, Py_ssize_t p) noexcept
-    cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign)
+    cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign, double since)
+    cdef void _tell_end(self, Py_ssize_t n, int phase, double time, int reason)
+    cdef bint _is_outdated(self, Py_ssize_t n, Py_ssize_t p) noexcept
+    cdef void _move(self, Py_ssize_t n, Py_ssize_t to) noexcept

@@ -23,7 +23,12 @@ from ecs_collide._bits import (
     GROWTH,
     MASS,
     NEW,
+    RESUMED,
     SENSOR,
+    TOUCHED_AS_NEW,
+    TOUCHED_BY_FILTER,
+    TOUCHED_BY_GAME,
+    TRAITS,
     UNCHECKED,
     UNPLACED,
     VELOCITY,
@@ -31,193 +36,22 @@ from ecs_collide._bits import (
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._fatness_c import flat
+    from cython.cimports.ecs_collide._kernels._kinds_c import NOTHING, Kind, slots_hold
+    from cython.cimports.ecs_collide._kernels._trait_gather_c import TraitGatherer
+    from cython.cimports.ecs_collide._kernels._traits_c import Traits
 else:
-    # In Python all components go the way by name; the quick one stands in _gather_c.pxd.
-    def slots_new(type, names):
-        """Return None: no slots are found."""
-
-    def slots_free(slots):
-        """Free nothing."""
-
-    def slots_bind(slots, seen, now):
-        """Look at no columns."""
-
-    def slots_use(slots, items, known):
-        """Use no lists."""
-
-    def slots_hold(slots, i):
-        """Return False: not known without a look."""
-        return False
-
-    def slots_read(slots, i, numbers):
-        """Return False: nothing was read."""
-        return False
-
-    def slots_write(slots, i):
-        """Return False: nothing was written."""
-        return False
-
+    from ecs_collide._kernels._kinds import NOTHING, Kind, slots_hold
+    from ecs_collide._kernels._trait_gather import TraitGatherer
+    from ecs_collide._kernels._traits import Traits
 
 cython.declare(
     LARGEST=cython.double,
     INFINITE=cython.double,
     FAR=cython.double,
-    NOTHING=object,
 )
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 INFINITE = float("inf")
 FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
-NOTHING = object()  # known of a field whose value may change without the object changing
-
-
-@cython.final
-@cython.cclass
-class Kind:
-    """One type of component: who has it, and what its numbers were last known to be.
-
-    Attributes
-    ----------
-    type : type
-    names : tuple of str
-        The attributes that are numbers, three at most.
-    mark : int
-        The bit that says that a body has it; 0 for those that all bodies have.
-    response : int
-        Its code among the responses, or 0.
-    items : list
-        The component in each row, or None; empty until there is one.
-    counts : int
-        0 if another kind of the same type comes before it.
-    """
-
-    def __init__(self, type: object, names: tuple, mark: cython.int, response: cython.int):
-        self.type = type
-        self.names = names
-        self.mark = mark
-        self.response = response
-        self.items = []
-        self.known = []
-        self.width = len(names)
-        self.counts = 1
-        self.n_rows = 0
-        self.slots = slots_new(type, names)
-        if not cython.compiled:
-            self.numbers = [0.0] * 3
-
-    def __dealloc__(self):
-        slots_free(self.slots)
-
-    def bind(
-        self, n_rows: cython.Py_ssize_t, seen: cython.double[:, ::1], now: cython.double[:, ::1]
-    ):
-        """Use columns of so many rows: what was seen, and what is to be written."""
-        self.n_rows = n_rows
-        self.seen = seen
-        self.now = now
-        if cython.compiled:
-            slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
-        if self.items:
-            self._make_room()
-
-    def _make_room(self):
-        self.items.extend([None] * (self.n_rows - len(self.items)))
-        self.known.extend([NOTHING] * (self.n_rows * self.width - len(self.known)))
-        slots_use(self.slots, self.items, self.known)
-
-    @cython.cfunc
-    def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
-        """File a component, or None, in row i; tell whether it is one."""
-        k: cython.Py_ssize_t
-
-        if not self.items:
-            if component is None:
-                return False
-            self._make_room()
-        self.items[i] = component
-        for k in range(self.width):
-            self.known[i * self.width + k] = NOTHING
-        return component is not None
-
-    def replace(self, i: cython.Py_ssize_t, component: object):
-        """File another component in place of the one in row i, within a step."""
-        if self.items[i] is not component:
-            self.file(i, component)
-
-    @cython.cfunc
-    def read(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Take over the numbers of a component; tell whether one was not seen before.
-
-        What cannot be read raises, and nothing is taken over then.
-        """
-        k: cython.Py_ssize_t
-        differs: cython.bint = False
-
-        if cython.compiled and slots_hold(self.slots, i):
-            return False
-        if not cython.compiled or not slots_read(self.slots, i, self.numbers):
-            self.read_by_name(i)
-        for k in range(self.width):
-            differs |= self.numbers[k] != self.seen[i, k]
-        if differs:
-            for k in range(self.width):
-                self.seen[i, k] = self.numbers[k]
-        return differs
-
-    @cython.cfunc
-    def read_by_name(self, i: cython.Py_ssize_t) -> cython.int:
-        """Read the numbers of a component as Python does."""
-        item: object = self.items[i]
-        k: cython.Py_ssize_t
-
-        for k in range(self.width):
-            value = getattr(item, self.names[k])
-            if not cython.compiled and type(value) is not float:  # compiled, the next line does it
-                value = _number(value)
-            self.numbers[k] = value
-            if cython.compiled:
-                self._forget(i * self.width + k)
-        return 0
-
-    @cython.cfunc
-    def write(self, i: cython.Py_ssize_t) -> cython.int:
-        """Write what differs from what was seen into a component; then both are the same."""
-        k: cython.Py_ssize_t
-
-        if not slots_write(self.slots, i):
-            for k in range(self.width):
-                if self.now[i, k] != self.seen[i, k]:
-                    self.put(i, k, self.now[i, k])
-                else:
-                    self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
-        return 0
-
-    @cython.ccall
-    def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
-        """Write a number into a component by name."""
-        setattr(self.items[i], self.names[k], number)
-        self._forget(i * self.width + k)
-        self.seen[i, k] = number
-        return 0
-
-    @cython.cfunc
-    @cython.inline
-    def _forget(self, at: cython.Py_ssize_t) -> cython.int:
-        """Know nothing of a slot any more."""
-        if self.known[at] is not NOTHING:
-            self.known[at] = NOTHING
-        return 0
-
-    def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
-        """Take over a number that was found in a component within the step."""
-        self._forget(i * self.width + k)
-        self.seen[i, k] = number
-
-
-def _number(value):
-    """Return a number as a float; text is none."""
-    if isinstance(value, (str, bytes, bytearray)):
-        raise TypeError(f"must be a number, not {value!r}")
-    return float(value)
 
 
 @cython.final
@@ -230,23 +64,31 @@ class Gatherer:
     kinds : list of Kind
         The first six are Position, Extents, Velocity, Growth, Mass, Deflect,
         or what plays their roles.
+    trait_kinds : list of Kind
+        As `TraitGatherer` wants them; they are among `kinds` too.
     fallen : list of int
         After `read`: rows that can no longer be computed with.
     touched_rows : list of int
         After `read`: rows that the game has moved or resized.
+    looked_at : list of int
+        After `read`: rows of bodies that do not move and are to be looked at.
     to_place : list of int
         After `read`: rows of bodies that do not move and have a new place.
     sweeps : bool
         Whether bodies yield, and count as moving, without a velocity too.
     """
 
-    def __init__(self, dim: cython.int, kinds: list):
+    def __init__(self, dim: cython.int, kinds: list, trait_kinds: list, traits: Traits):
         self.dim = dim
+        self.traits = traits
+        self.trait_gatherer = TraitGatherer(traits, trait_kinds)
+        self.any_sensor = False
         self.is_settled = False
         self.sweeps = False
         self.kinds = kinds
         self.fallen = []
         self.touched_rows = []
+        self.looked_at = []
         self.to_place = []
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
@@ -303,8 +145,11 @@ class Gatherer:
             self.flat_velocity = flat(self.velocity_now)
             self.flat_min = flat(self.tight_min)
             self.flat_max = flat(self.tight_max)
+        self.has_traits = columns.traits
         for kind in self.kinds:
-            kind.bind(n_rows, columns.seen_mass, columns.seen_mass)
+            if kind.mark >> TRAITS == 0 or not kind.names:
+                kind.bind(n_rows, columns.seen_mass, columns.seen_mass)
+        self.trait_gatherer.bind(n_rows)
         self.place, self.seen_place = columns.place, columns.seen_place
         self.size, self.seen_size = columns.size, columns.seen_size
         self.position.bind(n_rows, columns.seen_place, columns.place)
@@ -330,13 +175,18 @@ class Gatherer:
         moves: cython.bint
 
         for kind in self.kinds:
-            if kind.file(i, components.get(kind.type)):
+            component = components.get(kind.type)
+            if component is not None and kind.mark >> TRAITS and kind.width:
+                self.trait_gatherer.use()
+            if kind.file(i, component):
                 n_filed += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
         self.n_filed[i] = n_filed
-        self.has[i] = has
+        self.has[i] = has & ((1 << TRAITS) - 1)
+        self.has_traits[i] = has >> TRAITS
         self.response[i] = response
+        self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0
         self.custom[i] = (has & CUSTOM) != 0
         for k in range(self.dim):
@@ -413,6 +263,7 @@ class Gatherer:
         self.is_settled = False
         self.fallen = []
         self.touched_rows = []
+        self.looked_at = []
         self.to_place = []
         for n in range(movers.shape[0]):
             i = movers[n]
@@ -426,7 +277,12 @@ class Gatherer:
                 continue
             if not self._look(i, dt, True):
                 n_out += 1
-            elif self.touched[i] or self.news[i]:
+                continue
+            if self.any_sensor and self.news[i] & NEW:
+                self.touched[i] |= TOUCHED_AS_NEW
+            if self.touched[i]:
+                self.looked_at.append(i)
+            if self.touched[i] or self.news[i]:
                 self.to_place.append(i)
                 for k in range(self.dim):
                     self.motion[i, k] = 0.0
@@ -446,6 +302,7 @@ class Gatherer:
             and (not has & GROWTH or slots_hold(self.growth.slots, i))
             and (not has & MASS or slots_hold(self.mass_kind.slots, i))
             and (not has & DEFLECT or slots_hold(self.deflect.slots, i))
+            and (not self.has_traits[i] or self.trait_gatherer.is_as_seen(i, self.has_traits[i]))
         )
 
     @cython.cfunc
@@ -464,7 +321,7 @@ class Gatherer:
             self.news[i] |= NEW
         if self.news[i] & NEW:
             self.touched[i] = 0  # not moved: it was nowhere before
-        if self.touched[i]:
+        if self.touched[i] & TOUCHED_BY_GAME:
             self.touched_rows.append(i)
         return True
 
@@ -478,7 +335,7 @@ class Gatherer:
         differs = self.position.read(i)
         differs |= self.extents.read(i)
         if differs:
-            self.touched[i] = 1
+            self.touched[i] |= TOUCHED_BY_GAME
             self.news[i] |= UNCHECKED
         if self.converts and differs:
             self._find_centre(i)
@@ -489,6 +346,8 @@ class Gatherer:
         if has & MASS and self.mass_kind.read(i):
             self.news[i] |= UNCHECKED
         if has & DEFLECT and self.deflect.read(i):
+            self.news[i] |= UNCHECKED
+        if self.has_traits[i] and self.trait_gatherer.read(i, self.has_traits[i]):
             self.news[i] |= UNCHECKED
         if self.news[i] & UNCHECKED:
             self._check(i)
@@ -554,6 +413,8 @@ class Gatherer:
             fine &= abs(self.seen_growth[i, k]) <= LARGEST
             near &= abs(self.seen_centre[i, k]) <= FAR and self.seen_half[i, k] <= FAR
             near &= abs(self.seen_velocity[i, k]) <= FAR and abs(self.seen_growth[i, k]) <= FAR
+        if self.traits.is_used:
+            fine &= self._check_traits(i)
         self.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
         self.restitution[i] = restitution if self.response[i] == 1 else 0.0
         self.yields[i] = (
@@ -561,8 +422,24 @@ class Gatherer:
             and (self.sweeps or (self.has[i] & VELOCITY) != 0)
             and -INFINITE < mass < INFINITE
         )
-        self.news[i] &= ~UNCHECKED
+        self.news[i] &= ~(UNCHECKED | RESUMED)
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _check_traits(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Fill a body's columns of traits, and note whether it meets others than before."""
+        f: cython.longlong[:, ::1] = self.traits.filters
+        categories: cython.longlong = f[i, 0]
+        mask: cython.longlong = f[i, 1]
+        group: cython.longlong = f[i, 2]
+        fine: cython.bint = self.trait_gatherer.check(i, self.has_traits[i])
+
+        differs: cython.bint = f[i, 0] != categories or f[i, 1] != mask or f[i, 2] != group
+
+        if differs and not self.news[i] & (NEW | RESUMED):
+            self.touched[i] |= TOUCHED_BY_FILTER
+        return fine
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -1,29 +1,19 @@
-import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-class Kind:
-    type: builtins.type
-    names: tuple[str, ...]
-    mark: int
-    response: int
-    items: list[Any]
-    counts: int
-    def __init__(
-        self, type: builtins.type, names: tuple[str, ...], mark: int, response: int
-    ) -> None: ...
-    def bind(self, n_rows: int, seen: memoryview, now: memoryview) -> None: ...
-    def replace(self, i: int, component: object) -> None: ...
-    def put(self, i: int, k: int, number: float) -> None: ...
-    def note(self, i: int, k: int, number: float) -> None: ...
+from ecs_collide._kernels._kinds import Kind
+from ecs_collide._kernels._traits import Traits
 
 class Gatherer:
     kinds: list[Kind]
     fallen: list[int]
     touched_rows: list[int]
+    looked_at: list[int]
     to_place: list[int]
     sweeps: bool
-    def __init__(self, dim: int, kinds: list[Kind]) -> None: ...
+    def __init__(
+        self, dim: int, kinds: list[Kind], trait_kinds: list[Kind], traits: Traits
+    ) -> None: ...
     def convert(self, leans: Sequence[float], halves: float) -> None: ...
     def bind(self, columns: object, n_rows: int) -> None: ...
     def add_kind(self, kind: Kind) -> None: ...

@@ -27,11 +27,11 @@ class Log:
 
     Attributes
     ----------
-    numbers : float64 (n, 5 + 5 * dim)
+    numbers : float64 (n, 7 + 5 * dim)
         Time, exit, two entity ids (as int64), normal, closing speed, both
-        positions, both velocities: the very words of a row of
+        positions, both velocities, two more ids: the very words of a row of
         `events.collision_dtype`, so that rows are copied and not converted.
-    time, exit, first, second : columns of it
+    time, exit, first, second, solid_first, solid_second : columns of it
     codes : int8 (n, 4): kind, answer, axis, sign
     contact_time : float64 (n,)
     contact_bodies : int64 (n, 2), entity ids
@@ -41,7 +41,7 @@ class Log:
     def __init__(self, dim: cython.int):
         self.n_collisions = 0
         self.n_contacts = 0
-        self.numbers = zeros(DOUBLE, 16, 5 + 5 * dim)
+        self.numbers = zeros(DOUBLE, 16, 7 + 5 * dim)
         self.codes = zeros(BYTE, 16, 4)
         self._name_columns()
         self.contact_time = zeros(DOUBLE, 16)
@@ -73,7 +73,9 @@ class Log:
 
     def _name_columns(self):
         self.time, self.exit, *_ = interleaved(self.numbers)
-        _, _, self.first, self.second, *_ = interleaved(reread(self.numbers, LONG))
+        _, _, self.first, self.second, *_, self.solid_first, self.solid_second = interleaved(
+            reread(self.numbers, LONG)
+        )
 
     @cython.cfunc
     def add_collision(self) -> cython.Py_ssize_t:

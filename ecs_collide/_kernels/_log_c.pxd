@@ -15,6 +15,8 @@ cdef class Log:
     cdef public double[:] exit
     cdef public long long[:] first
     cdef public long long[:] second
+    cdef long long[:] solid_first
+    cdef long long[:] solid_second
     cdef public signed char[:, ::1] codes
     cdef public double[::1] contact_time
     cdef public long long[:, ::1] contact_bodies

@@ -14,7 +14,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
-    from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, Sweeper
+    from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE, Sweeper
     from cython.cimports.libc.math import copysign
 else:
     from math import copysign
@@ -22,7 +22,7 @@ else:
     from ecs_collide._kernels._bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
-    from ecs_collide._kernels._sweep import IMPACT, OVERLAP, Sweeper
+    from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE, Sweeper
 
 cython.declare(INF=cython.double, CLEAR=cython.double)
 INF = float("inf")
@@ -136,6 +136,47 @@ class Meetings:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def solve(self, p: cython.Py_ssize_t) -> cython.int:
+        """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
+        self.aim(p)
+        self.sweeper.solve()
+        if not self.pairs.crossing[p] and self.bodies.traits.is_one_way(
+            self.pairs.first[p], self.pairs.second[p]
+        ):
+            self._let_through(p)
+        return self.sweeper.kind
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _let_through(self, p: cython.Py_ssize_t) -> cython.void:
+        """Forget what the sweeper found unless it is an impact with the solid side of a one-way body.
+
+        The other one must be fully on the free side of it now.  Over a corner it lands.
+        """
+        s: Sweeper = self.sweeper
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        n: cython.int
+        side: cython.int
+        k: cython.int
+        sign: cython.int
+
+        if s.kind == IMPACT:
+            for n in range(2):
+                side = self.bodies.traits.one_way[j if n else i]
+                if side == 0:
+                    continue
+                k = abs(side) - 1
+                sign = 1 if (side > 0) == (n == 1) else -1  # the normal points from second to first
+                if not s.turn_to(k, sign):
+                    s.kind = SEPARATE
+            if self.bodies.traits.lets_through(i, j, s.axis, s.sign):
+                s.kind = SEPARATE  # both are, and not with faces that are opposite
+        elif s.kind == OVERLAP:
+            s.kind = SEPARATE
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast the faces of the pair's contact side close, in units per second."""
         b: Bodies = self.bodies
@@ -167,7 +208,7 @@ class Meetings:
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n):
-            if not self.pairs.crossing[p] and not self._misses(p):
+            if not self.pairs.crossing[p] and not self._misses(p) and not self.pairs.left_alone[p]:
                 self._sweep(p)
 
     @cython.cfunc
@@ -188,10 +229,8 @@ class Meetings:
     @cython.exceptval(check=False)
     def _sweep(self, p: cython.Py_ssize_t) -> cython.void:
         """Queue the next impact of a pair that may have one."""
-        kind: cython.int
+        kind: cython.int = self.solve(p)
 
-        self.aim(p)
-        kind = self.sweeper.solve()
         if self._is_meeting():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
@@ -253,8 +292,7 @@ class Meetings:
     @cython.exceptval(check=False)
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
-        self.aim(p)
-        self.sweeper.solve()
+        self.solve(p)
         if not self._is_meeting():
             return False
         self.note_side(p, self.sweeper.kind)

@@ -15,6 +15,8 @@ cdef class Meetings:
     cdef public long long n_sweeps
     cdef bint _misses(self, Py_ssize_t p) noexcept
     cdef void aim(self, Py_ssize_t p) noexcept
+    cdef int solve(self, Py_ssize_t p) noexcept
+    cdef void _let_through(self, Py_ssize_t p) noexcept
     cdef double _closing_speed(self, Py_ssize_t p) noexcept
     cdef void note_side(self, Py_ssize_t p, int kind) noexcept
     cdef void sweep_solid(self)

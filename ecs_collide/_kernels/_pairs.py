@@ -20,7 +20,7 @@ class Pairs:
     inside : 1 while the insides of a crossing pair overlap.
     known : 1 where the pair was in contact at the step's start.
     memory : that contact; undefined where it is not known.
-    left_alone : 1 once crushed: no more impacts in this step.
+    left_alone : 1 once crushed, 2 where one falls through the other: no impacts in this step.
     gone : 1 once a response has deleted one of the bodies.
     stale : 1 where a velocity changed at the instant for which it is queued.
     clear : 1 where the paths end so far apart that no rounding brings the bodies together.

@@ -138,6 +138,20 @@ class Settler:
     @cython.cfunc
     @cython.exceptval(check=False)
     def relate(self, p: cython.Py_ssize_t) -> cython.int:
+        """Tell how a pair stands as `stand` does; those that let each other through are apart."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        relation: cython.int = self.stand(p)
+
+        if relation == APART or self.pairs.crossing[p] or not self.bodies.traits.is_one_way(i, j):
+            return relation
+        if relation == DEEP or self.bodies.traits.lets_through(i, j, self.axis, self.sign):
+            return APART
+        return relation
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def stand(self, p: cython.Py_ssize_t) -> cython.int:
         """Tell how a pair stands, its bodies at rest where they are; set axis, sign and gap."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]

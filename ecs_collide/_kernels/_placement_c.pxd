@@ -22,6 +22,7 @@ cdef class Settler:
     cdef public int n_near
     cdef public double gap
     cdef int relate(self, Py_ssize_t p) noexcept
+    cdef int stand(self, Py_ssize_t p) noexcept
     cdef void settle(self) noexcept
     cdef void _part_planes(self) noexcept
     cdef bint _is_plane(self, Py_ssize_t i, int k) noexcept

@@ -14,7 +14,7 @@ except ImportError:
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._gather_c import slots_free, slots_new
+    from cython.cimports.ecs_collide._kernels._kinds_c import slots_free, slots_new
 else:
     # In Python all fields go the way by name; the quick one stands in _records_c.pxd.
     def place_of_type(types, type):
@@ -43,14 +43,17 @@ class Records:
     ----------
     type : type
     names : tuple of str
-        The attributes that are numbers, three at most.
+        The attributes that are numbers, six at most.
+    are_whole : bool
+        Whether the numbers are whole ones.
     items : list
         The components, in the order of their entities.
     """
 
-    def __init__(self, type: object, names: tuple):
+    def __init__(self, type: object, names: tuple, are_whole: cython.bint):
         self.type = type
         self.names = names
+        self.are_whole = are_whole
         self.items = []
         self.width = len(names)
         if cython.compiled:
@@ -96,7 +99,9 @@ class Records:
 
         for i in range(len(self.items)):
             item = self.items[i]
-            if not cython.compiled or not fields_write(
+            if self.are_whole:
+                _put_whole(item, self.names, np.asarray(numbers)[i])
+            elif not cython.compiled or not fields_write(
                 self.slots, item, cython.address(numbers[i, 0])
             ):
                 _put_by_name(item, self.names, np.asarray(numbers)[i])
@@ -144,6 +149,12 @@ def _put_by_name(item, names, numbers):
             there = None
         if there is None or there.tobytes() != number.tobytes():
             setattr(item, name, float(number))
+
+
+def _put_whole(item, names, numbers):
+    """Write whole numbers into a component, and what is none as it is."""
+    for name, number in zip(names, numbers.tolist(), strict=True):
+        setattr(item, name, int(number) if number.is_integer() else number)
 
 
 def survey(entities: dict, dead: object, all_records: list) -> tuple:

@@ -1,6 +1,6 @@
 cimport cython
 
-from ecs_collide._kernels._gather_c cimport Slots
+from ecs_collide._kernels._kinds_c cimport Slots
 
 cdef extern from *:
     """
@@ -66,6 +66,7 @@ cdef extern from *:
 cdef class Records:
     cdef readonly object type
     cdef readonly tuple names
+    cdef bint are_whole
     cdef readonly list items
     cdef Slots *slots
     cdef Py_ssize_t width

@@ -7,6 +7,9 @@ groups that move as one along the normal until time advances.  The *rule for
 the rest* is each yielding body's own: deflect and slide keep the tangential
 velocity, stop takes the partner's, push turns all speed along the surface.
 
+Friction comes after that.  What it may take along the surface is a part of what
+the normal part took, as Coulomb has it; the surface of a conveyor belt moves.
+
 Halving the difference of a pair again and again never ends in a row of boxes;
 giving a whole group one velocity does.
 """
@@ -18,11 +21,13 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import PUSH, STOP, Bodies
+    from cython.cimports.ecs_collide._kernels._traits_c import Traits
     from cython.cimports.libc.math import nextafter, sqrt
 else:
     from math import nextafter, sqrt
 
     from ecs_collide._kernels._bodies import PUSH, STOP, Bodies
+    from ecs_collide._kernels._traits import Traits
 
 from ecs_collide._kernels._memory import BYTE, LONG, grown, zeros
 
@@ -86,6 +91,12 @@ class Responder:
     Groups are lists of bodies per axis, sorted by entity id; rows are stored
     counting from 1 so that 0 means none.  An immovable body anchors a group
     but never links two.
+
+    Attributes
+    ----------
+    solid_first, solid_second : int
+        After an answer that could not join two bodies: the rows of the
+        immovable ones between which they are.
     """
 
     def __init__(self, bodies: Bodies):
@@ -95,6 +106,7 @@ class Responder:
         self.n_joins = 0
         self.n_changed = 0
         self.n_grouped = 0
+        self.solid_first = self.solid_second = -1
         self.sum_high = self.sum_low = 0.0
         self.changed = zeros(LONG, 1)
         self.is_changed = zeros(BYTE, 1)
@@ -208,6 +220,8 @@ class Responder:
             return False
         if not normal_only:
             self._turn(i, j, k, restitution)
+            if self.bodies.traits.is_used:
+                self._rub(i, j, k, sign)
         return True
 
     @cython.cfunc
@@ -342,6 +356,8 @@ class Responder:
                 self.anchor[other, k] != 0
                 and b.velocity[fixed - 1, k] != b.velocity[self.anchor[other, k] - 1, k]
             ):
+                self.solid_first = fixed - 1
+                self.solid_second = self.anchor[other, k] - 1
                 return False
             if one != other:
                 one = self._merge(one, other, k)
@@ -354,6 +370,8 @@ class Responder:
                 fixed = i + 1
             other = self.anchor[one, k]
             if other != 0 and b.velocity[other - 1, k] != b.velocity[fixed - 1, k]:
+                self.solid_first = other - 1
+                self.solid_second = fixed - 1
                 return False
         self.anchor[one, k] = fixed
         self._level(one, k)
@@ -530,3 +548,100 @@ class Responder:
             self._add_product(-after, after)
             self._add_product(2.0 * after, partner)
         return self.sum_high + self.sum_low < 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rub(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.void:
+        """Let friction hold back what slides along the surface.
+
+        The impulse of the normal part is that of the body which changed its
+        momentum more: where one is held from behind, the other's is what
+        they press against each other with.
+        """
+        b: Bodies = self.bodies
+        t: Traits = b.traits
+        axis: cython.int
+        friction: cython.double = t.friction_between(i, j)
+        first: cython.double = 0.0
+        second: cython.double = 0.0
+        light1: cython.double = 0.0  # inverse masses, of those that yield
+        light2: cython.double = 0.0
+        largest: cython.double = 0.0
+        speed: cython.double = 0.0
+        part: cython.double
+        slide: cython.double
+        share: cython.double
+
+        if friction == 0.0 or not (b.yields[i] or b.yields[j]):
+            return
+        if (b.yields[i] and (b.response[i] == PUSH or b.response[i] == STOP)) or (
+            b.yields[j] and (b.response[j] == PUSH or b.response[j] == STOP)
+        ):
+            return
+        if b.yields[i]:
+            first = b.mass[i] * abs(b.velocity[i, k] - self.before_first[k])
+            light1 = 1.0 / b.mass[i]
+        if b.yields[j]:
+            second = b.mass[j] * abs(b.velocity[j, k] - self.before_second[k])
+            light2 = 1.0 / b.mass[j]
+        for axis in range(b.dim):
+            if axis != k:
+                largest = max(largest, abs(self._slide(i, j, k, sign, axis)))
+        if largest == 0.0:
+            return
+        for axis in range(b.dim):
+            if axis != k:
+                slide = self._slide(i, j, k, sign, axis) / largest
+                speed += slide * slide
+        speed = sqrt(speed) * largest
+        # The part of the sliding that is taken; all of it where that is not too much.
+        part = friction * max(first, second) * (light1 + light2) / speed
+        for axis in range(b.dim):
+            if axis == k:
+                continue
+            slide = self._slide(i, j, k, sign, axis)
+            if part < 1.0:
+                slide *= part
+            elif not b.yields[j]:
+                self.change(i, axis, self._surface_of(j, sign * (k + 1), axis))
+                continue
+            elif not b.yields[i]:
+                self.change(j, axis, self._surface_of(i, -sign * (k + 1), axis))
+                continue
+            share = light1 / (light1 + light2)
+            if b.yields[i]:
+                self.change(i, axis, b.velocity[i, axis] - slide * share)
+            if part >= 1.0:  # both yield: exactly as fast as the other
+                self.change(
+                    j,
+                    axis,
+                    self._surface_of(i, -sign * (k + 1), axis)
+                    - t.speed_of_surface(j, sign * (k + 1), axis),
+                )
+            elif b.yields[j]:
+                self.change(j, axis, b.velocity[j, axis] + slide * (1.0 - share))
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _surface_of(
+        self, i: cython.Py_ssize_t, side: cython.int, axis: cython.int
+    ) -> cython.double:
+        """Return the velocity of a face of a body, by its side, along itself."""
+        return self.bodies.velocity[i, axis] + self.bodies.traits.speed_of_surface(i, side, axis)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _slide(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        axis: cython.int,
+    ) -> cython.double:
+        """Return how fast the touching face of `i` slides over that of `j` on an axis."""
+        return self._surface_of(i, -sign * (k + 1), axis) - self._surface_of(
+            j, sign * (k + 1), axis
+        )

@@ -1,6 +1,7 @@
 cimport cython
 
 from ecs_collide._kernels._bodies_c cimport Bodies
+from ecs_collide._kernels._traits_c cimport Traits
 
 @cython.final
 cdef class Responder:
@@ -16,6 +17,8 @@ cdef class Responder:
     cdef long long[:, ::1] anchor
     cdef long long[:, ::1] grouped
     cdef Py_ssize_t n_grouped
+    cdef Py_ssize_t solid_first
+    cdef Py_ssize_t solid_second
     cdef double sum_high
     cdef double sum_low
     cdef double before_first[3]
@@ -37,3 +40,6 @@ cdef class Responder:
     cdef void _turn(self, Py_ssize_t i, Py_ssize_t j, int k, double restitution) noexcept
     cdef void _turn_one(self, Py_ssize_t i, int k, double restitution, bint is_first, bint partner_yields) noexcept
     cdef bint _has_won(self, Py_ssize_t i, bint is_first) noexcept
+    cdef void _rub(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef double _surface_of(self, Py_ssize_t i, int side, int axis) noexcept
+    cdef double _slide(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis) noexcept

@@ -236,6 +236,27 @@ class Sweeper:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def turn_to(self, k: cython.int, sign: cython.int) -> cython.bint:
+        """Take a side for the contact of the impact found; False if it is not at the front.
+
+        It is, if it closes from a gap that is not below 0 now and not deep at `enter`.
+        """
+        side: cython.int = 2 * k + (1 if sign > 0 else 0)
+
+        if self.gap[side] < 0.0 or self.rate[side] >= 0.0:
+            return False
+        if self.axis == k and self.sign == sign:
+            return True
+        if self.gap[side] + self.rate[side] * self.enter <= -self.slop[k]:
+            return False
+        if not self._opens(side):
+            return False
+        self.axis = k
+        self.sign = sign
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _opens(self, side: cython.int) -> cython.bint:
         """Tell whether the insides overlap on all other axes soon after `enter`."""
         k: cython.int = side >> 1

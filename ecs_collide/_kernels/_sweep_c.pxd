@@ -24,5 +24,6 @@ cdef class Sweeper:
     cdef int solve(self) noexcept
     cdef double closing_rate(self, int axis, int sign) noexcept
     cdef int _find_front(self) noexcept
+    cdef bint turn_to(self, int k, int sign) noexcept
     cdef bint _opens(self, int side) noexcept
     cdef void _find_shallowest(self) noexcept

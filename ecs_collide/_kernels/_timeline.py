@@ -20,22 +20,26 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import EARLIER, Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
+    from cython.cimports.ecs_collide._kernels._carrying_c import Carrying
     from cython.cimports.ecs_collide._kernels._contacts_c import CROSSING, SEPARATED, Contacts
     from cython.cimports.ecs_collide._kernels._log_c import BEGAN, ENDED, WITHIN, Log
     from cython.cimports.ecs_collide._kernels._meetings_c import Meetings
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._placement_c import Settler, place
+    from cython.cimports.ecs_collide._kernels._pushing_c import Pushing
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._responses_c import Responder
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE
 else:
     from ecs_collide._kernels._bodies import EARLIER, Bodies
     from ecs_collide._kernels._candidates import Candidates
+    from ecs_collide._kernels._carrying import Carrying
     from ecs_collide._kernels._contacts import CROSSING, SEPARATED, Contacts
     from ecs_collide._kernels._log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide._kernels._meetings import Meetings
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._placement import Settler, place
+    from ecs_collide._kernels._pushing import Pushing
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._responses import Responder
     from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE
@@ -89,6 +93,8 @@ class Timeline:
         self.log = Log(dim)
         self.candidates = Candidates(self.bodies, self.pairs, self.queue)
         self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
+        self.carrying = Carrying(self.bodies, self.contacts)
+        self.pushing = Pushing(self.bodies, self.candidates)
         self.meetings = Meetings(self.bodies, self.pairs, self.queue)
         self.rest_speed = 0.0
         self.pair_limit = self.answer_limit = 0
@@ -120,6 +126,29 @@ class Timeline:
         self.log.abandon()
         for n in range(self.contacts.n):
             self.contacts.rows[n, 5] = 0
+
+    def place_bodies(
+        self,
+        moving: cython.longlong[::1],
+        still: cython.longlong[::1],
+        dt: cython.double,
+    ):
+        """Put all bodies at the start of a step of `dt` seconds, and their paths into the trees.
+
+        `moving` are the rows of those that move, `still` of those that do not and have another
+        place than before.
+        """
+        self.carrying.begin()
+        self.bodies.begin_step(moving, dt)
+        self.bodies.place_still(still)
+        self.candidates.place_still(still)
+        self.candidates.place_moving(moving)
+        self.pushing.n = 0
+        if self.bodies.traits.any_pusher:
+            self.pushing.begin(moving)
+            if self.pushing.n:
+                self.bodies.start(self.pushing.rows[: self.pushing.n])
+                self.candidates.place_moving(self.pushing.rows[: self.pushing.n])
 
     def find_pairs(self, rows: cython.longlong[::1]):
         """Pair the bodies of `rows`, those that move or were touched, with all they may meet."""
@@ -329,6 +358,7 @@ class Timeline:
         log.codes[n, 1] = answer
         log.codes[n, 2] = self.pairs.axis[p]
         log.codes[n, 3] = self.pairs.sign[p]
+        log.solid_first[n] = log.solid_second[n] = -1
         log.numbers[n, at] = self.pairs.speed[p]
         for k in range(b.dim):
             at += 1
@@ -363,7 +393,7 @@ class Timeline:
         if self.pairs.repeats[p] >= REPEAT_LIMIT and (
             b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0
         ):
-            self._crush(p)
+            self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
             return
         self.pairs.answered_at[p] = self.meetings.now
         if not (
@@ -383,14 +413,29 @@ class Timeline:
                 restitution = 0.0
         normal_only |= self.responder.lasting
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
-            self._crush(p)
+            self._crush(p, self.responder.solid_first, self.responder.solid_second)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _crush(self, p: cython.Py_ssize_t) -> cython.void:
-        """Report that a pair cannot be kept apart, and leave it alone to the end of the step."""
+    def _crush(
+        self, p: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t
+    ) -> cython.void:
+        """Report that a pair cannot be kept apart, and leave it alone to the end of the step.
+
+        It is between two immovable bodies; -1 for one that is not known.
+        """
+        swap: cython.Py_ssize_t
+
+        if other >= 0 and (one < 0 or self.bodies.ids[other] < self.bodies.ids[one]):
+            swap = one
+            one = other
+            other = swap
         self.pairs.left_alone[p] = 1
         self.log.codes[self.event, 1] = CRUSHED
+        if one >= 0:
+            self.log.solid_first[self.event] = self.bodies.ids[one]
+        if other >= 0:
+            self.log.solid_second[self.event] = self.bodies.ids[other]
         self.n_crushed += 1
 
     @cython.cfunc
@@ -437,3 +482,5 @@ class Timeline:
         if settling:
             self.settler.settle()
         self.contacts.compare()
+        self.pushing.end()
+        self.carrying.end()

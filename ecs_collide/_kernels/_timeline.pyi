@@ -1,10 +1,12 @@
 from ecs_collide._kernels._bodies import Bodies
 from ecs_collide._kernels._candidates import Candidates
+from ecs_collide._kernels._carrying import Carrying
 from ecs_collide._kernels._contacts import Contacts
 from ecs_collide._kernels._log import Log
 from ecs_collide._kernels._meetings import Meetings
 from ecs_collide._kernels._pairs import Pairs
 from ecs_collide._kernels._placement import Settler
+from ecs_collide._kernels._pushing import Pushing
 from ecs_collide._kernels._queue import Queue
 from ecs_collide._kernels._responses import Responder
 
@@ -18,6 +20,8 @@ class Timeline:
     candidates: Candidates
     contacts: Contacts
     meetings: Meetings
+    carrying: Carrying
+    pushing: Pushing
     rest_speed: float
     pair_limit: int
     answer_limit: int
@@ -33,6 +37,7 @@ class Timeline:
     def bind(self, columns: object, n_rows: int) -> None: ...
     def begin(self) -> None: ...
     def abandon(self) -> None: ...
+    def place_bodies(self, moving: memoryview, still: memoryview, dt: float) -> None: ...
     def find_pairs(self, rows: memoryview) -> None: ...
     def queue_impacts(self) -> None: ...
     def run(self, answering: bool) -> int: ...

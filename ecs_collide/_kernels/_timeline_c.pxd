@@ -2,11 +2,13 @@ cimport cython
 
 from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._candidates_c cimport Candidates
+from ecs_collide._kernels._carrying_c cimport Carrying
 from ecs_collide._kernels._contacts_c cimport Contacts
 from ecs_collide._kernels._log_c cimport Log
 from ecs_collide._kernels._meetings_c cimport Meetings
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._placement_c cimport Settler
+from ecs_collide._kernels._pushing_c cimport Pushing
 from ecs_collide._kernels._queue_c cimport Queue
 from ecs_collide._kernels._responses_c cimport Responder
 
@@ -21,6 +23,8 @@ cdef class Timeline:
     cdef public Candidates candidates
     cdef public Contacts contacts
     cdef public Meetings meetings
+    cdef public Carrying carrying
+    cdef public Pushing pushing
     cdef public double rest_speed
     cdef public long long pair_limit
     cdef public long long answer_limit
@@ -36,5 +40,5 @@ cdef class Timeline:
     cdef Py_ssize_t _record(self, Py_ssize_t p, int answer)
     cdef bint _reach_answer(self, Py_ssize_t p)
     cdef void _answer(self, Py_ssize_t p, bint normal_only, bint inelastic)
-    cdef void _crush(self, Py_ssize_t p) noexcept
+    cdef void _crush(self, Py_ssize_t p, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _sweep_changed(self)

@@ -1,0 +1,141 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Carry numbers between the components that only some bodies have and their columns."""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+from ecs_collide._bits import CARRY, FILTER, FRICTION, ONE_WAY, PUSH_OUT
+from ecs_collide._kernels._memory import DOUBLE, grown, zeros
+
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._kinds_c import slots_hold
+    from cython.cimports.ecs_collide._kernels._traits_c import ALL, Traits, side_of
+    from cython.cimports.libc.math import floor
+else:
+    from math import floor
+
+    from ecs_collide._kernels._kinds import slots_hold
+    from ecs_collide._kernels._traits import ALL, Traits, side_of
+
+cython.declare(LARGEST=cython.double, INFINITE=cython.double, MOST_GROUP=cython.double)
+LARGEST = 2.0**500
+MOST_GROUP = 2.0**31 - 1.0
+INFINITE = float("inf")
+
+
+@cython.final
+@cython.cclass
+class TraitGatherer:
+    """The components with traits of all bodies, and the columns that they are read into.
+
+    Parameters
+    ----------
+    traits : Traits
+    kinds : list of Kind
+        Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut.
+    """
+
+    def __init__(self, traits: Traits, kinds: list):
+        self.traits = traits
+        self.filter, self.friction, self.one_way = kinds[0], kinds[1], kinds[2]
+        self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
+        self.kinds = kinds
+        self.seen = [zeros(DOUBLE, 1, len(kind.names)) for kind in kinds]
+        self.n_rows = 1
+
+    def _make_room(self):
+        """Have a place for what was seen of each body."""
+        self.seen = [grown(seen, self.n_rows) for seen in self.seen]
+        for kind, seen in zip(self.kinds, self.seen):  # noqa: B905  (Cython: no strict)
+            kind.bind(self.n_rows, seen, seen)
+
+    def bind(self, n_rows: cython.Py_ssize_t):
+        """Have room for so many bodies."""
+        self.n_rows = n_rows
+        if self.traits.is_used:
+            self._make_room()
+
+    @cython.cfunc
+    def use(self) -> cython.int:
+        """Have columns from now on."""
+        if not self.traits.is_used:
+            self.traits.use()
+            self._make_room()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_as_seen(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
+        """Tell whether there is certainly nothing new about what a body has of all this."""
+        return (
+            (not has & FILTER or slots_hold(self.filter.slots, i))
+            and (not has & FRICTION or slots_hold(self.friction.slots, i))
+            and (not has & ONE_WAY or slots_hold(self.one_way.slots, i))
+            and (
+                not has & CARRY
+                or (slots_hold(self.normal.slots, i) and slots_hold(self.surface.slots, i))
+            )
+            and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
+        )
+
+    @cython.cfunc
+    def read(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
+        """Take over what the components of a body say; tell whether that is new."""
+        differs: cython.bint = False
+
+        if has & FILTER:
+            differs |= self.filter.read(i)
+        if has & FRICTION:
+            differs |= self.friction.read(i)
+        if has & ONE_WAY:
+            differs |= self.one_way.read(i)
+        if has & CARRY:
+            differs |= self.normal.read(i)
+            differs |= self.surface.read(i)
+        if has & PUSH_OUT:
+            differs |= self.push_out.read(i)
+        return differs
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def check(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
+        """Fill the columns of a body; tell whether its numbers can be computed with."""
+        t: Traits = self.traits
+        k: cython.int
+        number: cython.double
+        least: cython.double
+        most: cython.double
+        fine: cython.bint = True
+
+        t.clear(i)
+        if has & FILTER:
+            for k in range(3):
+                number = self.filter.seen[i, k]
+                least = -MOST_GROUP if k == 2 else 0.0
+                most = MOST_GROUP if k == 2 else ALL
+                if least <= number <= most and floor(number) == number:
+                    t.filters[i, k] = int(number)
+                else:
+                    fine = False
+        if has & FRICTION:
+            t.friction[i] = self.friction.seen[i, 0]
+            fine &= 0.0 <= t.friction[i] <= LARGEST
+        if has & ONE_WAY:
+            t.one_way[i] = side_of(self.one_way.seen, i)
+            fine &= t.one_way[i] != 0
+        if has & CARRY:
+            t.carries[i] = side_of(self.normal.seen, i)
+            t.any_carrier = True
+            fine &= t.carries[i] != 0
+            for k in range(t.dim):
+                number = self.surface.seen[i, k]
+                fine &= abs(number) <= LARGEST
+                # It moves along itself: what its normal has of it is none of its business.
+                t.surface[i, k] = 0.0 if abs(t.carries[i]) == k + 1 else number
+        if has & PUSH_OUT:
+            t.push_out[i] = self.push_out.seen[i, 0]
+            t.any_pusher = True
+            fine &= 0.0 < t.push_out[i] <= INFINITE
+        return fine

@@ -1,0 +1,6 @@
+from ecs_collide._kernels._kinds import Kind
+from ecs_collide._kernels._traits import Traits
+
+class TraitGatherer:
+    def __init__(self, traits: Traits, kinds: list[Kind]) -> None: ...
+    def bind(self, n_rows: int) -> None: ...

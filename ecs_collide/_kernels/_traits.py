@@ -1,0 +1,170 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""What only some bodies have, as columns: filters, friction, one-way sides, carrying faces.
+
+Most worlds have none of it, and most bodies of the others.  The columns are
+not there until the first body wants one, and a flag of each body says which
+of them are of any interest.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import sqrt
+else:
+    from math import sqrt
+
+from ecs_collide._bits import CARRY, ONE_WAY
+from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
+
+cython.declare(ALL=cython.longlong)
+ALL = 2**32 - 1  # as traits.ALL
+
+
+@cython.final
+@cython.cclass
+class Traits:
+    """The columns of one space.
+
+    Sides are codes: k + 1 for the positive direction of axis k, -(k + 1) for the negative one,
+    0 for none.
+
+    Attributes
+    ----------
+    is_used : bool
+        Whether any body has ever had any; the columns are empty until then.
+    any_carrier : bool
+        Whether any body has ever carried others.
+    any_pusher : bool
+        Whether any body was ever to be pushed out.
+    filters : int64 (n_rows, 3): categories, mask, group
+    friction : float64 (n_rows,): -1 for none
+    one_way, carries : int8 (n_rows,): sides
+    surface : float64 (n_rows, dim): how fast the carrying face moves along itself
+    push_out : float64 (n_rows,): how fast it may be pushed out; 0 for not at all
+    """
+
+    def __init__(self, dim: cython.int):
+        self.dim = dim
+        self.n_rows = 1
+        self.is_used = False
+        self.any_carrier = False
+        self.any_pusher = False
+        self.filters = zeros(LONG, 1, 3)
+        self.friction = zeros(DOUBLE, 1)
+        self.one_way = zeros(BYTE, 1)
+        self.carries = zeros(BYTE, 1)
+        self.surface = zeros(DOUBLE, 1, dim)
+        self.push_out = zeros(DOUBLE, 1)
+        self.has = zeros(BYTE, 1)
+
+    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+        """Use the flags of `columns`, which have so many rows."""
+        self.has = columns.traits
+        self.n_rows = n_rows
+        if self.is_used:
+            self._make_room()
+
+    def use(self):
+        """Have columns from now on, in which nobody has anything yet."""
+        i: cython.Py_ssize_t
+
+        self.is_used = True
+        self._make_room()
+        for i in range(self.n_rows):
+            self.clear(i)
+
+    def _make_room(self):
+        self.filters = grown(self.filters, self.n_rows)
+        self.friction = grown(self.friction, self.n_rows)
+        self.one_way = grown(self.one_way, self.n_rows)
+        self.carries = grown(self.carries, self.n_rows)
+        self.surface = grown(self.surface, self.n_rows)
+        self.push_out = grown(self.push_out, self.n_rows)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def clear(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body have none of all this."""
+        k: cython.int
+
+        self.filters[i, 0] = 1
+        self.filters[i, 1] = ALL
+        self.filters[i, 2] = 0
+        self.friction[i] = -1.0
+        self.one_way[i] = self.carries[i] = 0
+        self.push_out[i] = 0.0
+        for k in range(self.dim):
+            self.surface[i, k] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the filters of two bodies let them meet."""
+        f: cython.longlong[:, ::1] = self.filters
+
+        if not self.is_used:
+            return True
+        if f[i, 2] != 0 and f[i, 2] == f[j, 2]:
+            return f[i, 2] > 0
+        return (f[i, 0] & f[j, 1]) != 0 and (f[j, 0] & f[i, 1]) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether one of two bodies is solid on one side only."""
+        return ((self.has[i] | self.has[j]) & ONE_WAY) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def lets_through(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.bint:
+        """Tell whether one of two bodies is not solid on a side of the pair.
+
+        The side is given by the axis and the sign of the normal, which points from j to i.
+        """
+        if self.has[i] & ONE_WAY and self.one_way[i] != -sign * (k + 1):
+            return True
+        return (self.has[j] & ONE_WAY) != 0 and self.one_way[j] != sign * (k + 1)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
+        """Return the friction of a pair: the geometric mean, or that of the one that has any."""
+        one: cython.double = self.friction[i]
+        two: cython.double = self.friction[j]
+
+        if one < 0.0:
+            return max(two, 0.0)
+        if two < 0.0:
+            return one
+        return sqrt(one) * sqrt(two)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def speed_of_surface(
+        self, i: cython.Py_ssize_t, side: cython.int, k: cython.int
+    ) -> cython.double:
+        """Return how fast the face of a body on a side moves along itself, on an axis."""
+        if self.has[i] & CARRY and self.carries[i] == side:
+            return self.surface[i, k]
+        return 0.0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def side_of(normal: cython.double[:, ::1], i: cython.Py_ssize_t) -> cython.int:
+    """Return the code of a unit vector along an axis, or 0 if it is none."""
+    k: cython.int
+    side: cython.int = 0
+
+    for k in range(normal.shape[1]):
+        if normal[i, k] == 0.0:
+            continue
+        if side != 0 or abs(normal[i, k]) != 1.0:
+            return 0
+        side = k + 1 if normal[i, k] > 0.0 else -(k + 1)
+    return side

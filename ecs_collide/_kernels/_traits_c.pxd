@@ -1,0 +1,28 @@
+cimport cython
+
+cdef long long ALL
+cdef int ONE_WAY
+cdef int CARRY
+
+@cython.final
+cdef class Traits:
+    cdef int dim
+    cdef Py_ssize_t n_rows
+    cdef readonly bint is_used
+    cdef public bint any_carrier
+    cdef public bint any_pusher
+    cdef readonly long long[:, ::1] filters
+    cdef readonly double[::1] friction
+    cdef readonly signed char[::1] one_way
+    cdef readonly signed char[::1] carries
+    cdef readonly double[:, ::1] surface
+    cdef readonly double[::1] push_out
+    cdef signed char[::1] has
+    cdef void clear(self, Py_ssize_t i) noexcept
+    cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint is_one_way(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint lets_through(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef double friction_between(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef double speed_of_surface(self, Py_ssize_t i, int side, int k) noexcept
+
+cdef int side_of(double[:, ::1] normal, Py_ssize_t i) noexcept

@@ -1,0 +1,171 @@
+"""Who lies against whom, and who may: contacts, the ground, filters for pairs, platforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ecs_collide._questions import Questions
+from ecs_collide._step_events import axis_normal
+from ecs_collide._subscribers import Unsubscribe
+from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
+
+
+class Standing(Questions):
+    """Contacts between the bodies of a space, and what a game may say about them."""
+
+    def contacts(self, entity: int | None = None) -> list[Contact]:
+        """Return the contacts that there are, of one body or of all, sorted by ids.
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        """
+        self._guard.refuse_others()
+        kept = self._timeline.contacts
+        rows, since = np.asarray(kept.rows)[: kept.n], np.asarray(kept.since)[: kept.n]
+        told = rows[:, 2] < len(ContactKind)
+        if entity is not None:
+            row = self._row(entity)
+            told &= (rows[:, 0] == row) | (rows[:, 1] == row)
+        ids = self._roster.columns.ids
+        contacts = []
+        for (first, second, crossing, axis, sign, _seen), began in zip(
+            rows[told].tolist(), since[told].tolist(), strict=True
+        ):
+            contacts.append(
+                Contact(
+                    int(ids[first]),
+                    int(ids[second]),
+                    axis_normal(self.dim, axis, sign),
+                    ContactKind(crossing),
+                    began,
+                )
+            )
+        return sorted(contacts, key=lambda contact: (contact.first, contact.second))
+
+    def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:
+        """Return what a body stands on, or leans against: its oldest solid contact on that side.
+
+        Parameters
+        ----------
+        entity : int
+        normal : sequence of float (dim,), optional
+            Which way what it touches pushes it, a unit vector along an axis: (0, 1), the
+            default, is the ground where y grows upwards; (1, 0) a wall to the left.
+
+        Returns
+        -------
+        Contact or None
+            `Contact.other` says what it is on, `Contact.since` since when.
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        ValueError
+            `normal` is no unit vector along an axis.
+        """
+        wanted = (0.0, 1.0, 0.0)[: self.dim] if normal is None else _as_axis(normal, self.dim)
+        on = [
+            contact
+            for contact in self.contacts(entity)
+            if contact.kind is ContactKind.SOLID and contact.normal_for(entity) == wanted
+        ]
+        return min(on, key=lambda contact: (contact.since, contact.other(entity)), default=None)
+
+    def carried(self, entity: int) -> Vector:
+        """Return how fast a body is carried by the `Carry` that it stands on, beside its Velocity.
+
+        In world units per second; zeros for a body that stands on none.
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        """
+        row, carrying = self._row(entity), self._timeline.carrying
+        if self.is_stepping:
+            ride = carrying.rode
+        else:
+            carrying.look(True)
+            ride = carrying.now
+        if not self._timeline.bodies.traits.any_carrier or not ride.carrier[row]:
+            return (0.0,) * self.dim
+        return tuple(np.asarray(ride.drift)[row].tolist())
+
+    def drop_through(self, entity: int, platform: int | None = None) -> bool:
+        """Let a body fall through the `OneWay` platforms that it stands on.
+
+        It passes them until it does not touch them any more; the contacts end as ``DROPPED``
+        with the next step.  Between steps, and in handlers.
+
+        Parameters
+        ----------
+        entity : int
+        platform : int, optional
+            Only this one.
+
+        Returns
+        -------
+        bool
+            Whether it stood on any.
+
+        Raises
+        ------
+        KeyError
+            The entity, or the platform, is no body.
+        RuntimeError
+            Within a step.
+        """
+        with self._guard:
+            if self.is_stepping:
+                raise RuntimeError(
+                    "drop_through() was called within a step: call it between steps, "
+                    "or in a handler of their events"
+                )
+            row = self._row(entity)
+            under = -1 if platform is None else self._row(platform)
+            return bool(self._timeline.contacts.drop(row, under))
+
+    def filter_pairs(
+        self,
+        allows: Callable[[int, int], object],
+        first_kind: type | None = None,
+        second_kind: type | None = None,
+    ) -> Unsubscribe:
+        """Ask a function whether two bodies that come near each other may meet.
+
+        For what a `Filter` cannot say.  Where it returns something false the two
+        are as air for each other in this step: no impact, no crossing, no
+        contact.  A contact that there was ends as ``FILTER_CHANGED``.
+
+        Parameters
+        ----------
+        allows : callable
+            Takes the lower and the higher entity id.  It is asked at most once in a step
+            about a pair, in no order, and may look at components but not change
+            anything.  Where it raises the two meet, and the step
+            raises it when it is done.
+        first_kind, second_kind : type, optional
+            Only for pairs of which one has the one component and the other the other.
+            Without the first, all pairs are asked about, which costs far more.
+
+        Returns
+        -------
+        callable
+            Call it to take the function away.
+        """
+        return self._judges.add(allows, first_kind, second_kind)
+
+
+def _as_axis(normal: VectorLike, dim: int) -> Vector:
+    """Return a unit vector along an axis as a tuple, or raise."""
+    vector = tuple(float(part) for part in normal)
+    if len(vector) != dim or sorted(map(abs, vector)) != [0.0] * (dim - 1) + [1.0]:
+        raise ValueError(
+            f"normal={normal!r} must be {dim} numbers that point along one axis, of length 1"
+        )
+    return vector

@@ -1,0 +1,277 @@
+"""Components that only some bodies have: who meets whom, and what a surface is like.
+
+Data only, as those of `ecs_collide.components`.  They may be set at any time,
+and the next step takes them up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from ecs_collide.components import _as_float
+
+ALL = 2**32 - 1
+"""All 32 categories: the mask of a body that meets everybody."""
+
+_MOST_GROUP = 2**31 - 1
+
+
+def _as_whole(owner: type, name: str, value: object, least: int, most: int, rule: str) -> int:
+    """Return a whole number within its bounds as an int, or raise."""
+    if isinstance(value, (str, bytes, bytearray, float)):
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number")
+    try:
+        number = int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number") from None
+    if not least <= number <= most:
+        raise ValueError(f"{owner.__name__}({name}={value!r}) {rule}")
+    return int(number)
+
+
+def _as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, float, float]:
+    """Return two or three finite numbers as three, or raise."""
+    if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be two or three numbers")
+    numbers = [_as_float(owner, name, part) for part in value]
+    if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
+        raise ValueError(
+            f"{owner.__name__}({name}={value!r}) must be two numbers, in 3D three, all finite"
+        )
+    x, y, z = (*numbers, 0.0)[:3]
+    return x, y, z
+
+
+def _as_normal(owner: type, value: Iterable[float]) -> tuple[float, float, float]:
+    """Return the unit vector of an axis as three numbers, or raise."""
+    numbers = _as_vector(owner, "normal", value)
+    if sorted(map(abs, numbers)) != [0.0, 0.0, 1.0]:
+        raise ValueError(
+            f"{owner.__name__}(normal={value!r}) must point along one axis and have length 1: "
+            "(0, 1) is up where y grows upwards, (0, -1) where it grows downwards"
+        )
+    return numbers
+
+
+class _Trait:
+    """Compares and shows components by what their constructor was given."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    _SHOWN: Sequence[str] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self._SHOWN)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._SHOWN)
+        return f"{type(self).__name__}({shown})"
+
+
+class Filter(_Trait):
+    """Which other bodies an entity meets; without it, all that do not refuse.
+
+    Two bodies meet if each has one of its categories in the other's mask.
+    Their group comes before that: of the same positive group they always
+    meet, of the same negative one never.  Those that do not are as air for each
+    other: no impact, no crossing, no contact.  A contact that a change
+    ends says ``FILTER_CHANGED``.
+
+    Attributes
+    ----------
+    categories : int
+        Bits, of which there are 32: what the entity is.
+    mask : int
+        Bits: what it meets.
+    group : int
+        0 for none.
+
+    Examples
+    --------
+    Bullets of the player that fly through the player and through each other:
+
+    >>> PLAYER, BULLET, ENEMY = 1, 2, 4
+    >>> player = Filter(categories=PLAYER, mask=ENEMY)
+    >>> bullet = Filter(categories=BULLET, mask=ENEMY)
+    """
+
+    __slots__ = ("categories", "group", "mask")
+    __match_args__ = ("categories", "mask", "group")
+    _SHOWN = ("categories", "mask", "group")
+
+    def __init__(self, categories: int = 1, mask: int = ALL, group: int = 0) -> None:
+        rule = "must be within 0 ... 2**32 - 1: there are 32 categories, a bit each"
+        self.categories = _as_whole(type(self), "categories", categories, 0, ALL, rule)
+        self.mask = _as_whole(type(self), "mask", mask, 0, ALL, rule)
+        rule = "must be within -(2**31 - 1) ... 2**31 - 1"
+        self.group = _as_whole(type(self), "group", group, -_MOST_GROUP, _MOST_GROUP, rule)
+
+
+class Friction(_Trait):
+    """How a surface holds back what slides along it, as Coulomb has it.
+
+    What an impact takes from the velocity along the normal, times this, is
+    the most that it takes along the surface.  A body that slides on a floor
+    under gravity g comes to rest after v**2 / (2 * value * g).  Of two
+    that have it the geometric mean counts; one that has none leaves it to the
+    other.
+
+    It acts on `Slide` and `Deflect`, and on the responses of a game's own
+    that ask for the built-in one.
+
+    Attributes
+    ----------
+    value : float
+        Zero (ice) or more; rubber on stone is about 1.
+
+    Examples
+    --------
+    >>> crate, ice = Friction(0.6), Friction(0)
+    """
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    _SHOWN = ("value",)
+
+    def __init__(self, value: float) -> None:
+        number = _as_float(type(self), "value", value)
+        if not 0.0 <= number < math.inf:
+            raise ValueError(f"Friction(value={value!r}) must be finite, and 0 (ice) or more")
+        self.value = number
+
+
+class OneWay(_Trait):
+    """A platform that is solid only for what comes from the side to which its normal points.
+
+    A body is stopped by that face alone, and only if it is fully on the free
+    side of it before: it jumps through from below, passes through from the
+    sides, lands from above and stands.  While it passes through there is
+    neither collision nor contact.  `Space.drop_through` lets it fall through.
+
+    Parameters
+    ----------
+    normal : sequence of float
+        A unit vector along an axis, of two numbers or in 3D three: (0, 1) where
+        y grows upwards, (0, -1) where it grows downwards.
+
+    Attributes
+    ----------
+    x, y, z : float
+        The normal.
+
+    Examples
+    --------
+    >>> OneWay((0, 1)).normal
+    (0.0, 1.0, 0.0)
+    """
+
+    __slots__ = ("x", "y", "z")
+    __match_args__ = ("normal",)
+    _SHOWN = ("normal",)
+
+    def __init__(self, normal: Iterable[float]) -> None:
+        self.x, self.y, self.z = _as_normal(type(self), normal)
+
+    @property
+    def normal(self) -> tuple[float, float, float]:
+        """The unit vector that points to the free side."""
+        return self.x, self.y, self.z
+
+    @normal.setter
+    def normal(self, value: Iterable[float]) -> None:
+        self.x, self.y, self.z = _as_normal(type(self), value)
+
+
+class Carry(_Trait):
+    """A lift or a conveyor belt: what stands on it goes along with it.
+
+    A body that yields and lies against the carrying face moves with the
+    carrier, on all axes: beside its own `Velocity`, which says how it moves on
+    it.  What stands on the body is carried along too.  A lift may turn round, a rider may
+    walk on it.  Who comes to stand on a carrier is taken along at once;
+    who leaves it goes on as fast as it went.
+
+    Parameters
+    ----------
+    surface : sequence of float
+        How fast the face moves along itself, seen from the carrier, in world
+        units per second, of two numbers or in 3D three: zero for a lift.
+    normal : sequence of float
+        Which face carries: a unit vector along an axis that points out of it.
+
+    Attributes
+    ----------
+    x, y, z : float
+        The velocity of the surface.
+    normal_x, normal_y, normal_z : float
+        The normal.
+
+    Examples
+    --------
+    >>> lift, belt = Carry(), Carry(surface=(60, 0))
+    """
+
+    __slots__ = ("normal_x", "normal_y", "normal_z", "x", "y", "z")
+    __match_args__ = ("surface", "normal")
+    _SHOWN = ("surface", "normal")
+
+    def __init__(
+        self,
+        surface: Iterable[float] = (0.0, 0.0),
+        normal: Iterable[float] = (0.0, 1.0),
+    ) -> None:
+        self.x, self.y, self.z = _as_vector(type(self), "surface", surface)
+        self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), normal)
+
+    @property
+    def surface(self) -> tuple[float, float, float]:
+        """How fast the face moves along itself, in world units per second."""
+        return self.x, self.y, self.z
+
+    @surface.setter
+    def surface(self, value: Iterable[float]) -> None:
+        self.x, self.y, self.z = _as_vector(type(self), "surface", value)
+
+    @property
+    def normal(self) -> tuple[float, float, float]:
+        """The unit vector that points out of the carrying face."""
+        return self.normal_x, self.normal_y, self.normal_z
+
+    @normal.setter
+    def normal(self, value: Iterable[float]) -> None:
+        self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), value)
+
+
+class PushOut(_Trait):
+    """Be pushed out of what the entity is inside of, and was from the start.
+
+    Bodies that do not overlap never begin to.  But a game may put one into
+    another: a level that changes, a character that stands up under a
+    ceiling.  Such a body, if it yields, is moved out the shortest way that
+    is free of all solid bodies, never through the seams between them.
+
+    Attributes
+    ----------
+    speed : float
+        The most at which it is moved, in world units per second; ``math.inf`` for
+        out within one step.
+
+    Examples
+    --------
+    >>> PushOut(speed=200)
+    PushOut(speed=200.0)
+    """
+
+    __slots__ = ("speed",)
+    __match_args__ = ("speed",)
+    _SHOWN = ("speed",)
+
+    def __init__(self, speed: float = math.inf) -> None:
+        number = _as_float(type(self), "speed", speed)
+        if not number > 0.0:
+            raise ValueError(f"PushOut(speed={speed!r}) must be above 0, or math.inf")
+        self.speed = number
