@@ -11,6 +11,8 @@ from ecs_collide._step_events import axis_normal
 from ecs_collide._subscribers import Unsubscribe
 from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
 
+_LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
+
 
 class Standing(Questions):
     """Contacts between the bodies of a space, and what a game may say about them."""
@@ -26,21 +28,22 @@ class Standing(Questions):
         self._guard.refuse_others()
         kept = self._timeline.contacts
         rows, since = np.asarray(kept.rows)[: kept.n], np.asarray(kept.since)[: kept.n]
-        told = rows[:, 2] < len(ContactKind)
+        kinds = np.where(rows[:, 2] == _LEAVING, ContactKind.SOLID, rows[:, 2])
+        told = kinds < len(ContactKind)
         if entity is not None:
             row = self._row(entity)
             told &= (rows[:, 0] == row) | (rows[:, 1] == row)
         ids = self._roster.columns.ids
         contacts = []
-        for (first, second, crossing, axis, sign, _seen), began in zip(
-            rows[told].tolist(), since[told].tolist(), strict=True
+        for (first, second, _, axis, sign, _), kind, began in zip(
+            rows[told].tolist(), kinds[told].tolist(), since[told].tolist(), strict=True
         ):
             contacts.append(
                 Contact(
                     int(ids[first]),
                     int(ids[second]),
                     axis_normal(self.dim, axis, sign),
-                    ContactKind(crossing),
+                    ContactKind(kind),
                     began,
                 )
             )

@@ -119,7 +119,7 @@ def test_bytes_that_were_made_to_look_right_do_no_harm(busy, request):
         ("contact_events", "reason", 8),
         ("contacts", "axis", 2),
         ("contacts", "sign", 0),
-        ("contacts", "kind", 3),
+        ("contacts", "kind", 4),
         ("contacts", "since", math.nan),
         ("contacts", "first", 10_000),
         ("strays", "body", 10_000),

@@ -25,6 +25,7 @@ cython.declare(
     SOLID=cython.int,
     CROSSING=cython.int,
     PASSING=cython.int,
+    LEAVING=cython.int,
     SEPARATED=cython.int,
     FILTER_CHANGED=cython.int,
     DROPPED=cython.int,
@@ -34,6 +35,7 @@ cython.declare(
 SOLID = 0
 CROSSING = 1
 PASSING = 2  # one falls through the other; nobody is told of it
+LEAVING = 3  # solid as yet, and with the next step one falls through the other
 SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
@@ -85,6 +87,9 @@ class Contacts:
         kept: cython.Py_ssize_t = 0
 
         for n in range(self.n):
+            if self.rows[n, 2] == LEAVING:
+                self._tell_end(n, AT_START, 0.0, DROPPED)
+                self.rows[n, 2] = PASSING
             p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
             if p < 0 and not self.candidates.may_meet(self.rows[n, 0], self.rows[n, 1]):
                 self._tell_end(n, AT_START, 0.0, FILTER_CHANGED)
@@ -126,7 +131,8 @@ class Contacts:
             self.log.add_contact(
                 ENDED, phase, time,
                 self.bodies.ids[self.rows[n, 0]], self.bodies.ids[self.rows[n, 1]],
-                self.rows[n, 3], self.rows[n, 4], self.rows[n, 2], reason,
+                self.rows[n, 3], self.rows[n, 4],
+                SOLID if self.rows[n, 2] == LEAVING else self.rows[n, 2], reason,
             )  # fmt: skip
 
     @cython.cfunc
@@ -291,7 +297,7 @@ class Contacts:
         self.n = kept
 
     def drop(self, row: cython.Py_ssize_t, platform: cython.Py_ssize_t) -> int:
-        """Let a body fall through the one-way bodies that it lies on, or through one of them.
+        """Let a body fall through one-way bodies that it lies on, from the next step on.
 
         Parameters
         ----------
@@ -309,7 +315,9 @@ class Contacts:
         dropped: cython.Py_ssize_t = 0
 
         for n in range(self.n):
-            if self.rows[n, 2] != SOLID or row not in (self.rows[n, 0], self.rows[n, 1]):
+            if row not in (self.rows[n, 0], self.rows[n, 1]):
+                continue
+            if self.rows[n, 2] != SOLID and self.rows[n, 2] != LEAVING:
                 continue
             other = self.rows[n, 0] + self.rows[n, 1] - row
             if platform >= 0 and other != platform:
@@ -317,8 +325,7 @@ class Contacts:
             side = (self.rows[n, 3] + 1) * self.rows[n, 4]  # of the second; the first has the other
             if self.bodies.traits.one_way[other] != (side if self.rows[n, 1] == other else -side):
                 continue
-            self._tell_end(n, AT_START, 0.0, DROPPED)
-            self.rows[n, 2] = PASSING
+            self.rows[n, 2] = LEAVING
             dropped += 1
         return dropped
 

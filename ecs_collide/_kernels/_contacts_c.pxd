@@ -9,6 +9,7 @@ from ecs_collide._kernels._placement_c cimport Settler
 cdef int SOLID
 cdef int CROSSING
 cdef int PASSING
+cdef int LEAVING
 cdef int SEPARATED
 cdef int FILTER_CHANGED
 cdef int DROPPED

@@ -1,0 +1,316 @@
+"""Platforms that are solid from one side: jumped through, landed on, dropped through."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import Falls, Gravity, Ledger, box, gaps, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+UP = (0, 1)
+AXES = [(k, sign, dim) for dim in (2, 3) for k in range(dim) for sign in (-1, 1)]
+
+
+def along(k, sign, dim, value, other=0.0):
+    """Return a vector with `value` along a direction and `other` on the next axis."""
+    vector = [0.0] * dim
+    vector[k] = value * sign + 0.0
+    vector[(k + 1) % dim] = other
+    return tuple(vector)
+
+
+@pytest.mark.parametrize(("k", "sign", "dim"), AXES)
+@pytest.mark.parametrize("lower_id", ["platform", "body"])
+def test_solid_against_its_normal_and_open_from_everywhere_else(k, sign, dim, lower_id):
+    half = (5.0,) * dim
+
+    def make(which, n):
+        far = [0.0] * dim
+        far[(k + 1) % dim] = 100.0 * n
+        if which == "platform":
+            platform = [x + 0.0 for x in far]
+            return box(platform, half, ec.OneWay(along(k, sign, dim, 1)))
+        start = [a + b for a, b in zip(far, starts[n], strict=True)]
+        return mover(start, (1.0,) * dim, ways[n], ec.Slide())
+
+    starts = [
+        along(k, sign, dim, 20),  # from the free side
+        along(k, sign, dim, -20),  # from behind
+        along(k, sign, dim, 0, -20),  # from a side
+        along(k, sign, dim, 3),  # from within
+        along(k, sign, dim, 5.999),  # not quite out
+        along(k, sign, dim, 6),  # flush
+    ]
+    ways = [
+        along(k, sign, dim, -40),
+        along(k, sign, dim, 40),
+        along(k, sign, dim, 0, 40),
+        along(k, sign, dim, -40),
+        along(k, sign, dim, -40),
+        along(k, sign, dim, -40),
+    ]
+    bodies = []
+    for n in range(len(ways)):
+        order = ("platform", "body") if lower_id == "platform" else ("body", "platform")
+        bodies.append({which: make(which, n) for which in order}["body"])
+    space = ec.install(dim=dim)
+
+    esper.process(1.0)
+
+    ends = [position(body, dim)[k] * sign for body in bodies]
+    assert ends[0] == 6
+    assert ends[1] == 20
+    assert position(bodies[2], dim)[(k + 1) % dim] == 220
+    assert ends[3:] == [-37, pytest.approx(-34.001), 6]
+    hit = {entity for event in space.collisions for entity in (event.first, event.second)}
+    assert hit & set(bodies) == {bodies[0], bodies[5]}
+    for event in space.collisions:
+        body = bodies[0] if bodies[0] in (event.first, event.second) else bodies[5]
+        assert event.normal_for(body) == along(k, sign, dim, 1)
+    touching = {e for c in space.contacts() for e in (c.first, c.second)}
+    assert touching & set(bodies) == {bodies[0], bodies[5]}
+
+
+@pytest.mark.parametrize("speed", [100.0, 500.0, 5e5])
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 7, 1.0])
+def test_a_jump_through_from_below_lands_on_top(speed, dt):
+    platform = box((0, 0), (10, 1), ec.OneWay(UP))
+    ceiling = box((0, 40), (10, 1))
+    jumper = mover((0, -20), (1, 1), (0, speed), ec.Slide(), Falls())
+    space = ec.install()
+    ledger = Ledger(space)
+    esper.add_processor(Gravity(-50.0), priority=200)
+    for _ in range(math.ceil(4 / dt)):
+        esper.process(dt)
+        ledger.record()
+
+    assert position(jumper) == (0, 2)
+    assert space.is_on(jumper).other(jumper) == platform
+    assert [pair for pair, _ in ledger.ends if platform in pair] == []  # passing it was no contact
+    if speed > 100:
+        assert (ceiling, jumper) in [pair for pair, _ in ledger.ends]
+
+
+@pytest.mark.parametrize("phase", [n / 16 for n in range(16)])
+def test_walking_over_platforms_side_by_side_never_snags_nor_falls(phase):
+    for x in range(-50, 50, 4):
+        box((x, -1), (2, 1), ec.OneWay(UP))
+    walker = mover((-40 + phase, 1), (1, 1), (0, 0), ec.Slide(), Falls())
+    ec.install()
+    esper.add_processor(Gravity(-900.0), priority=200)
+    for _ in range(120):
+        esper.component_for_entity(walker, ec.Velocity).x = 40.0
+        esper.process(1 / 60)
+        assert velocity(walker) == (40, 0)
+        assert position(walker)[1] == 1
+
+
+def test_over_the_very_corner_it_lands():
+    bodies = []
+    for n, (x, way) in enumerate([(-16, (20, -20)), (-26, (40, -20)), (-11, (10, -20))]):
+        box((100 * n, 0), (5, 1), ec.OneWay(UP))
+        bodies.append(mover((100 * n + x, 12), (1, 1), way, ec.Slide()))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [position(body)[1] for body in bodies] == [2] * 3
+    assert [e.normal_for(e.second) for e in space.collisions] == [(0, 1)] * 3
+
+
+def test_a_lift_with_one_way_lets_up_and_takes_along():
+    lift = mover((0, 0), (5, 1), (0, 10), ec.OneWay(UP))
+    below = mover((3, -10), (1, 1), (0, 40), ec.Slide())  # overtakes it
+    rider = mover((-3, 2), (1, 1), (0, 0), ec.Slide())
+    ec.install()
+
+    for _ in range(10):
+        esper.process(0.1)
+
+    assert gaps(rider, lift)[1] == 0
+    assert velocity(rider) == (0, 10)
+    assert position(below) == (3, 30)
+    set_velocity(below, 0, -60)
+    esper.process(1.0)
+    assert gaps(below, lift)[1] == 0
+
+
+def test_a_platform_that_rises_through_what_is_beside_it_takes_nothing_along():
+    mover((0, -10), (5, 1), (0, 20), ec.OneWay(UP))
+    inside = mover((4, -10.5), (1, 1), (0, 0), ec.Slide())  # its top is not above that face
+    above = mover((-4, 2), (1, 1), (0, 0), ec.Slide())
+    ec.install()
+
+    esper.process(1.0)
+
+    assert position(inside) == (4, -10.5)
+    assert position(above) == (-4, 12)
+
+
+class TestDropThrough:
+    """What `Space.drop_through` does."""
+
+    def stand(self, *, tiles=2):
+        self.tiles = [box((4 * n, -1), (2, 1), ec.OneWay(UP)) for n in range(tiles)]
+        self.crate = mover((2, 1), (1, 1), (0, 0), ec.Slide(), Falls())
+        self.space = ec.install()
+        self.ledger = Ledger(self.space)
+        esper.add_processor(Gravity(-60.0), priority=200)
+        self.steps(5)
+
+    def steps(self, n):
+        for _ in range(n):
+            esper.process(1 / 60)
+            self.ledger.record()
+
+    def test_it_falls_through_all_that_it_stands_on_and_lands_below(self):
+        self.stand()
+        floor = box((0, -20), (50, 1))
+        assert len(self.space.contacts(self.crate)) == 2
+
+        assert self.space.drop_through(self.crate)
+        assert len(self.space.contacts(self.crate)) == 2  # as of the last step
+        self.steps(1)
+        assert self.space.contacts(self.crate) == []
+
+        dropped = [((tile, self.crate), ec.EndReason.DROPPED) for tile in self.tiles]
+        assert self.ledger.ends == dropped
+        self.steps(90)
+        assert position(self.crate) == (2, -18)
+        assert self.space.is_on(self.crate).other(self.crate) == floor
+        assert self.ledger.ends == dropped
+
+    def test_only_from_the_one_that_is_named(self):
+        self.stand()
+        assert self.space.drop_through(self.crate, self.tiles[0])
+        self.steps(5)
+
+        assert position(self.crate) == (2, 1)
+        assert [c.other(self.crate) for c in self.space.contacts(self.crate)] == [self.tiles[1]]
+        esper.component_for_entity(self.crate, ec.Velocity).x = -60.0  # off the other one
+        self.steps(60)
+        assert position(self.crate)[1] < -3
+
+    def test_who_jumps_instead_lands_again(self):
+        self.stand(tiles=1)
+        self.space.drop_through(self.crate)
+        set_velocity(self.crate, 0, 20)
+        self.steps(90)
+
+        assert position(self.crate) == (2, 1)
+        assert [c.other(self.crate) for c in self.space.contacts(self.crate)] == self.tiles
+
+    def test_what_no_longer_is_a_platform_holds_again(self):
+        self.stand(tiles=1)
+        self.space.drop_through(self.crate)
+        self.steps(2)
+        depth = position(self.crate)[1]
+        esper.remove_component(self.tiles[0], ec.OneWay)
+        self.steps(5)
+
+        assert position(self.crate)[1] == depth < 1
+        assert (self.tiles[0], self.crate) in self.ledger.open
+
+    def test_of_nothing(self):
+        self.stand()
+        other = mover((50, 0), (1, 1), (0, 0), ec.Slide())
+        self.steps(1)
+        assert not self.space.drop_through(other)
+        assert not self.space.drop_through(self.crate, other)
+        with pytest.raises(KeyError, match="12345 is no body"):
+            self.space.drop_through(12345)
+        with pytest.raises(KeyError, match="12345 is no body"):
+            self.space.drop_through(self.crate, 12345)
+
+    def test_a_wall_and_a_solid_floor_are_no_platforms(self):
+        self.stand()
+        box((2, -3), (5, 1))  # below the tiles
+        wall = box((4, 2), (1, 1))
+        esper.component_for_entity(self.crate, ec.Velocity).x = 1.0
+        self.steps(1)
+        assert (self.crate, wall) in self.ledger.open
+        assert self.space.drop_through(self.crate)
+        self.steps(1)
+        assert (self.crate, wall) in self.ledger.open
+
+    def test_not_within_a_step(self):
+        self.stand()
+        self.space.update_bounds(1 / 60)
+        with pytest.raises(RuntimeError, match="within a step"):
+            self.space.drop_through(self.crate)
+
+    def test_in_a_handler(self):
+        self.stand()
+        self.space.on_collision(lambda event: self.space.drop_through(self.crate))
+        self.steps(60)
+        assert position(self.crate)[1] < -5
+
+    def test_the_platform_or_the_body_goes_meanwhile(self):
+        self.stand()
+        self.space.drop_through(self.crate)
+        self.steps(1)
+        esper.delete_entity(self.tiles[0], immediate=True)
+        self.steps(1)
+        esper.component_for_entity(self.crate, ec.Position).y = 30.0
+        self.steps(1)
+        assert [why for _, why in self.ledger.ends] == [ec.EndReason.DROPPED] * 2
+        self.steps(120)
+        assert position(self.crate) == (2, 1)
+
+    def test_who_becomes_a_sensor_meanwhile_crosses(self):
+        self.stand(tiles=1)
+        self.space.drop_through(self.crate)
+        self.steps(2)
+        esper.add_component(self.crate, ec.Sensor())
+        self.steps(2)
+        assert [c.kind for c in self.space.contacts(self.crate)] == [ec.ContactKind.CROSSING]
+        self.steps(60)
+        assert self.ledger.open == set()
+
+
+def test_two_platforms_that_face_each_other_hold_and_others_pass():
+    low = box((0, -2), (5, 1), ec.OneWay(UP))
+    facing = mover((0, 4), (1, 1), (0, -10), ec.Slide(), ec.OneWay((0, -1)))
+    away = mover((3, 4), (1, 1), (0, -10), ec.Slide(), ec.OneWay(UP))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert position(facing) == (0, 0)
+    assert position(away) == (3, -6)
+    assert low
+
+
+def test_a_sensor_crosses_a_platform_from_all_sides():
+    platform = box((0, 0), (5, 1), ec.OneWay(UP))
+    sensor = mover((0, 10), (1, 1), (0, -20), ec.Sensor())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert position(sensor) == (0, -10)
+    assert [e.answer for e in space.collisions] == [ec.Answer.CROSSED]
+    assert platform
+
+
+@pytest.mark.parametrize(("field", "value"), [("x", 1.0), ("y", 0.5), ("y", math.nan), ("y", 0.0)])
+def test_a_normal_that_is_none_is_quarantined(field, value):
+    platform = box((0, 0), (5, 1), ec.OneWay(UP))
+    space = ec.install()
+    esper.process(1.0)
+    setattr(esper.component_for_entity(platform, ec.OneWay), field, value)
+    with pytest.warns(RuntimeWarning, match=r"OneWay\.\w .*unit vector"):
+        esper.process(1.0)
+    assert space.reports[0].entity == platform
+
+
+def test_a_normal_out_of_a_2d_space_is_quarantined():
+    box((0, 0), (5, 1), ec.OneWay((0, 0, 1)))
+    ec.install()
+    with pytest.warns(RuntimeWarning, match="of the space"):
+        esper.process(1.0)

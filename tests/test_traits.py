@@ -1,0 +1,87 @@
+"""The components that only some bodies have: what they take, what they refuse, what they say."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import ecs_collide as ec
+
+
+@pytest.mark.parametrize(
+    ("made", "shown"),
+    [
+        (ec.Filter(), "Filter(categories=1, mask=4294967295, group=0)"),
+        (ec.Filter(2, 5, -3), "Filter(categories=2, mask=5, group=-3)"),
+        (ec.Friction(0.5), "Friction(value=0.5)"),
+        (ec.OneWay((0, 1)), "OneWay(normal=(0.0, 1.0, 0.0))"),
+        (ec.OneWay((0, 0, -1)), "OneWay(normal=(0.0, 0.0, -1.0))"),
+        (ec.Carry(), "Carry(surface=(0.0, 0.0, 0.0), normal=(0.0, 1.0, 0.0))"),
+        (ec.Carry((3, 0), (0, -1)), "Carry(surface=(3.0, 0.0, 0.0), normal=(0.0, -1.0, 0.0))"),
+        (ec.PushOut(3), "PushOut(speed=3.0)"),
+    ],
+)
+def test_a_repr_says_what_was_given_and_makes_an_equal_one(made, shown):
+    assert repr(made) == shown
+    again = eval(shown, vars(ec))  # noqa: S307  (a repr is meant to be typed)
+    assert again == made
+    assert again != "something else"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(made)
+
+
+def test_each_differs_by_every_number():
+    assert ec.Filter(1) != ec.Filter(2)
+    assert ec.Filter(1, 2) != ec.Filter(1, 3)
+    assert ec.Filter(1, 2, 3) != ec.Filter(1, 2, 4)
+    assert ec.Friction(1) != ec.Friction(2)
+    assert ec.OneWay((0, 1)) != ec.OneWay((0, -1))
+    assert ec.Carry((1, 0)) != ec.Carry((2, 0))
+    assert ec.Carry(normal=(0, 1)) != ec.Carry(normal=(1, 0))
+    assert ec.PushOut() != ec.PushOut(5)
+
+
+def test_vectors_may_be_set_whole():
+    platform, belt = ec.OneWay((0, 1)), ec.Carry()
+    platform.normal = (1, 0)
+    belt.surface, belt.normal = (4, 5, 6), (0, 0, 1)
+
+    assert (platform.x, platform.y, platform.z) == (1, 0, 0)
+    assert belt == ec.Carry((4, 5, 6), (0, 0, 1))
+    with pytest.raises(ValueError, match="one axis"):
+        platform.normal = (1, 1)
+    assert platform.normal == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "match"),
+    [
+        (lambda: ec.Filter(-1), ValueError, r"Filter\(categories=-1\) must be within 0"),
+        (lambda: ec.Filter(2**32), ValueError, "32 categories"),
+        (lambda: ec.Filter(mask=2**32), ValueError, "mask="),
+        (lambda: ec.Filter(group=2**31), ValueError, "group="),
+        (lambda: ec.Filter(group=-(2**31)), ValueError, "group="),
+        (lambda: ec.Filter(1.0), TypeError, r"Filter\(categories=1\.0\) must be a whole number"),
+        (lambda: ec.Filter("1"), TypeError, "whole number"),
+        (lambda: ec.Filter(None), TypeError, "whole number"),
+        (lambda: ec.Friction(-0.1), ValueError, r"Friction\(value=-0\.1\)"),
+        (lambda: ec.Friction(math.nan), ValueError, "finite"),
+        (lambda: ec.Friction(math.inf), ValueError, "finite"),
+        (lambda: ec.Friction("1"), TypeError, "must be a number, not text"),
+        (lambda: ec.OneWay((1, 1)), ValueError, r"OneWay\(normal=\(1, 1\)\) must point along"),
+        (lambda: ec.OneWay((0, 2)), ValueError, "length 1"),
+        (lambda: ec.OneWay((0, 0)), ValueError, "one axis"),
+        (lambda: ec.OneWay((1,)), ValueError, "two numbers"),
+        (lambda: ec.OneWay((1, 0, 0, 0)), ValueError, "two numbers"),
+        (lambda: ec.OneWay(1), TypeError, "two or three numbers"),
+        (lambda: ec.OneWay("up"), TypeError, "two or three numbers"),
+        (lambda: ec.Carry((math.nan, 0)), ValueError, r"Carry\(surface="),
+        (lambda: ec.Carry(normal=(0, 0.5)), ValueError, r"Carry\(normal=\(0, 0\.5\)\)"),
+        (lambda: ec.PushOut(0), ValueError, r"PushOut\(speed=0\) must be above 0"),
+        (lambda: ec.PushOut(math.nan), ValueError, "above 0"),
+    ],
+)
+def test_what_is_wrong_is_refused_and_named(make, error, match):
+    with pytest.raises(error, match=match):
+        make()
