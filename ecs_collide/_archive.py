@@ -23,6 +23,7 @@ from ecs_collide._state import (
     CONTACT,
     PENDING,
     QUARANTINED,
+    RIDE,
     SEEN,
     STRAY,
     UNSEEN,
@@ -45,7 +46,7 @@ _LONGEST_ID = 2**62
 
 _SECTIONS = (
     "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
-    "bodies", "flags", "strays", "contacts", "pending", "collisions", "contact_events",
+    "bodies", "flags", "strays", "contacts", "rides", "pending", "collisions", "contact_events",
 )  # fmt: skip
 
 
@@ -80,6 +81,7 @@ def encode(state: State) -> bytes:
         [state.flags.tobytes()],
         [state.strays.tobytes()],
         [state.contacts.tobytes()],
+        [state.rides.tobytes()],
         [state.pending.tobytes()],
         [_packed(state.collisions)],
         [_packed(state.contact_events)],
@@ -263,6 +265,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
         flags=flags,
         strays=parts.array("strays", STRAY),
         contacts=parts.array("contacts", CONTACT),
+        rides=parts.array("rides", RIDE),
         pending=parts.array("pending", PENDING),
         collisions=parts.array("collisions", collision_dtype(dim)),
         contact_events=parts.array("contact_events", contact_dtype(dim)),
@@ -349,6 +352,9 @@ def _check_contacts(state: State) -> None:
     _require(_within(contacts["axis"], 0, dim - 1), "its contacts")
     _require((abs(contacts["sign"]) == 1).all(), "its contacts")
     _require(np.isfinite(contacts["since"]).all(), "its contacts")
+    _require(_are_in(state.rides["entity"], state.bodies), "the bodies that are carried")
+    _require((state.rides["entity"][1:] > state.rides["entity"][:-1]).all(), "its riders")
+    _require((abs(state.rides["drift"]) <= 2.0 * LARGEST * len(state.bodies)).all(), "its riders")
     codes = state.pending["codes"]
     mosts = (1, 2, dim - 1, 1, 1, len(END_REASONS) - 1)
     for n, (least, most) in enumerate(zip((0, 0, 0, -1, 0, -1), mosts, strict=True)):

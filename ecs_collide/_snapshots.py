@@ -23,6 +23,7 @@ from ecs_collide._state import (
     N_OF_STEPS,
     PENDING,
     REPLACED,
+    RIDE,
     SEEN,
     STRAY,
     TOUCHED,
@@ -180,6 +181,7 @@ class SnapshotStepper(Stepper):
             flags=flags,
             strays=none_of(STRAY),
             contacts=self._kept_contacts(),
+            rides=self._kept_rides(),
             pending=self._pending_events(),
             collisions=self._events.collision_array,
             contact_events=self._events.contact_array,
@@ -242,6 +244,14 @@ class SnapshotStepper(Stepper):
             # The order in which they are kept comes from the trees, and says nothing.
             contacts = contacts[np.lexsort((contacts["second"], contacts["first"]))]
         return contacts
+
+    def _kept_rides(self) -> NDArray[np.void]:
+        ride = self._timeline.carrying.now
+        rows = np.sort(np.asarray(ride.riders)[: ride.n])
+        rides = none_of(RIDE, len(rows))
+        rides["entity"] = self._roster.columns.ids[rows]
+        rides["drift"][:, : self.dim] = np.asarray(ride.drift)[rows]
+        return rides[np.argsort(rides["entity"])]
 
     def _pending_events(self) -> NDArray[np.void]:
         log = self._timeline.log
@@ -319,6 +329,10 @@ class SnapshotStepper(Stepper):
         for n in (0, 1):
             contacts[:, n] = roster.rows_of(contacts[:, n])
         timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
+        timeline.carrying.recover(
+            roster.rows_of(state.rides["entity"]).data,
+            np.array(state.rides["drift"][:, : self.dim], np.float64).data,
+        )
         bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
         timeline.log.recover(
             np.array(state.pending["time"], np.float64).data,

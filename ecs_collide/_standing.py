@@ -90,12 +90,8 @@ class Standing(Questions):
             The entity is no body.
         """
         row, carrying = self._row(entity), self._timeline.carrying
-        if self.is_stepping:
-            ride = carrying.rode
-        else:
-            carrying.look(True)
-            ride = carrying.now
-        if not self._timeline.bodies.traits.any_carrier or not ride.carrier[row]:
+        ride = carrying.rode if self.is_stepping else carrying.now
+        if ride.n == 0 or not ride.carrier[row]:
             return (0.0,) * self.dim
         return tuple(np.asarray(ride.drift)[row].tolist())
 

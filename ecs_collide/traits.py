@@ -257,8 +257,8 @@ class PushOut(_Trait):
     Attributes
     ----------
     speed : float
-        The most at which it is moved, in world units per second; ``math.inf`` for
-        out within one step.
+        The most at which it is moved, in world units per second; with ``math.inf``
+        one step takes it out, where it is inside of several at most one for each.
 
     Examples
     --------

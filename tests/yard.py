@@ -73,7 +73,7 @@ class Yard:
         )
         box((-20, 20, 0)[: self.dim], (6, 6, *wide), ec.Sensor(), ec.Filter(4, 1 | 2))
         self.bodies = []
-        for n in range(26):
+        for _n in range(26):
             response = rng.choice(
                 [ec.Slide(), ec.Slide(), ec.Deflect(0.5), ec.Deflect(1), ec.Stop(), ec.Push()]
             )
@@ -82,7 +82,9 @@ class Yard:
                 more.append(ec.Friction(rng.choice([0.0, 0.2, 1.0])))
             if rng.random() < 0.4:
                 more.append(
-                    ec.Filter(rng.choice([1, 2, 3]), rng.choice([ec.ALL, 7]), rng.choice([0, 0, -1]))
+                    ec.Filter(
+                        rng.choice([1, 2, 3]), rng.choice([ec.ALL, 7]), rng.choice([0, 0, -1])
+                    )
                 )
             if rng.random() < 0.5:
                 more.append(ec.PushOut(rng.choice([20.0, math.inf])))

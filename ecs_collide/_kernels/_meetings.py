@@ -138,12 +138,18 @@ class Meetings:
     @cython.exceptval(check=False)
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
+        way: cython.int
+
         self.aim(p)
         self.sweeper.solve()
         if not self.pairs.crossing[p] and self.bodies.traits.is_one_way(
             self.pairs.first[p], self.pairs.second[p]
         ):
             self._let_through(p)
+        if self.sweeper.kind == OVERLAP:
+            way = self.bodies.traits.way_of(self.pairs.first[p], self.pairs.second[p])
+            if abs(way) == self.sweeper.axis + 1:  # it leads out here, be the other side as shallow
+                self.sweeper.sign = 1 if way > 0 else -1
         return self.sweeper.kind
 
     @cython.cfunc

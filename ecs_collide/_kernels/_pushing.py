@@ -3,8 +3,9 @@
 
 The way out leads along one axis, past the farthest face of all that the body
 is inside of: of two tiles of one floor it is up, and never sideways into the
-neighbour.  A way on which the body would meet something that it is outside
-of is none.
+neighbour.  It leads out of each of them on its nearer side, and a way on which
+the body would meet something that it is outside of is none.  A step takes it
+as far as the first of them that is left behind; the next one looks again.
 """
 
 try:
@@ -79,7 +80,9 @@ class Pushing:
             if b.traits.has[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
                 self._look_for_way(i)
         for n in range(self.n):
-            b.velocity[self.rows[n], self.axis[n]] = self.speed[n]
+            i = self.rows[n]
+            b.velocity[i, self.axis[n]] = self.speed[n]
+            b.traits.way_out[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
 
     def end(self):
         """Give the bodies their own velocities back, without what led on into others."""
@@ -91,6 +94,7 @@ class Pushing:
         for n in range(self.n):
             i = self.rows[n]
             k = self.axis[n]
+            b.traits.way_out[i] = 0
             if b.velocity[i, k] != self.speed[n]:
                 continue  # an answer has changed it
             if (self.before[n] > 0.0) == (self.speed[n] > 0.0):
@@ -123,7 +127,7 @@ class Pushing:
             return
         k = abs(best) - 1
         sign = 1 if best > 0 else -1
-        speed = sign * min(b.traits.push_out[i], shortest / b.dt)
+        speed = sign * min(b.traits.push_out[i], self._nearest_exit(i, k, sign) / b.dt)
         self.rows[self.n] = i
         self.axis[self.n] = k
         self.before[self.n] = b.velocity[i, k]
@@ -199,31 +203,53 @@ class Pushing:
 
         self._set_region(i, 0, 0.0)
         way = max(
-            self._farthest(self.candidates.still, i, k, sign),
-            self._farthest(self.candidates.moving, i, k, sign),
+            self._exit(self.candidates.still, i, k, sign, False),
+            self._exit(self.candidates.moving, i, k, sign, False),
         )
+        if way == INF:
+            return INF
         self._set_region(i, k, sign * way)
         if self._is_barred(self.candidates.still, i) or self._is_barred(self.candidates.moving, i):
             return INF
         return way
 
     @cython.cfunc
-    def _farthest(
-        self, tree: Tree, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    def _nearest_exit(self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int) -> cython.double:
+        """Return how far it is in a direction out of the first that is left behind."""
+        self._set_region(i, 0, 0.0)
+        return min(
+            self._exit(self.candidates.still, i, k, sign, True),
+            self._exit(self.candidates.moving, i, k, sign, True),
+        )
+
+    @cython.cfunc
+    def _exit(
+        self,
+        tree: Tree,
+        i: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        nearest: cython.bint,
     ) -> cython.double:
-        """Return how far it is past the farthest face of what a body is inside of."""
+        """Return how far it is past the nearest or the farthest of what a body is inside of.
+
+        It is inf where one of them would be left on its farther side.
+        """
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
         j: cython.Py_ssize_t
-        way: cython.double = 0.0
+        forth: cython.double
+        back: cython.double
+        way: cython.double = INF if nearest else 0.0
 
         for m in range(tree.touching(self.low, self.high, 0)):
             j = tree.found[m]
             if self._holds_back(i, j) and self._is_within(i, j):
-                if sign > 0:
-                    way = max(way, (b.centre_of(j, k) + b.half_of(j, k)) - self.low[0, k])
-                else:
-                    way = max(way, self.high[0, k] - (b.centre_of(j, k) - b.half_of(j, k)))
+                forth = (b.centre_of(j, k) + b.half_of(j, k)) - self.low[0, k]
+                back = self.high[0, k] - (b.centre_of(j, k) - b.half_of(j, k))
+                if sign < 0:
+                    forth, back = back, forth
+                way = min(way, forth) if nearest else max(way, forth if forth <= back else INF)
         return way
 
     @cython.cfunc

@@ -26,5 +26,6 @@ cdef class Pushing:
     cdef bint _holds_back(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint _is_within(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef double _way_out(self, Py_ssize_t i, int k, int sign)
-    cdef double _farthest(self, Tree tree, Py_ssize_t i, int k, int sign)
+    cdef double _nearest_exit(self, Py_ssize_t i, int k, int sign)
+    cdef double _exit(self, Tree tree, Py_ssize_t i, int k, int sign, bint nearest)
     cdef bint _is_barred(self, Tree tree, Py_ssize_t i)

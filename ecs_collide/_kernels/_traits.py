@@ -44,6 +44,7 @@ class Traits:
     one_way, carries : int8 (n_rows,): sides
     surface : float64 (n_rows, dim): how fast the carrying face moves along itself
     push_out : float64 (n_rows,): how fast it may be pushed out; 0 for not at all
+    way_out : int8 (n_rows,): within a step, the side to which it is pushed out
     """
 
     def __init__(self, dim: cython.int):
@@ -58,6 +59,7 @@ class Traits:
         self.carries = zeros(BYTE, 1)
         self.surface = zeros(DOUBLE, 1, dim)
         self.push_out = zeros(DOUBLE, 1)
+        self.way_out = zeros(BYTE, 1)
         self.has = zeros(BYTE, 1)
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
@@ -83,6 +85,7 @@ class Traits:
         self.carries = grown(self.carries, self.n_rows)
         self.surface = grown(self.surface, self.n_rows)
         self.push_out = grown(self.push_out, self.n_rows)
+        self.way_out = grown(self.way_out, self.n_rows)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -116,6 +119,14 @@ class Traits:
     def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Tell whether one of two bodies is solid on one side only."""
         return ((self.has[i] | self.has[j]) & ONE_WAY) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def way_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """Return the normal of two bodies, as a side, by which one is pushed out of the other."""
+        if not self.any_pusher:
+            return 0
+        return self.way_out[i] if self.way_out[i] != 0 else -self.way_out[j]
 
     @cython.cfunc
     @cython.exceptval(check=False)

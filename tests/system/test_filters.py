@@ -244,7 +244,11 @@ def test_several_predicates_must_all_agree():
 
 @pytest.mark.parametrize(
     ("arguments", "match"),
-    [(("no",), "allows='no'"), ((print, 3), "first_kind=3"), ((print, Ally, "x"), "second_kind='x'")],
+    [
+        (("no",), "allows='no'"),
+        ((print, 3), "first_kind=3"),
+        ((print, Ally, "x"), "second_kind='x'"),
+    ],
 )
 def test_what_is_no_predicate_is_refused(arguments, match):
     space = ec.install()

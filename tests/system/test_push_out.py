@@ -1,0 +1,211 @@
+"""Bodies that the game has put into others, and that are pushed out."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import Falls, Gravity, box, gaps, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+def of(entity, kind):
+    return esper.component_for_entity(entity, kind)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ((4, 1), (6, 1)),
+        ((-4, 1), (-6, 1)),
+        ((1, 4.5), (1, 6)),
+        ((0, -3), (0, -6)),
+        ((0, 0), (-6, 0)),
+    ],
+)
+def test_the_shortest_way_out_in_one_step(start, end, dim):
+    depth = (0,) * (dim - 2)
+    box((0, 0, *depth), (5,) * dim)
+    body = mover((*start, *depth), (1,) * dim, (0,) * dim, ec.Slide(), ec.PushOut())
+    space = ec.install(dim=dim)
+    esper.process(1 / 60)
+
+    assert position(body)[:2] == pytest.approx(end)
+    assert velocity(body) == (0, 0)
+    assert max(gaps(1, body, dim)) >= 0
+    rest = position(body, dim)
+    for _ in range(3):
+        esper.process(1 / 60)
+    assert position(body, dim) == rest
+    space.check()
+
+
+def test_no_faster_than_it_says():
+    box((0, 0), (50, 5))
+    body = mover((0, 3), (1, 1), (0, 0), ec.Slide(), ec.PushOut(60))
+    ec.install()
+    ways = []
+    for _ in range(6):
+        before = position(body)[1]
+        esper.process(1 / 60)
+        ways.append(position(body)[1] - before)
+
+    assert ways == pytest.approx([1, 1, 1, 0, 0, 0])
+    assert position(body)[1] == 6
+
+
+@pytest.mark.parametrize("x", [n / 8 for n in range(-16, 17)])
+def test_out_of_a_floor_of_tiles_never_through_a_seam(x):
+    for n in range(-6, 6):
+        box((2 * n + 1, -4), (1, 4))
+    body = mover((x, -0.5), (0.75, 1), (0, 0), ec.Slide(), ec.PushOut(40), Falls())
+    ec.install()
+    esper.add_processor(Gravity(-300.0), priority=200)
+    for _ in range(30):
+        esper.process(1 / 60)
+
+    assert position(body) == (x, 1)
+
+
+def test_a_way_that_something_else_bars_is_none():
+    box((0, 0), (5, 5))
+    lid = box((0, 7.5), (5, 1))  # too low for a body that is 2 high
+    body = mover((0, 4), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
+    ec.install()
+    esper.process(1 / 60)
+
+    assert position(body) == (-6, 4)
+    assert lid
+
+
+def test_where_there_is_no_way_it_stays():
+    for x in (-20, 0, 20):
+        for y in (-20, 0, 20):
+            box((x, y), (10, 10))
+    body = mover((3, 3), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
+    ec.install()
+    for _ in range(3):
+        esper.process(1 / 60)
+
+    assert position(body) == (3, 3)
+
+
+def test_who_stands_up_under_a_ceiling_and_who_sinks_by_growing():
+    box((0, -1), (50, 1))
+    box((0, 4), (3, 2))  # its lower side is at 2
+    body = mover((0, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut(), Falls())
+    ec.install()
+    esper.add_processor(Gravity(-300.0), priority=200)
+    esper.process(1 / 60)
+    assert position(body) == (0, 1)
+
+    of(body, ec.Extents).y = 1.5  # into the floor and the ceiling at once: out to a side
+    esper.process(1 / 60)
+    assert position(body) == (-4, 1)
+    esper.process(1 / 60)
+    assert position(body) == (-4, 1.5)
+    for _ in range(60):
+        esper.process(1 / 60)
+    assert position(body) == (-4, 1.5)
+
+
+@pytest.mark.parametrize("who", ["first", "second", "both"])
+def test_of_two_that_yield_one_is_moved(who):
+    out = ec.PushOut()
+    one = mover((0, 0), (2, 2), (0, 0), ec.Slide(), *([out] if who != "second" else []))
+    two = mover((1, 0), (2, 2), (0, 0), ec.Slide(), *([out] if who != "first" else []))
+    ec.install()
+    esper.process(1 / 60)
+
+    if who == "first":
+        assert (position(one), position(two)) == ((pytest.approx(-3), 0), (1, 0))
+    else:  # of two alike the higher id
+        assert (position(one), position(two)) == ((0, 0), (pytest.approx(4), 0))
+
+
+def test_of_two_that_yield_the_lighter_is_moved():
+    one = mover((0, 0), (2, 2), (0, 0), ec.Slide(), ec.PushOut(), ec.Mass(0.5))
+    two = mover((1, 0), (2, 2), (0, 0), ec.Slide(), ec.PushOut())
+    ec.install()
+    esper.process(1 / 60)
+
+    assert (position(one), position(two)) == ((pytest.approx(-3), 0), (1, 0))
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda: box((0, 0), (5, 5), ec.Sensor()),
+        lambda: box((0, 0), (5, 5), ec.OneWay((0, 1))),
+        lambda: box((0, 0), (5, 5), ec.Filter(2)),
+    ],
+)
+def test_nothing_pushes_out_of_what_is_not_solid(what):
+    what()
+    body = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut(), ec.Filter(1, 1))
+    ec.install()
+    esper.process(1 / 60)
+
+    assert position(body) == (4, 1)
+
+
+def test_without_it_and_without_a_response_nobody_is_moved():
+    box((0, 0), (5, 5))
+    plain = mover((4, 1), (1, 1), (0, 0), ec.Slide())
+    wall = mover((4, 1), (1, 1), (0, 0), ec.PushOut())
+    sensor = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.Sensor(), ec.PushOut())
+    ec.install()
+    esper.process(1 / 60)
+
+    assert {position(e) for e in (plain, wall, sensor)} == {(4, 1)}
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (-50, 0), (20, 20), (500, 500)])
+def test_what_led_outward_is_kept_and_what_led_in_is_lost(before, after):
+    box((0, 0), (50, 5))
+    body = mover((0, 5), (1, 1), (0, before), ec.Slide(), ec.PushOut())
+    ec.install()
+    esper.process(1 / 60)
+
+    assert velocity(body) == (0, after)
+    assert position(body)[1] == pytest.approx(6 if before < 100 else 5 + 500 / 60)
+
+
+def test_on_its_way_it_answers_what_it_meets():
+    box((0, 0), (5, 5))
+    stone = mover((9, 1), (1, 1), (-240, 0), ec.Slide())
+    body = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut(60), ec.Mass(3))
+    space = ec.install()
+    for step in range(20):
+        esper.process(1 / 60)
+        if step == 0:
+            assert [(e.first, e.second) for e in space.collisions] == [(stone, body), (1, body)]
+        assert max(gaps(stone, body)) >= 0
+
+    assert position(body) == (pytest.approx(6), 3)  # past the stone, by a way round
+
+
+def test_after_a_teleport_into_a_wall_and_a_step_without_time():
+    box((0, 0), (5, 5))
+    body = mover((40, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
+    space = ec.install()
+    esper.process(1 / 60)
+    space.teleport(body, (4, 1))
+    esper.process(0.0)
+    assert position(body) == (4, 1)
+    esper.process(1 / 60)
+    assert position(body) == (6, 1)
+    set_velocity(body, 0, 0)
+
+
+def test_a_speed_out_of_bounds_is_quarantined():
+    body = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
+    ec.install()
+    of(body, ec.PushOut).speed = math.nan
+    with pytest.warns(RuntimeWarning, match=r"PushOut\.speed is nan, it must be above 0"):
+        esper.process(1.0)
