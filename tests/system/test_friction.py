@@ -182,7 +182,8 @@ def test_it_never_gives_energy(seed):
 
     def energy():
         masses = [esper.component_for_entity(body, ec.Mass).value for body in bodies]
-        return sum(m * (x * x + y * y) for m, (x, y) in zip(masses, map(velocity, bodies), strict=False))
+        speeds = map(velocity, bodies)
+        return sum(m * (x * x + y * y) for m, (x, y) in zip(masses, speeds, strict=True))
 
     before = energy()
     for _ in range(40):
