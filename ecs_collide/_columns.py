@@ -22,7 +22,7 @@ _SINGLES = ("seen_mass", "seen_restitution")  # vectors of one axis
 _SCALARS = ("mass", "restitution")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "has", "news", "bad",
-    "quarantined", "present", "driven", "traits",
+    "quarantined", "present", "driven", "traits", "calm", "asleep", "held",
 )  # fmt: skip
 _LONGS = ("ids", "n_filed")
 
@@ -70,6 +70,9 @@ class Columns:
     present: Bytes
     driven: Bytes
     traits: Bytes
+    calm: Bytes
+    asleep: Bytes
+    held: Bytes
     ids: Longs
     n_filed: Longs
     place: Doubles

@@ -71,7 +71,8 @@ class Drives:
             self.put.clear()
         resized = (self._half[rows] != c.seen_half[rows]).any(axis=1)
         held = (c.has[rows] & (VELOCITY | GROWTH | CUSTOM) == 0) & (c.response[rows] == 0)
-        self.released = rows[held & (c.driven[rows] != 0) & ~driven]
+        released = held & (c.driven[rows] != 0) & ~driven
+        self.released = rows[released & (c.quarantined[rows] == 0)]
         c.driven[rows] = driven
         c.moves[rows] = np.where(held, driven, c.moves[rows])
         c.velocity[rows] = np.where(driven[:, None], speeds, 0.0)

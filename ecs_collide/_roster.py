@@ -37,6 +37,7 @@ from ecs_collide._columns import Columns
 from ecs_collide._drives import Drives
 from ecs_collide._numbers import LARGEST
 from ecs_collide._reports import Report, find_no_number, quarantine_report, rules
+from ecs_collide._sleep import Sleep
 from ecs_collide._state import CHANGED, N_OF_STEPS, QUARANTINED, REPLACED, SEEN, TOUCHED, UNSEEN
 from ecs_collide.components import Deflect, Sensor
 from ecs_collide.events import END_REASONS, EndReason, Vector
@@ -176,12 +177,15 @@ class Roster:
         converts = any(self._leans) or components.whole_sizes
         self.columns = Columns(dim, converts)
         self.drives = Drives(self.columns)
+        self.sleep = Sleep(self.columns, timeline)
         self.sweeps = sweeps
         self.row_of: dict[int, int] = {}
         self.entities = self.rows = _NO_ROWS
         self.moving = self.active = self.touched_still = _NO_ROWS
         self._movers = self._stills = _NO_ROWS  # of all bodies, quarantined ones too
         self.teleports: dict[int, int] = {}
+        self._roused = _NO_ROWS  # see `take_in_roused`
+        self._n_out = 0  # how many the step leaves out
         self._before: dict[int, list[Any]] = {}  # see `write_one`
         self._new: list[int] = []  # rows that queries must not see as they were left
         self._stale: list[Rows] = []  # whose boxes the queries have not seen yet
@@ -232,6 +236,8 @@ class Roster:
 
     def compare(self, world: World) -> None:
         """Bring the rows in line with the entities that the world has now."""
+        if not self.sleep.wanted and self.sleep.n:
+            self.wake_all()
         mark = world.mark()
         dead = frozenset(world.dead())
         if mark is self._mark and dead == self._dead:
@@ -250,6 +256,9 @@ class Roster:
             else:
                 reason = EndReason.ENTITY_DELETED
             self._release(entity, reason)
+        if self.sleep.n:
+            self.sleep.filed += [self.row_of[entity] for entity in census.changed]
+            self.sleep.wake(self.sleep.filed)
         for entity in census.changed:
             self._refile(entity, entities[entity])
         newcomers = sorted(census.newcomers)
@@ -257,9 +266,13 @@ class Roster:
             self._admit(newcomers, entities)
         if newcomers or census.gone:
             self._update_order(newcomers, census.gone)
+        self._part()
+        self._mark, self._dead = mark, dead
+
+    def _part(self) -> None:
+        """Tell those that move from the others."""
         moves = self.columns.moves[self.rows] != 0
         self._movers, self._stills = self.rows[moves], self.rows[~moves]
-        self._mark, self._dead = mark, dead
 
     def _refile(self, entity: int, components: Mapping[type, Any]) -> None:
         """Take note of the components that a body has now."""
@@ -305,6 +318,7 @@ class Roster:
     def _release(self, entity: int, reason: EndReason) -> None:
         row = self.row_of.pop(entity)
         self._forget(row, reason)
+        self._timeline.sleepers.forget(row)
         self._timeline.candidates.remove(row)
         self._gatherer.clear(row)
         self.columns.give_back(row)
@@ -327,6 +341,8 @@ class Roster:
             n_out = gatherer.read(self._movers.data, self._stills.data, dt)
         except (TypeError, ValueError, OverflowError) as error:
             raise self._not_a_number() from error
+        if gatherer.awoken:
+            self._wake_changed()
         reports = [
             self._quarantine(row, step, dt)
             for row in sorted(gatherer.fallen, key=self.views.ids.__getitem__)
@@ -343,31 +359,86 @@ class Roster:
             self._forget(row, EndReason.TELEPORTED)
             entity = self.views.ids[row]
             self.teleports[entity] = before.get(entity, 0) + 1
-        self.moving = self._movers
+        if self.sleep.n and self.sleep.wake_held():
+            self._part()
+        self._n_out = n_out
         if n_out:
-            self.moving = self._movers[c.quarantined[self._movers] == 0]
             self._stale.append(self.rows[c.quarantined[self.rows] != 0])
-        self.active = self.moving
-        looked_at = [row for row in gatherer.looked_at if not c.moves[row]]
-        if looked_at:
-            self.active = np.array([*self.moving.tolist(), *looked_at], np.int64)
+        self.sleep.filed += gatherer.altered
+        self._list_moving()
         self.touched_still = _NO_ROWS
         if gatherer.to_place:
             self.touched_still = np.array(gatherer.to_place, np.int64)
             self._stale.append(self.touched_still)
         return reports
 
+    def _list_moving(self) -> None:
+        """List what takes part in the step."""
+        c = self.columns
+        self.moving = self._movers
+        if self._n_out:
+            self.moving = self._movers[c.quarantined[self._movers] == 0]
+        self.active = self.moving
+        looked_at = [row for row in self._gatherer.looked_at if not c.moves[row]]
+        if looked_at:
+            self.active = np.array([*self.moving.tolist(), *looked_at], np.int64)
+
+    # -- sleep --
+
+    def _wake_changed(self) -> None:
+        """Wake those about whom there is something new."""
+        rows = self._gatherer.awoken
+        self.sleep.disturbed += rows
+        if self.sleep.wake(rows):
+            self._part()
+        rows.clear()
+
+    def wake(self, rows: list[int]) -> None:
+        """Wake those of some bodies who sleep."""
+        if self.sleep.wake(rows):
+            self._part()
+            self._list_moving()
+
+    def wake_near(self) -> None:
+        """Wake those who sleep where a body that does not move has come to be, or is another."""
+        if self.sleep.n and self.sleep.wake_near(self.touched_still):
+            self._part()
+            self._list_moving()
+
+    def wake_all(self) -> None:
+        """Wake everybody."""
+        if self.sleep.wake_all(self.rows):
+            self._part()
+            self._list_moving()
+        self._gatherer.awoken.clear()
+
+    def take_in_roused(self) -> None:
+        """Count those that the step has reached in their sleep among those that it moves."""
+        self._roused = self.sleep.take_roused()
+        if len(self._roused):
+            self.moving = np.concatenate([self.moving, self._roused])
+
+    def end_step(self, step: int, settled: bool) -> None:
+        """Wake those that the step has reached, and let those who have rested for long sleep."""
+        changed = len(self._roused) > 0 and self.sleep.wake_roused(self._roused)
+        if settled:
+            changed |= self.sleep.fall(self.moving, step, self.sweeps)
+        if changed:
+            self._part()
+
     def _take_up_drives(self, dt: float) -> None:
         """Let bodies that the game has moved go there in this step."""
         c, gatherer, drives = self.columns, self._gatherer, self.drives
+        before = c.moves[self.rows]
         drives.take_up(self.rows, dt)
         gatherer.touched_rows = [
             row for row in gatherer.touched_rows if c.touched[row] & TOUCHED_BY_GAME
         ]
+        if self.sleep.n:
+            self.sleep.disturbed += self.rows[c.moves[self.rows] > before].tolist()
         gatherer.to_place = [row for row in gatherer.to_place if not c.moves[row]]
         gatherer.to_place += drives.released.tolist()
-        moves = c.moves[self.rows] != 0
-        self._movers, self._stills = self.rows[moves], self.rows[~moves]
+        self._part()
 
     def _quarantine(self, row: int, step: int, dt: float) -> Report:
         """Leave a body out until it can be computed with again."""
@@ -423,6 +494,9 @@ class Roster:
                         if kind is self._position:
                             c.seen_centre[row, k] = centre[k]
         self._before.clear()
+        roused = self.sleep.take_roused()
+        if len(roused) and self.sleep.wake_roused(roused):
+            self._part()
         for row in self.drives.take_back():  # what it was to be driven to is to be read again
             for k in range(c.dim):
                 self._position.note(row, k, math.nan)
@@ -563,6 +637,7 @@ class Roster:
         Those that the world has not got are gone as soon as it is compared
         again, and those that it has besides are new then.
         """
+        self.wake_all()
         self.compare(world)
         if np.array_equal(self.entities, bodies):
             return
@@ -573,8 +648,7 @@ class Roster:
         self._admit(missing, {entity: {} for entity in missing})
         self._update_order(missing, extra)
         self.columns.n_filed[[self.row_of[entity] for entity in missing]] = -1
-        moves = self.columns.moves[self.rows] != 0
-        self._movers, self._stills = self.rows[moves], self.rows[~moves]
+        self._part()
         self._mark = object()
 
     def resume(self, flags: NDArray[np.uint8], seen: list[NDArray[np.float64]]) -> None:

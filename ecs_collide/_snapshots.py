@@ -39,8 +39,9 @@ from ecs_collide._subscribers import require_component_type
 from ecs_collide.roles import Components
 
 _USUAL = Components()
-_COUNTS = Stats._fields[:-2]  # without those that are made when asked for
-_OF_COST = ("reinsertions", "sweeps", "depth")  # they come from trees, which are made anew
+_COUNTS = Stats._fields[:-3]  # without those that are made when asked for
+# They come from trees, which are made anew, and from who sleeps, which is nobody then.
+_OF_COST = ("reinsertions", "pairs", "sweeps", "depth")
 
 
 class SnapshotStepper(Stepper):

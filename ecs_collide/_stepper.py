@@ -95,6 +95,7 @@ class Stats(NamedTuple):
     pair_limit_hits : pairs that came to the pair limit
     answer_limit_hits : 1 if the step came to the answer limit
     depth : of the tree of moving bodies
+    asleep : movers that sleep after it; see `Space.sleep`
     tree_cost : half the sum of the perimeters (in 3D: surfaces) of its inner bounds, in world units
     times : a `StageTimes` where `Space.timing` is on, else None
     """
@@ -115,6 +116,7 @@ class Stats(NamedTuple):
     pair_limit_hits: int = 0
     answer_limit_hits: int = 0
     depth: int = 0
+    asleep: int = 0
     tree_cost: float = 0.0
     times: StageTimes | None = None
 
@@ -151,6 +153,7 @@ class Stepper:
         self._dt = 0.0
         self._step = 0
         self._time = 0.0
+        self._n_movers = self._n_asleep = 0
         self._rest_speed = 0.0
         self._pair_limit = 0
         self._answer_limit: int | None = None
@@ -244,14 +247,24 @@ class Stepper:
         self._judges.begin_step(self._errors)
         timeline.rest_speed = self._rest_speed
         timeline.pair_limit = self._pair_limit
-        timeline.answer_limit = (
-            64 + 16 * len(roster.moving) if self._answer_limit is None else self._answer_limit
-        )
         timeline.begin()
-        timeline.place_bodies(roster.moving.data, roster.touched_still.data, dt)
+        timeline.place_still(roster.touched_still.data)
+        roster.wake_near()
+        roster.wake(timeline.carrying.begin())
+        if timeline.candidates.judge is not None:  # of those who sleep nobody would be asked
+            roster.wake_all()
+        self._n_movers = len(roster.moving) + roster.sleep.n
+        timeline.answer_limit = (
+            64 + 16 * self._n_movers if self._answer_limit is None else self._answer_limit
+        )
+        timeline.place_moving(roster.moving.data, dt)
+        timeline.push_out(roster.moving.data)
         if watch is not None:
             watch.lap("bounds")
-        timeline.find_pairs(roster.active.data)
+        if not timeline.find_pairs(roster.active.data):  # there may be a crowd
+            roster.wake_all()
+            timeline.place_moving(roster.moving.data, dt)
+            timeline.find_pairs(roster.active.data)
         self._note_crowd()
         if watch is not None:
             watch.lap("pairs")
@@ -351,11 +364,15 @@ class Stepper:
             drives.rows.data,
             drives.targets.data,
         )
+        roster.take_in_roused()
         self._end_lap("finish")
+        settled = self._settling
         try:
             roster.write()
         except Exception as error:  # of a component of the game's own
             self._errors.append(error)
+            settled = False
+        roster.end_step(self._step + 1, settled)
         self._end_lap("write")
         self._events = StepEvents(self.dim, timeline.log)
         timeline.log.clear()
@@ -417,6 +434,7 @@ class Stepper:
         self._step, self._time = step, time
         self._counts, self._new_reports = counts, new_reports
         self._stats = None
+        self._n_asleep = 0
         self._phase = _IDLE
         self._settling = False
 
@@ -428,6 +446,7 @@ class Stepper:
         if self._stats is None:
             watch = self._stopwatch
             self._stats = Stats(*self._counts)._replace(
+                asleep=self._n_asleep,
                 tree_cost=self._timeline.candidates.moving.cost,
                 times=None if watch is None else StageTimes(**watch.seconds),
             )
@@ -454,13 +473,14 @@ class Stepper:
     def _count(self) -> None:
         """Keep the numbers of the step, in the order of the fields of `Stats`."""
         t, r = self._timeline, self._roster
-        n_bodies, n_movers = len(r.rows), len(r.moving)
+        n_bodies, n_movers = len(r.rows), self._n_movers
         self._counts = [
             self._step, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_reinsertions,
             t.pairs.n, t.candidates.n_left_out, t.meetings.n_sweeps,
             len(self._events.collisions), t.n_answers, t.responder.n_joins,
             t.n_crushed, t.n_forced, t.n_pair_limit, t.n_answer_limit, t.candidates.moving.depth,
         ]  # fmt: skip
+        self._n_asleep = r.sleep.n
         self._stats = None
 
     # -- impacts that Python answers --

@@ -62,6 +62,9 @@ class Space(Standing):
         the bodies from where they were to there and answers what they meet
         on the way.  Bodies then yield without a `Velocity` too; where there
         is one, an answer sets it on the axes on which it changes the motion.
+    sleep : bool
+        Whether bodies that have been at rest for some steps cost next to
+        nothing until something reaches them.  It never changes what a step does.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class Space(Standing):
         lookahead: float = 2.0,
         components: Components | None = None,
         motion: str = "velocity",
+        sleep: bool = True,
     ) -> None:
         if motion not in ("velocity", "swept"):
             raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
@@ -92,6 +96,7 @@ class Space(Standing):
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.answer_limit = answer_limit
+        self.sleep = sleep
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._step}>"
@@ -138,6 +143,22 @@ class Space(Standing):
         if value is not None:
             _require_count("answer_limit", value)
         self._answer_limit = value
+
+    @property
+    def sleep(self) -> bool:
+        """Whether bodies may sleep; `stats.asleep` says how many do.
+
+        A body falls asleep after some steps in which its velocity and growth were 0
+        and nothing happened to it, and wakes when the game sets anything of
+        it or a step reaches it.  False wakes all in the next step.
+        """
+        return self._roster.sleep.wanted
+
+    @sleep.setter
+    def sleep(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise ValueError(f"Space(sleep={value!r}) must be True or False")
+        self._roster.sleep.wanted = value
 
     # -- what happened --
 

@@ -15,7 +15,9 @@ import ecs_collide
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+GUIDE = ROOT / "docs" / "guide.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.S)
+GUIDE_BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.S)
 MODULES = [
     "components",
     "roles",
@@ -35,6 +37,14 @@ MODULES = [
 @pytest.mark.usefixtures("world")
 def test_readme_block_runs(number):
     exec(compile(BLOCKS[number], f"README.md block {number + 1}", "exec"), {"__name__": "readme"})
+
+
+@pytest.mark.parametrize("number", range(len(GUIDE_BLOCKS)))
+@pytest.mark.usefixtures("world")
+def test_guide_block_runs(number):
+    exec(
+        compile(GUIDE_BLOCKS[number], f"guide.md block {number + 1}", "exec"), {"__name__": "guide"}
+    )
 
 
 @pytest.mark.usefixtures("world")

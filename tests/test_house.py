@@ -56,6 +56,7 @@ ORDER = [
     "_kernels._carrying",
     "_kernels._pushing",
     "_kernels._meetings",
+    "_kernels._sleepers",
     "_kernels._timeline",
     # floor 2: their faces, each usable alone
     "_backend",
@@ -68,6 +69,7 @@ ORDER = [
     # floor 3: the bodies of one world
     "_columns",
     "_drives",
+    "_sleep",
     "_reports",
     "_state",
     "_archive",

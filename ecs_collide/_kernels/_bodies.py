@@ -29,6 +29,7 @@ cython.declare(
     STOP=cython.int,
     REACH=cython.double,
     ROUNDING=cython.double,
+    LONG_CALM=cython.int,
 )
 
 # The response components that have a rule of their own; see responses.RESPONSE_CODES.
@@ -36,6 +37,7 @@ PUSH = 3
 STOP = 4
 
 ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
+LONG_CALM = 100  # steps at rest are not counted further
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
@@ -48,6 +50,10 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     ANCHORED = 0
     ANCHOR_VELOCITY = 1
     EARLIER = 2
+    # What the column `asleep` says.
+    AWAKE = 0
+    ASLEEP = 1
+    ROUSED = 2  # something has happened to it in this step: from the next one on it is awake
 
 
 @cython.final
@@ -78,6 +84,13 @@ class Bodies:
         velocity it had before the last instant at which it turned.
     turned_at : float64 (n_rows,)
         That instant, or -1.
+    calm : int8 (n_rows,)
+        In how many steps up to the last one nothing has happened to the body.
+    asleep : int8 (n_rows,)
+        Whether it sleeps, in the tree of still bodies, or was roused in this step.
+    held : int8 (n_rows,)
+        Of a body that sleeps: 1 << axis where it lies against an immovable one that
+        does not move, so that each step would anchor it.
     """
 
     def __init__(self, dim: cython.int):
@@ -85,12 +98,13 @@ class Bodies:
         self.dt = 0.0
         self.traits = Traits(dim)
         self.farthest = 0.0
-        self.n_marked = 0
+        self.n_marked = self.n_roused = 0
         self.path = zeros(DOUBLE, 4 * dim)
         self.base = zeros(DOUBLE, 1)
         self.turn = zeros(DOUBLE, 1, dim, 3)
         self.turned_at = zeros(DOUBLE, 1)
         self.marked = zeros(LONG, 1)
+        self.roused = zeros(LONG, 1)
         self.is_marked = zeros(BYTE, 1)
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
@@ -100,6 +114,7 @@ class Bodies:
         self.turn = grown(self.turn, n_rows)
         self.turned_at = grown(self.turned_at, n_rows)
         self.marked = grown(self.marked, n_rows)
+        self.roused = grown(self.roused, n_rows)
         self.is_marked = grown(self.is_marked, n_rows)
         self.traits.bind(columns, n_rows)
         self.ids = columns.ids
@@ -117,6 +132,9 @@ class Bodies:
         self.yields = columns.yields
         self.sensor = columns.sensor
         self.gone = columns.gone
+        self.calm = columns.calm
+        self.asleep = columns.asleep
+        self.held = columns.held
         self.swept_min = columns.swept_min
         self.swept_max = columns.swept_max
         self.flat_min = flat(columns.swept_min)
@@ -205,12 +223,35 @@ class Bodies:
         self.turned_at[i] = -1.0
         for k in range(self.dim):
             self.turn[i, k, ANCHORED] = -1.0
+            if self.held[i] & (1 << k):
+                self.turn[i, k, ANCHORED] = self.turn[i, k, ANCHOR_VELOCITY] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def stir(self, i: cython.Py_ssize_t) -> cython.void:
+        """Note that something happens to a body in this step: it does not rest."""
+        self.calm[i] = -1
+        if self.asleep[i] == ASLEEP:
+            self.asleep[i] = ROUSED
+            self.roused[self.n_roused] = i
+            self.n_roused += 1
+
+    def take_roused(self) -> list:
+        """Return the rows of the sleeping bodies to which something has happened, and forget them."""
+        n: cython.Py_ssize_t
+        rows: list = []
+
+        for n in range(self.n_roused):
+            rows.append(self.roused[n])
+        self.n_roused = 0
+        return rows
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def take_out(self, i: cython.Py_ssize_t) -> cython.void:
         """Let a body take no more part in the step."""
         self.mark(i)
+        self.stir(i)
         self.gone[i] = 1
 
     @cython.cfunc
@@ -281,16 +322,26 @@ class Bodies:
         way: cython.double
         middle: cython.double
         size: cython.double
+        rests: cython.bint
 
         for n in range(rows.shape[0]):
             i = rows[n]
             way = 1.0 - self.base[i]
+            rests = True
             self.base[i] = 1.0
             for to in range(self.dim * i, self.dim * (i + 1)):
                 middle = path[4 * to + CENTRE] + path[4 * to + MOTION] * way + 0.0
                 size = max(0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * way)
                 centre[to] = path[4 * to + CENTRE] = middle
                 half[to] = path[4 * to + HALF] = size
+                rests &= (path[4 * to + MOTION] == 0.0) & (path[4 * to + RESIZE] == 0.0)
+            self.calm[i] = min(self.calm[i] + 1, LONG_CALM) if rests else 0
+
+    @cython.cfunc
+    def finish_roused(self) -> cython.void:
+        """Move the sleeping bodies to which something has happened to the end of the step."""
+        if self.n_roused:
+            self.finish_step(self.roused[: self.n_roused])
 
     def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]):
         """Put bodies that were driven to a target exactly there, on the axes where nothing met them.
@@ -336,6 +387,7 @@ class Bodies:
         axis: cython.int
 
         self.mark(i)
+        self.stir(i)
         if self.turned_at[i] != self.base[i]:
             self.turned_at[i] = self.base[i]
             for axis in range(self.dim):
@@ -354,7 +406,7 @@ class Bodies:
         if not self.yields[i]:
             return True
         if not self.is_marked[i]:
-            return False
+            return (self.held[i] & (1 << k)) != 0
         return self.turn[i, k, ANCHORED] == t or (
             self.turn[i, k, ANCHORED] >= 0.0
             and self.velocity[i, k] == self.turn[i, k, ANCHOR_VELOCITY]

@@ -13,6 +13,11 @@ cdef enum:
     ANCHOR_VELOCITY = 1
     EARLIER = 2
 
+cdef enum:
+    AWAKE = 0
+    ASLEEP = 1
+    ROUSED = 2
+
 cdef int PUSH
 cdef int STOP
 
@@ -29,6 +34,8 @@ cdef class Bodies:
     cdef long long[::1] marked
     cdef signed char[::1] is_marked
     cdef Py_ssize_t n_marked
+    cdef long long[::1] roused
+    cdef Py_ssize_t n_roused
     cdef long long[::1] ids
     cdef double[:, ::1] centre
     cdef double[:, ::1] half
@@ -44,6 +51,9 @@ cdef class Bodies:
     cdef signed char[::1] yields
     cdef signed char[::1] sensor
     cdef signed char[::1] gone
+    cdef signed char[::1] calm
+    cdef signed char[::1] asleep
+    cdef signed char[::1] held
     cdef double[:, ::1] swept_min
     cdef double[:, ::1] swept_max
     # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
@@ -54,6 +64,8 @@ cdef class Bodies:
     cpdef void start(self, long long[::1] rows)
     cdef void mark(self, Py_ssize_t i) noexcept
     cdef void take_out(self, Py_ssize_t i) noexcept
+    cdef void stir(self, Py_ssize_t i) noexcept
+    cdef void finish_roused(self)
     cdef bint turned_now(self, Py_ssize_t i, double t) noexcept
     cdef void put(self, Py_ssize_t i, int k, double centre) noexcept
     cdef double centre_at(self, Py_ssize_t i, int k, double t) noexcept

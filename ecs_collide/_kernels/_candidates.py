@@ -127,22 +127,33 @@ class Candidates:
         self.still.drop(i)
         self.moving.drop(i)
 
-    def find_pairs(self, rows: cython.longlong[::1]):
+    @cython.cfunc
+    def find_pairs(
+        self,
+        rows: cython.longlong[::1],
+        n_asleep: cython.Py_ssize_t,
+        n_resting: cython.Py_ssize_t,
+    ) -> cython.bint:
         """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
 
         Where that gives more pairs than there is room for, those within crowds
-        are left out, and `crowd` says so.
+        are left out, and `crowd` says so.  Besides, so many bodies sleep, and have
+        no more than `n_resting` pairs at rest: where there may be too many with
+        these nothing is done and False returned, as all are to be awake then.
         """
-        room: cython.Py_ssize_t = ROOM + CROWD * rows.shape[0]
+        room: cython.Py_ssize_t = ROOM + CROWD * (rows.shape[0] + n_asleep)
 
         self.n_left_out = 0
         self.crowd = []
         self.is_crowded = False
-        if self._walk(rows, PAIR, room):
-            return
+        if n_resting <= room and self._walk(rows, PAIR, room - n_resting):
+            return True
         self.pairs.forget()
+        if n_asleep:
+            return False
         self._find_crowd(rows)
         self._walk(rows, PAIR, -1)
+        return True
 
     @cython.cfunc
     def _walk(

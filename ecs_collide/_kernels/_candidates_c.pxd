@@ -21,12 +21,13 @@ cdef class Candidates:
     cdef public long long n_reinsertions
     cdef public long long n_left_out
     cdef public list crowd
-    cdef bint is_crowded
+    cdef readonly bint is_crowded
     cdef double[:, ::1] low
     cdef double[:, ::1] high
     cdef long long[::1] n_inside
     cdef long long[::1] n_among
 
+    cdef bint find_pairs(self, long long[::1] rows, Py_ssize_t n_asleep, Py_ssize_t n_resting)
     cdef bint _walk(self, long long[::1] rows, int purpose, Py_ssize_t room)
     cdef bint _take_pairs(self, Pairing pairing, int purpose, Py_ssize_t room) noexcept
     cdef void _pair_still(self, Py_ssize_t i, int purpose) noexcept

@@ -208,8 +208,12 @@ class Carrying:
                 self.now.drift[rows[n], k] = drift[n, k]
         self.now.n = rows.shape[0]
 
-    def begin(self):
-        """Take the riders along: at the start of a step, when velocities are read."""
+    def begin(self) -> list:
+        """Take the riders along: at the start of a step, when velocities are read.
+
+        Returns the rows of those who sleep and are carried somewhere.
+        """
+        woken: list = []
         velocity: cython.double[:, ::1] = self.bodies.velocity
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -220,8 +224,11 @@ class Carrying:
         for n in range(self.rode.n):
             i = self.rode.riders[n]
             for k in range(self.bodies.dim):
+                if self.rode.drift[i, k] != 0.0 and self.bodies.asleep[i]:
+                    woken.append(i)
                 self.own[i, k] = velocity[i, k]
                 velocity[i, k] = velocity[i, k] + self.rode.drift[i, k]
+        return woken
 
     def end(self):
         """Give riders their own velocities back: at the end of a step, when contacts are known."""

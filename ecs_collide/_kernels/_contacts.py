@@ -56,6 +56,8 @@ class Contacts:
         When each began, in seconds of the space's time.
     clock : float
         The space's time at the start of the step, in seconds.
+    left : list of int
+        Rows of bodies that sleep and have lost a contact, until somebody clears it.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Contacts:
         self.candidates = candidates
         self.settler = settler
         self.log = log
+        self.left = []
         self.n = 0
         self.clock = 0.0
         self.rows = zeros(LONG, 16, 6)
@@ -238,6 +241,7 @@ class Contacts:
                 self._keep(i, j, self.pairs.crossing[p], axis, sign, since)
             elif n >= 0:
                 self._tell_end(n, AT_END, 1.0, SEPARATED)
+                self._leave(i, j)
             elif self.pairs.inside[p]:
                 self.log.add_contact(
                     ENDED, AT_END, 1.0, b.ids[i], b.ids[j], self.pairs.axis[p],
@@ -252,12 +256,21 @@ class Contacts:
                 b.moves[i] or b.moves[j] or b.touched[i] or b.touched[j]
             ) and not self.candidates.leaves_out(i, j):
                 self._tell_end(n, AT_END, 1.0, SEPARATED)
+                self._leave(i, j)
             else:
                 self._keep(
                     i, j, self.rows[n, 2], self.rows[n, 3], self.rows[n, 4], self.since[n]
                 )  # fmt: skip
         self.rows, self.next_rows = self.next_rows, self.rows
         self.since, self.next_since = self.next_since, self.since
+
+    @cython.cfunc
+    def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Note who sleeps, held by the other body, when the contact of two has ended."""
+        if self.bodies.held[i] and not self.bodies.yields[j]:
+            self.left.append(i)
+        if self.bodies.held[j] and not self.bodies.yields[i]:
+            self.left.append(j)
 
     @cython.cfunc
     def _keep(
@@ -286,11 +299,15 @@ class Contacts:
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
         """End all contacts of a body before a step, for `reason`."""
         n: cython.Py_ssize_t
+        partner: cython.Py_ssize_t
         kept: cython.Py_ssize_t = 0
 
         for n in range(self.n):
             if self.rows[n, 0] == row or self.rows[n, 1] == row:
                 self._tell_end(n, AT_START, 0.0, reason)
+                partner = self.rows[n, 0] + self.rows[n, 1] - row
+                if self.bodies.asleep[partner]:
+                    self.left.append(partner)
             else:
                 self._move(n, kept)
                 kept += 1

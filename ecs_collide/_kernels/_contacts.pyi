@@ -10,6 +10,7 @@ PASSING: int
 SEPARATED: int
 
 class Contacts:
+    left: list[int]
     n: int
     rows: memoryview
     since: memoryview

@@ -21,6 +21,7 @@ cdef class Contacts:
     cdef Candidates candidates
     cdef Settler settler
     cdef Log log
+    cdef readonly list left
     cdef public Py_ssize_t n
     cdef public long long[:, ::1] rows
     cdef long long[:, ::1] next_rows
@@ -31,6 +32,7 @@ cdef class Contacts:
     cdef void compare(self)
     cdef void _anchor(self, Py_ssize_t p, int k)
     cdef bint _is_contact(self, Py_ssize_t p) noexcept
+    cdef void _leave(self, Py_ssize_t i, Py_ssize_t j)
     cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign, double since)
     cdef void _tell_end(self, Py_ssize_t n, int phase, double time, int reason)
     cdef bint _is_outdated(self, Py_ssize_t n, Py_ssize_t p) noexcept

@@ -74,6 +74,10 @@ class Gatherer:
         After `read`: rows of bodies that do not move and are to be looked at.
     to_place : list of int
         After `read`: rows of bodies that do not move and have a new place.
+    altered : list of int
+        After `read`: rows of bodies that do not move and have another trait than before.
+    awoken : list of int
+        Rows of bodies that sleep and have something new, until somebody clears it.
     sweeps : bool
         Whether bodies yield, and count as moving, without a velocity too.
     """
@@ -89,7 +93,9 @@ class Gatherer:
         self.fallen = []
         self.touched_rows = []
         self.looked_at = []
+        self.altered = []
         self.to_place = []
+        self.awoken = []
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
@@ -138,6 +144,8 @@ class Gatherer:
         self.sensor = columns.sensor
         self.yields = columns.yields
         self.quarantined = columns.quarantined
+        self.calm = columns.calm
+        self.asleep = columns.asleep
         if cython.compiled:  # as Python this is done over whole arrays
             self.flat_centre = flat(self.centre)
             self.flat_half = flat(self.half)
@@ -264,6 +272,7 @@ class Gatherer:
         self.fallen = []
         self.touched_rows = []
         self.looked_at = []
+        self.altered = []
         self.to_place = []
         for n in range(movers.shape[0]):
             i = movers[n]
@@ -282,7 +291,7 @@ class Gatherer:
                 self.touched[i] |= TOUCHED_AS_NEW
             if self.touched[i]:
                 self.looked_at.append(i)
-            if self.touched[i] or self.news[i]:
+            if (self.touched[i] or self.news[i]) and not self.asleep[i]:
                 self.to_place.append(i)
                 for k in range(self.dim):
                     self.motion[i, k] = 0.0
@@ -349,7 +358,12 @@ class Gatherer:
             self.news[i] |= UNCHECKED
         if self.has_traits[i] and self.trait_gatherer.read(i, self.has_traits[i]):
             self.news[i] |= UNCHECKED
+            if not self.moves[i]:
+                self.altered.append(i)
         if self.news[i] & UNCHECKED:
+            self.calm[i] = -1
+            if self.asleep[i]:
+                self.awoken.append(i)
             self._check(i)
         elif not anew:
             return 0

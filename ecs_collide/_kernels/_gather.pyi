@@ -9,7 +9,9 @@ class Gatherer:
     fallen: list[int]
     touched_rows: list[int]
     looked_at: list[int]
+    altered: list[int]
     to_place: list[int]
+    awoken: list[int]
     sweeps: bool
     def __init__(
         self, dim: int, kinds: list[Kind], trait_kinds: list[Kind], traits: Traits

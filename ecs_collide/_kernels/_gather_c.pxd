@@ -34,7 +34,9 @@ cdef class Gatherer:
     cdef readonly list fallen
     cdef public list touched_rows
     cdef public list looked_at
+    cdef readonly list altered
     cdef public list to_place
+    cdef readonly list awoken
     cdef Kind position
     cdef Kind extents
     cdef Kind velocity
@@ -81,6 +83,8 @@ cdef class Gatherer:
     cdef signed char[::1] sensor
     cdef signed char[::1] yields
     cdef signed char[::1] quarantined
+    cdef signed char[::1] calm
+    cdef signed char[::1] asleep
     cdef bint _is_as_seen(self, Py_ssize_t i) noexcept
     cdef bint _look(self, Py_ssize_t i, double dt, bint anew)
     cdef int _read_body(self, Py_ssize_t i, bint anew)

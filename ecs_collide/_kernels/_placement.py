@@ -77,6 +77,7 @@ def _snap(
             centre = nextafter(centre, INF)
         if thin and centre - half == centre + half:
             centre = max(nextafter(face, INF), face + APART_AT_LEAST)
+    b.stir(i)
     b.put(i, k, centre)
 
 
@@ -244,8 +245,10 @@ class Settler:
                 else:
                     first_moves = b.mass[i] < b.mass[j]
                 if first_moves:
+                    b.advance(i, 1.0)  # one that sleeps is at the step's start still
                     _snap(b, i, j, k, self.sign < 0)
                 else:
+                    b.advance(j, 1.0)
                     _snap(b, j, i, k, self.sign > 0)
 
     @cython.cfunc

@@ -29,6 +29,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._pushing_c import Pushing
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._responses_c import Responder
+    from cython.cimports.ecs_collide._kernels._sleepers_c import Sleepers
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE
 else:
     from ecs_collide._kernels._bodies import EARLIER, Bodies
@@ -42,6 +43,7 @@ else:
     from ecs_collide._kernels._pushing import Pushing
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._responses import Responder
+    from ecs_collide._kernels._sleepers import Sleepers
     from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE
 
 cython.declare(
@@ -96,6 +98,9 @@ class Timeline:
         self.carrying = Carrying(self.bodies, self.contacts)
         self.pushing = Pushing(self.bodies, self.candidates)
         self.meetings = Meetings(self.bodies, self.pairs, self.queue)
+        self.sleepers = Sleepers(
+            self.bodies, self.pairs, self.candidates, self.contacts, self.settler
+        )
         self.rest_speed = 0.0
         self.pair_limit = self.answer_limit = 0
         self.n_answers = 0
@@ -109,12 +114,14 @@ class Timeline:
         self.pairs.set_rows(n_rows)
         self.responder.set_rows(n_rows)
         self.settler.set_rows(n_rows)
+        self.sleepers.set_rows(n_rows)
 
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
         self.pairs.forget()
         self.meetings.begin_step()
         self.responder.begin_step()
+        self.sleepers.begin_step()
         self.pending = self.event = -1
         self.n_answers = self.candidates.n_reinsertions = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
@@ -127,33 +134,34 @@ class Timeline:
         for n in range(self.contacts.n):
             self.contacts.rows[n, 5] = 0
 
-    def place_bodies(
-        self,
-        moving: cython.longlong[::1],
-        still: cython.longlong[::1],
-        dt: cython.double,
-    ):
-        """Put all bodies at the start of a step of `dt` seconds, and their paths into the trees.
+    def place_still(self, rows: cython.longlong[::1]):
+        """Put bodies that do not move where they now are, into the tree too."""
+        self.bodies.place_still(rows)
+        self.candidates.place_still(rows)
 
-        `moving` are the rows of those that move, `still` of those that do not and have another
-        place than before.
-        """
-        self.carrying.begin()
-        self.bodies.begin_step(moving, dt)
-        self.bodies.place_still(still)
-        self.candidates.place_still(still)
-        self.candidates.place_moving(moving)
+    def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
+        """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
+        self.bodies.begin_step(rows, dt)
+        self.candidates.place_moving(rows)
+
+    def push_out(self, rows: cython.longlong[::1]):
+        """Give those of some moving bodies that are inside others the way out for their path."""
         self.pushing.n = 0
         if self.bodies.traits.any_pusher:
-            self.pushing.begin(moving)
+            self.pushing.begin(rows)
             if self.pushing.n:
                 self.bodies.start(self.pushing.rows[: self.pushing.n])
                 self.candidates.place_moving(self.pushing.rows[: self.pushing.n])
 
-    def find_pairs(self, rows: cython.longlong[::1]):
-        """Pair the bodies of `rows`, those that move or were touched, with all they may meet."""
-        self.candidates.find_pairs(rows)
+    def find_pairs(self, rows: cython.longlong[::1]) -> bool:
+        """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
+
+        False, with nothing done, where there may be a crowd: all are to be awake then.
+        """
+        if not self.candidates.find_pairs(rows, self.sleepers.n, self.sleepers.n_resting):
+            return False
         self.contacts.recall()
+        return True
 
     def queue_impacts(self):
         """Sweep every pair over the step and queue its first impact."""
@@ -226,6 +234,10 @@ class Timeline:
                 return False
         if self.queue.corner[p] and self.meetings.waits(p):
             return False
+        if b.asleep[i] and b.yields[i]:
+            self.sleepers.rouse(i)
+        if b.asleep[j] and b.yields[j]:
+            self.sleepers.rouse(j)
         if self.pairs.kind[p] == IMPACT:
             place(b, i, j, self.pairs.axis[p], self.pairs.sign[p], self.meetings.now)
         self.event = self._record(p, ANSWERED)
@@ -275,8 +287,10 @@ class Timeline:
 
     def take_out(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
-        p: cython.Py_ssize_t = self.pairs.head_of(i)
+        p: cython.Py_ssize_t
 
+        self.sleepers.rouse(i)
+        p = self.pairs.head_of(i)
         self.bodies.take_out(i)
         while p >= 0:
             self.pairs.gone[p] = 1
@@ -285,11 +299,13 @@ class Timeline:
 
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Give a body a new velocity at the instant of the pending impact."""
+        self.sleepers.rouse(i)
         self.responder.change(i, k, value)
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Put a body somewhere else at the instant of the pending impact."""
-        if self.bodies.moves[i]:
+        self.sleepers.rouse(i)
+        if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.meetings.now)
         self.bodies.put(i, k, value)
         self.responder.note_change(i)
@@ -477,9 +493,11 @@ class Timeline:
         are snapped outward first.
         """
         self.bodies.finish_step(rows)
+        self.bodies.finish_roused()
         self.bodies.arrive(driven, targets)
         self.queue.clear()
         if settling:
+            self.sleepers.join_sunk()
             self.settler.settle()
         self.contacts.compare()
         self.pushing.end()

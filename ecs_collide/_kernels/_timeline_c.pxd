@@ -11,6 +11,7 @@ from ecs_collide._kernels._placement_c cimport Settler
 from ecs_collide._kernels._pushing_c cimport Pushing
 from ecs_collide._kernels._queue_c cimport Queue
 from ecs_collide._kernels._responses_c cimport Responder
+from ecs_collide._kernels._sleepers_c cimport Sleepers
 
 @cython.final
 cdef class Timeline:
@@ -25,6 +26,7 @@ cdef class Timeline:
     cdef public Meetings meetings
     cdef public Carrying carrying
     cdef public Pushing pushing
+    cdef public Sleepers sleepers
     cdef public double rest_speed
     cdef public long long pair_limit
     cdef public long long answer_limit

@@ -44,6 +44,42 @@ def quiet(n: int = 10_000, movers: int = 100, frames: int = 200) -> Rows:
     ]
 
 
+def resting(n: int = 10_000, movers: int = 100, frames: int = 200) -> Rows:
+    """Time a step in which nearly all bodies could move and are at rest, asleep and awake."""
+    import ecs_collide as ec
+
+    rows: Rows = []
+    for sleep in (True, False):
+        esper.clear_database()
+        start = arena(n + movers)
+        chosen = np.zeros(n + movers, bool)
+        chosen[np.random.default_rng(2).choice(n + movers, movers, replace=False)] = True
+        for at, velocity, moves in zip(
+            start.positions.tolist(), start.velocities.tolist(), chosen.tolist(), strict=True
+        ):
+            box = ec.Position(*at), ec.Extents(HALF, HALF)
+            if moves:
+                esper.create_entity(*box, ec.Velocity(*velocity), ec.Deflect())
+            else:
+                esper.create_entity(*box, ec.Velocity(0.0, 0.0), ec.Slide())
+        space = ec.install(ec.Space(sleep=sleep))
+        times, asleep = [], []
+        for _ in range(frames + 30):
+            times.append(clocked(esper.process, DT))
+            asleep.append(float(space.stats.asleep))
+        told = "sleep on" if sleep else "sleep off"
+        what = f"a step, {n:,} bodies at rest and {movers:,} that move, {told}, mean"
+        rows.append((what, mean(times[30:]), "ms"))
+        rows.append(("the same, median", statistics.median(times[30:]), "ms"))
+        if sleep:
+            rows.append(("of them asleep, mean", mean(asleep[30:]), ""))
+        for system in (
+            ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem, ec.MotionSystem
+        ):  # fmt: skip
+            esper.remove_processor(system)
+    return rows
+
+
 def churn(n: int = 10_000, frames: int = 40) -> Rows:
     """Time steps in which entities come and go, against the same steps without.
 
@@ -273,6 +309,7 @@ def plain(n: int = 200, frames: int = 120) -> Rows:
 
 COSTS: dict[str, Callable[..., Rows]] = {
     "quiet": quiet,
+    "resting": resting,
     "churn": churn,
     "build": build,
     "query": query,

@@ -1,0 +1,846 @@
+"""Sleep changes what a step costs and nothing else: all scenes run twice, with and without."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from tests.exact.worlds import RandomWorld
+from tests.scenes import box, gas, mixed_bodies, mover, pile, set_velocity, tile_row
+
+_names = itertools.count()
+DT = 1 / 60
+SAME = (
+    "step", "bodies", "movers", "static", "left_out", "impacts", "answers", "joins", "crushed",
+    "forced", "pair_limit_hits", "answer_limit_hits",
+)  # fmt: skip
+
+
+def shown(space):
+    """Return all that a step shows, bit for bit."""
+    return {
+        "collisions": space.collision_array.tobytes(),
+        "contact events": space.contact_array.tobytes(),
+        "contacts": space.contacts(),
+        "entities": space.entities,
+        "positions": space.positions().tobytes(),
+        "velocities": space.velocities().tobytes(),
+        "boxes": np.array([space.bounds(entity) for entity in space.entities]).tobytes(),
+        "stats": [getattr(space.stats, name) for name in SAME],
+        "reports": [str(report) for report in space.reports],
+    }
+
+
+def twice(build, n_steps, **settings):
+    """Play a scene with sleep and without, step by step; return how many slept in each step.
+
+    `build` makes the scene in the current world, and returns a function that
+    plays the game before each step; it is given the space and the number of the step.
+    """
+    runs = []
+    for sleep in (True, False):
+        name = f"sleep {next(_names)}"
+        esper.switch_world(name)
+        space = ec.install(ec.Space(sleep=sleep, **settings))
+        runs.append((name, space, build(space)))
+    asleep = []
+    try:
+        for step in range(n_steps):
+            for name, _, play in runs:
+                esper.switch_world(name)
+                dt = play(step) if play is not None else None
+                esper.process(DT if dt is None else dt)
+            esper.switch_world(runs[0][0])
+            runs[0][1].check()
+            one, other = (shown(space) for _, space, _ in runs)
+            for what in one:
+                assert one[what] == other[what], f"{what} differ in step {step}"
+            assert runs[1][1].stats.asleep == 0
+            asleep.append(runs[0][1].stats.asleep)
+    finally:
+        esper.switch_world("default")
+        for name, _, _ in runs:
+            esper.delete_world(name)
+    return asleep
+
+
+RESPONSES = (ec.Slide, ec.Slide, ec.Slide, ec.Deflect, ec.Push, ec.Stop)
+
+
+class Own:
+    """A component of the game's that answers impacts."""
+
+
+class Yard:
+    """A yard full of things at rest, in which a game does all that a game may do."""
+
+    def __init__(self, space, seed, dim, wild):
+        self.space = space
+        self.rng = random.Random(seed)
+        self.dim = dim
+        self.wild = wild
+        self.movers = []
+        self.stills = []
+        space.respond_with(Own, self.respond)
+        for k in range(8):
+            self.stills.append(box(self.at(4 * k - 14.0, -1.0), self.size(2.0, 1.0)))
+        for _ in range(3):
+            self.stills.append(box(self.somewhere(), self.some_size()))
+        for _ in range(2):
+            self.stills.append(box(self.somewhere(), self.some_size(), ec.Sensor()))
+        for _ in range(24):
+            self.spawn()
+
+    def at(self, x, y):
+        return (x, y, 0.0)[: self.dim]
+
+    def size(self, x, y):
+        return (x, y, 1.0)[: self.dim]
+
+    def some_size(self):
+        choice = self.rng.choice
+        return self.size(choice([0.5, 1.0, 1.0, 1.5, 0.0]), choice([0.5, 1.0, 1.0, 0.0]))
+
+    def somewhere(self):
+        """Return a place on a grid, so that much touches; some off it by an ulp or a little."""
+        rng = self.rng
+        place = [rng.randrange(-24, 25) / 2, rng.randrange(0, 9) / 2, 0.0][: self.dim]
+        k = rng.randrange(2)
+        off = rng.random()
+        if off < 0.2:
+            place[k] = float(np.nextafter(place[k], rng.choice([-99.0, 99.0])))
+        elif off < 0.3:
+            place[k] += rng.uniform(-0.3, 0.3)
+        return place
+
+    def spawn(self):
+        rng = self.rng
+        more = [] if rng.random() < 0.15 else [rng.choice(RESPONSES)()]
+        if rng.random() < 0.1:
+            more = [ec.Deflect(0.5)]
+        if rng.random() < 0.1:
+            more.append(ec.Sensor())
+        if rng.random() < 0.3:
+            more.append(ec.Mass(rng.choice([0.5, 2.0, 3.0])))
+        if rng.random() < 0.15:
+            more.append(ec.Growth(*[0.0] * self.dim))
+        if rng.random() < 0.2:
+            more.append(Own())
+        zero = rng.choice([0.0, 0.0, -0.0])
+        self.movers.append(mover(self.somewhere(), self.some_size(), [zero] * self.dim, *more))
+
+    def respond(self, impact):
+        """Answer in all ways that there are, by what has met."""
+        rng = self.rng
+        entity = rng.choice([impact.first, impact.second])
+        what = rng.random()
+        speed = esper.try_component(entity, ec.Velocity)
+        if what < 0.3 or speed is None:
+            return ec.DEFAULT
+        if what < 0.5:
+            speed.set(*[rng.choice([-4.0, 0.0, 3.0]) for _ in range(self.dim)])
+        elif what < 0.6:
+            vector = [rng.choice([-4.0, 0.0, 3.0]) for _ in range(self.dim)]
+            esper.add_component(entity, ec.Velocity(*vector))
+        elif what < 0.7:
+            esper.component_for_entity(entity, ec.Position).set(*self.somewhere())
+            return ec.DEFAULT
+        elif what < 0.75 and len(self.movers) > 12 and entity in self.movers:
+            self.movers.remove(entity)
+            esper.delete_entity(entity, immediate=rng.random() < 0.5)
+        return None
+
+    def play(self, step):
+        """Do what the game does before a step."""
+        rng = self.rng
+        for entity in self.movers:
+            speed = esper.try_component(entity, ec.Velocity)
+            if speed is not None and (speed.x or speed.y or speed.z) and rng.random() < 0.3:
+                speed.set(*[0.0] * self.dim)
+        if step % 16 < 10:
+            return None
+        if rng.random() < 0.6:
+            self.kick()
+        if rng.random() < self.wild:
+            self.do_something()
+        return rng.choice([DT, DT, 0.0, 1 / 30])
+
+    def kick(self):
+        entity = self.rng.choice(self.movers)
+        if esper.has_component(entity, ec.Velocity):
+            vector = [self.rng.choice([-12.0, -5.0, 0.0, 5.0, 20.0]) for _ in range(2)]
+            set_velocity(entity, *vector)
+
+    def do_something(self):
+        rng = self.rng
+        what = rng.randrange(16)
+        entity = rng.choice(self.movers)
+        still = rng.choice(self.stills)
+        either = rng.choice([entity, still])
+        if what == 0:
+            esper.component_for_entity(entity, ec.Position).set(*self.somewhere())
+        elif what == 1:
+            esper.component_for_entity(still, ec.Position).set(*self.somewhere())
+        elif what == 2:
+            esper.component_for_entity(either, ec.Extents).set(*self.some_size())
+        elif what == 3:
+            esper.add_component(entity, ec.Mass(rng.choice([1.0, 4.0])))
+        elif what in (4, 5):
+            if esper.has_component(either, ec.Sensor):
+                esper.remove_component(either, ec.Sensor)
+            else:
+                esper.add_component(either, ec.Sensor())
+        elif what in (6, 7):
+            if esper.has_component(either, ec.Velocity):
+                esper.remove_component(either, ec.Velocity)
+            else:
+                esper.add_component(either, ec.Velocity(*[rng.choice([0.0, 2.0])] * self.dim))
+        elif what == 8 and len(self.movers) > 12:
+            self.movers.remove(entity)
+            esper.delete_entity(entity, immediate=True)
+        elif what == 9 and len(self.movers) < 30:
+            self.spawn()
+        elif what == 10:
+            place = esper.component_for_entity(either, ec.Position)
+            place.x = float("nan") if place.x == place.x else rng.randrange(-12, 13)
+        elif what == 11 and len(self.stills) > 6:
+            self.stills.remove(still)
+            esper.delete_entity(still, immediate=True)
+        elif what == 12:
+            self.stills.append(box(self.somewhere(), self.some_size()))
+        elif what == 13:
+            growth = esper.try_component(entity, ec.Growth)
+            if growth is not None:
+                growth.set(*[rng.choice([0.0, 1.0, -2.0])] * self.dim)
+        elif what == 14:
+            for kind in RESPONSES:
+                if esper.has_component(entity, kind):
+                    esper.remove_component(entity, kind)
+                    break
+            else:
+                esper.add_component(entity, rng.choice(RESPONSES)())
+        elif what == 15:
+            place = esper.component_for_entity(entity, ec.Position)
+            if place.x == place.x:
+                esper.add_component(entity, ec.Position(place.x, place.y, place.z))
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("wild", [0.0, 0.5])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_yard_in_which_everything_happens(seed, wild, dim, life, n_steps):
+    asleep = twice(lambda space: Yard(space, seed, dim, wild).play, max(n_steps(400), 60), dim=dim)
+
+    assert max(asleep) > 3
+
+
+class Pushed(Yard):
+    """The same, but the game answers impacts by hand, and breaks off steps."""
+
+    def play(self, step):
+        dt = super().play(step) or DT
+        rng = self.rng
+        if rng.random() < 0.3:
+            return dt
+        space = self.space
+        space.update_bounds(dt)
+        space.queue_impacts()
+        while (impact := space.next_impact()) is not None:
+            what = rng.random()
+            if what < 0.5:
+                impact.answer()
+            elif what < 0.7:
+                self.respond(impact)
+            elif what < 0.75:
+                return dt  # the step is never finished
+        if rng.random() < 0.8:
+            space.finish_step()
+        return dt
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+@pytest.mark.parametrize("motion", ["velocity", "swept"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_game_that_answers_by_hand_and_breaks_off(seed, motion, life, n_steps):
+    asleep = twice(
+        lambda space: Pushed(space, 100 + seed, 2, 0.3).play, max(n_steps(300), 60), motion=motion
+    )
+
+    assert max(asleep) > 3
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_game_that_moves_its_bodies_itself(seed, life, n_steps):
+    asleep = twice(
+        lambda space: Yard(space, 200 + seed, 2, 0.5).play, max(n_steps(300), 60), motion="swept"
+    )
+
+    assert max(asleep) > 3
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_golden_room_with_rests(dim, life, n_steps):
+    def build(space):
+        for body in mixed_bodies(dim=dim):
+            esper.create_entity(*body)
+        speeds = [(speed, speed.xyz) for _, speed in esper.get_component(ec.Velocity)]
+
+        def play(step):
+            if step % 32 == 0:
+                for speed, before in speeds:
+                    speed.set(*before)
+            elif step % 32 == 8:
+                for speed, _ in speeds:
+                    speed.set(0.0, 0.0, 0.0)
+            elif step % 32 > 20:  # a few go on, and reach those that sleep
+                speeds[step % len(speeds)][0].set(*speeds[step % len(speeds)][1])
+
+        return play
+
+    asleep = twice(build, max(n_steps(300), 64), dim=dim)
+
+    assert max(asleep) > 40
+
+
+@pytest.mark.parametrize("number", range(0, 48, 5))
+def test_worlds_of_the_exact_simulator_with_rests(number, life, n_steps):
+    def build(_space):
+        world = RandomWorld(number)
+
+        def play(step):
+            if step % 40 == 0:
+                world.stir(1.0)
+            elif step % 40 == 10:
+                for entity in world.movers:
+                    set_velocity(entity, *[0.0] * world.dim)
+            elif step % 40 > 30:
+                for entity in world.movers[:1]:
+                    set_velocity(entity, *[world.rng.choice([-16.0, 0.0, 16.0])] * world.dim)
+            return world.dts[step % len(world.dts)]
+
+        return play
+
+    asleep = twice(build, max(n_steps(160), 40), dim=RandomWorld(number).dim)
+
+    assert max(asleep) > 2
+
+
+def test_a_gas_at_rest_in_which_one_begins(life, n_steps):
+    def build(_space):
+        boxes, _ = gas(64, spacing=2.5, speed=0.0)
+
+        def play(step):
+            if step == 20:
+                set_velocity(boxes[0], 90.0, 71.0)
+
+        return play
+
+    asleep = twice(build, max(n_steps(200), 50))
+
+    assert asleep[19] == 64
+    assert min(asleep) < 32
+
+
+@pytest.mark.parametrize("kind", [ec.Slide, ec.Deflect, ec.Push, ec.Stop])
+def test_a_wall_of_crates_is_run_into(kind, life):
+    def build(_space):
+        tile_row(2.0, 0.0, -10, 20, [1.0])
+        for x in range(5):
+            for y in range(4):
+                mover((2.0 * x, 1.0 + 2.0 * y), (1.0, 1.0), (0.0, 0.0), kind())
+        ball = mover((-8.0, 3.5), (0.5, 0.5), (0.0, 0.0), ec.Deflect(), ec.Mass(5.0))
+
+        def play(step):
+            if step % 30 == 20:
+                set_velocity(ball, 60.0, -7.0)
+            elif step % 30 == 28:
+                for _, speed in esper.get_component(ec.Velocity):
+                    speed.set(0.0, 0.0)
+
+        return play
+
+    asleep = twice(build, 80)
+
+    assert asleep[18] == 21
+    assert 0 < min(asleep[18:]) < 21
+
+
+def test_a_pile_that_falls_is_awake_and_one_that_stands_is_not(life, n_steps):
+    def build(_space):
+        crates = pile(40, width=16.0)
+        speeds = [esper.component_for_entity(crate, ec.Velocity) for crate in crates]
+
+        def play(step):
+            for speed in speeds:  # gravity for half of the time, then the game holds its breath
+                speed.y = speed.y - 10 / 60 if step % 60 < 30 else 0.0
+                speed.x *= step % 60 < 30
+
+        return play
+
+    asleep = twice(build, max(n_steps(240), 60))
+
+    assert asleep[29] == 0
+    assert max(asleep) == 40
+
+
+@pytest.fixture
+def resting(world):
+    """Return a space, a crate that sleeps on a floor, and a ball above it."""
+    space = ec.install()
+    floor = box((0.0, -1.0), (9.0, 1.0))
+    crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Mass(1.0))
+    ball = mover((0.0, 6.0), (1.0, 1.0), (0.0, 0.0), ec.Deflect())
+    for _ in range(16):
+        esper.process(DT)
+    assert space.stats.asleep == 2
+    return space, floor, crate, ball
+
+
+def test_at_rest_nothing_is_looked_at(resting):
+    space, *_ = resting
+
+    esper.process(DT)
+
+    assert (space.stats.movers, space.stats.pairs, space.stats.sweeps) == (2, 0, 0)
+    assert space.stats.reinsertions == 0
+    assert len(space.contacts()) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda crate: set_velocity(crate, 6.0, 0.0),
+        lambda crate: place(crate).set(3.0, 1.0),
+        lambda crate: esper.component_for_entity(crate, ec.Extents).set(1.0, 0.5),
+        lambda crate: setattr(esper.component_for_entity(crate, ec.Mass), "value", 2.0),
+        lambda crate: esper.add_component(crate, ec.Sensor()),
+        lambda crate: esper.add_component(crate, ec.Growth(0.5, 0.0)),
+        lambda crate: esper.remove_component(crate, ec.Slide),
+        lambda crate: esper.add_component(crate, ec.Velocity(6.0, 0.0)),
+    ],
+)
+def test_whoever_the_game_changes_wakes_at_once(change, resting):
+    space, _, crate, _ = resting
+
+    change(crate)
+    esper.process(DT)
+
+    assert space.stats.asleep == 1
+    place = esper.component_for_entity(crate, ec.Position)
+    assert place.x == pytest.approx(space.velocities([crate])[0, 0] * DT) or place.x == 3.0
+
+
+def test_setting_what_is_there_wakes_nobody(resting):
+    space, _, crate, _ = resting
+
+    for _ in range(20):
+        set_velocity(crate, -0.0, 0.0)
+        esper.process(DT)
+
+        assert space.stats.asleep == 2
+
+
+def test_whoever_is_hit_answers_in_that_step(resting):
+    space, _, crate, ball = resting
+    set_velocity(crate, 0.0, 0.0)
+
+    set_velocity(ball, 0.0, -300.0)
+    esper.process(DT)
+
+    [hit] = [hit for hit in space.collisions if hit.first == crate]
+    assert hit.answered
+    assert hit.second == ball
+    assert space.stats.asleep == 0
+    assert esper.component_for_entity(crate, ec.Position).y == 1.0
+
+
+def test_a_body_that_is_nudged_in_each_step_stays_awake(resting):
+    space, _, crate, _ = resting
+
+    for step in range(40):
+        set_velocity(crate, 0.01 * (-1) ** step, 0.0)
+        esper.process(DT)
+
+        assert space.stats.asleep == 1
+
+
+def test_gravity_keeps_awake_and_the_pattern_of_the_guide_lets_sleep(world):
+    space = ec.install()
+    floor = box((0.0, -1.0), (9.0, 1.0))
+    crate = mover((0.0, 2.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    speed = esper.component_for_entity(crate, ec.Velocity)
+
+    def holds(contact):
+        return contact.other(crate) == floor and contact.normal_for(crate)[1] > 0.0
+
+    for _ in range(60):
+        speed.y -= 10.0 * DT
+        esper.process(DT)
+    assert space.stats.asleep == 0
+    assert len(space.collisions) == 1
+    for _ in range(30):
+        if not any(holds(contact) for contact in space.contacts(crate)):
+            speed.y -= 10.0 * DT
+        esper.process(DT)
+    assert space.stats.asleep == 1
+    esper.delete_entity(floor)
+    for _ in range(5):
+        if not space.contacts(crate):
+            speed.y -= 10.0 * DT
+        esper.process(DT)
+    assert speed.y < 0.0
+    assert space.stats.asleep == 0
+
+
+def test_sleep_can_be_turned_off_and_on(resting):
+    space, *_ = resting
+
+    space.sleep = False
+    esper.process(DT)
+    assert space.stats.asleep == 0
+    assert space.stats.pairs == 1
+    space.sleep = True
+    for _ in range(16):
+        esper.process(DT)
+    assert space.stats.asleep == 2
+    for wrong in (1, None, "yes"):
+        with pytest.raises(ValueError, match=r"Space\(sleep=.*\) must be True or False"):
+            space.sleep = wrong
+    with pytest.raises(ValueError, match="must be True or False"):
+        ec.Space(sleep=0)
+
+
+class Trigger:
+    """Does something to what it meets."""
+
+    def __init__(self, act):
+        self.act = act
+
+
+def pull(impact):
+    """Let the trigger of an impact do what it does to the other body."""
+    for entity in (impact.first, impact.second):
+        trigger = esper.try_component(entity, Trigger)
+        if trigger is not None:
+            trigger.act(impact.other(entity))
+    return ec.DEFAULT
+
+
+def touched_by_response(act):
+    """Return a change that lets a bullet meet floors, and `act` on each in a response."""
+
+    def change(_floor, x, _space):
+        mover((x + 1.5, -3.0), (0.1, 0.1), (0.0, 100.0), Trigger(act))
+
+    return change
+
+
+CHANGES = {
+    "nothing": lambda floor, x, space: None,
+    "deleted": lambda floor, x, space: esper.delete_entity(floor, immediate=True),
+    "no box": lambda floor, x, space: esper.remove_component(floor, ec.Extents),
+    "moved away": lambda floor, x, space: place(floor).set(x, -50.0),
+    "moved down": lambda floor, x, space: place(floor).set(x, -1.0 - 1e-13),
+    "moved up": lambda floor, x, space: place(floor).set(x, -1.0 + 1e-13),
+    "out": lambda floor, x, space: setattr(place(floor), "x", float("nan")),
+    "a sensor": lambda floor, x, space: esper.add_component(floor, ec.Sensor()),
+    "made to yield": lambda floor, x, space: esper.add_component(floor, ec.Slide()),
+    "sinking": lambda floor, x, space: esper.add_component(floor, ec.Velocity(0.0, -0.5)),
+    "sliding": lambda floor, x, space: esper.add_component(floor, ec.Velocity(0.5, 0.0)),
+    "shrinking": lambda floor, x, space: esper.add_component(floor, ec.Growth(0.0, -0.5)),
+    "stopped by a response": touched_by_response(lambda floor: set_velocity(floor, 0.0, 0.0)),
+    "sent down by a response": touched_by_response(lambda floor: set_velocity(floor, 0.0, -0.5)),
+    "put down by a response": touched_by_response(lambda floor: place(floor).set(0.0, -9.0)),
+    "deleted by a response": touched_by_response(esper.delete_entity),
+}
+
+
+def place(entity):
+    return esper.component_for_entity(entity, ec.Position)
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+@pytest.mark.parametrize("motion", ["velocity", "swept"])
+@pytest.mark.parametrize("lift", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_lies_on_a_floor_knows_what_becomes_of_it(change, lift, motion, life):
+    if "by a response" in change and (motion == "swept" or not lift):
+        pytest.skip("nothing comes that way")
+
+    def build(space):
+        rng = random.Random(5)
+        columns = []
+        space.respond_with(Trigger, pull)
+        for k in range(10):
+            x, high = 9.0 * k - 40.0, rng.uniform(0.3, 1.7)
+            more = [ec.Velocity(0.0, 0.0)] if lift else []
+
+            def floor(x=x, more=more):
+                return box((x, -1.0), (2.0, 1.0), *more)
+
+            late = floor() if k % 2 else None
+            mover((x, high), (1.0, high), (0.0, 0.0), ec.Slide())
+            ball = mover((x, 7.7), (0.9, rng.uniform(0.1, 0.9)), (0.0, 0.0), ec.Slide())
+            esper.add_component(ball, ec.Mass(9.0))
+            columns.append((late or floor(), x, ball, rng.uniform(-999.0, -400.0)))
+
+        def play(step):
+            for lies, x, ball, speed in columns if step in (20, 22) else ():
+                if step == 20:
+                    CHANGES[change](lies, x, space)
+                elif motion == "velocity":
+                    set_velocity(ball, 0.0, speed)
+                else:
+                    place(ball).y += speed / 60
+
+        return play
+
+    asleep = twice(build, 26, motion=motion)
+
+    assert asleep[19] == (30 if lift else 20)
+
+
+def test_a_platform_that_the_game_drives_takes_its_hold_with_it(life):
+    def build(_space):
+        rng = random.Random(6)
+        columns = []
+        for k in range(10):
+            x, high = 9.0 * k - 40.0, rng.uniform(0.3, 1.7)
+            platform = box((x, -1.0), (2.0, 1.0))
+            mover((x, high), (1.0, high), (0.0, 0.0), ec.Slide())
+            ball = mover((x, 7.7), (0.9, rng.uniform(0.1, 0.9)), (0.0, 0.0), ec.Slide())
+            esper.add_component(ball, ec.Mass(9.0))
+            columns.append((platform, ball, rng.uniform(-9.0, -7.0)))
+
+        def play(step):
+            for platform, ball, way in columns:
+                if step >= 20:
+                    place(platform).y -= 0.01
+                if step == 20:
+                    place(ball).y += way
+
+        return play
+
+    asleep = twice(build, 26, motion="swept")
+
+    assert asleep[19] == 20
+
+
+@pytest.mark.filterwarnings("ignore:.*left out of all collisions:RuntimeWarning")
+@pytest.mark.parametrize("sleep", [False, True])
+def test_what_was_driven_and_is_nowhere_now_is_left_out(sleep, life, world):
+    space = ec.install(ec.Space(motion="swept", sleep=sleep))
+    platforms = [box((9.0 * k, 0.0), (2.0, 1.0)) for k in range(20)]
+    esper.process(DT)
+    place(platforms[0]).x = 1.0
+    esper.process(DT)
+
+    place(platforms[0]).x = float("nan")
+    for _ in range(3):
+        esper.process(DT)
+        space.check()
+
+    assert space.reports[-1].entity == platforms[0]
+
+
+def test_a_wall_that_is_a_sensor_no_more_is_lain_against(life):
+    def build(_space):
+        wall = box((5.0, 0.0), (1.0, 1.0), ec.Sensor())
+        mover((3.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+
+        def play(step):
+            if step == 20:
+                esper.remove_component(wall, ec.Sensor)
+
+        return play
+
+    asleep = twice(build, 24)
+
+    assert asleep[19] == 1
+
+
+def test_steps_of_no_length_let_nobody_sleep_who_moves(life):
+    def build(_space):
+        mover((3.0, 0.0), (1.0, 1.0), (6.0, 0.0), ec.Slide())
+        return lambda step: DT if step > 30 else 0.0
+
+    asleep = twice(build, 40)
+
+    assert max(asleep) == 0
+
+
+def test_a_body_of_which_something_is_set_in_each_step_stays_awake(resting):
+    space, _, crate, _ = resting
+
+    for step in range(40):
+        esper.component_for_entity(crate, ec.Mass).value = 2.0 + step
+        esper.process(DT)
+
+        assert space.stats.asleep == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("sunk", [1, 3, 200])
+def test_who_is_snapped_out_of_a_stack_goes_by_the_whole_stack(sunk, n, life):
+    def build(_space):
+        late = mover((50.0, 50.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Mass(9.0))
+        box((0.0, -1.0), (9.0, 1.0))
+        for k in range(n):
+            mover((0.0, 1.0 + 2.0 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+
+        def play(step):
+            if step == 20:
+                y = 1.0 + 2.0 * n
+                esper.component_for_entity(late, ec.Position).set(0.5, y - sunk * np.spacing(y))
+
+        return play
+
+    asleep = twice(build, 30)
+
+    assert asleep[19] == n + 1
+    assert asleep[20] == n  # of the stack nobody
+
+
+def test_who_is_touched_in_the_last_instant_is_snapped_and_wakes(life):
+    def build(_space):
+        rng = random.Random(8)
+        comers = []
+        for k in range(100):
+            y, high, way = rng.uniform(3.0, 4.0), rng.uniform(0.3, 1.7), rng.uniform(3.0, 9.0)
+            mover((5.0 * k, y), (1.0, 0.9), (0.0, 0.0), ec.Slide())
+            comer = mover((5.0 * k, y + 0.9 + way + high), (1.0, high), (0.0, 0.0), ec.Slide())
+            esper.add_component(comer, ec.Mass(9.0))
+            comers.append((comer, -way * 64.0))
+
+        def play(step):
+            for comer, speed in comers if step == 20 else ():
+                set_velocity(comer, 0.0, speed)
+            return 1 / 64
+
+        return play
+
+    asleep = twice(build, 23)
+
+    assert asleep[19] == 200
+    assert 0 < asleep[20] < 100
+
+
+@pytest.mark.parametrize("placed", [False, True])
+def test_planes_at_rest_are_parted_and_what_lies_beside_them_stays(placed, life):
+    def build(_space):
+        box((0.0, -1.0), (9.0, 1.0))
+        plate = mover((0.0, 2.0), (3.0, 0.0), (0.0, 0.0), ec.Slide())
+        mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+        for x in (-2.0, 2.0):
+            mover((x, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+        other = mover((0.5, 6.0), (0.5, 0.0), (0.0, 0.0), ec.Slide(), ec.Mass(7.0))
+
+        def play(step):
+            if step == 20 and placed:
+                esper.component_for_entity(other, ec.Position).set(0.5, 2.0)
+            if step >= 20:
+                set_velocity(other, 0.0, -4.0 if placed else -240.0)
+            if step == 30:
+                set_velocity(plate, 1.0, -1.0)
+
+        return play
+
+    asleep = twice(build, 40)
+
+    assert asleep[18] == 5
+
+
+def test_a_crowd_of_sleepers_and_others_is_one():
+    found = []
+    for sleep in (True, False):
+        name = f"sleep {next(_names)}"
+        esper.switch_world(name)
+        space = ec.install(ec.Space(sleep=sleep))
+        for _ in range(200):
+            mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+        for _ in range(17):
+            esper.process(DT)
+        assert space.stats.asleep == 200 * sleep
+        for _ in range(70):
+            mover((0.25, 0.25), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+        with pytest.warns(RuntimeWarning, match="no room for so many"):
+            esper.process(DT)
+        assert space.stats.asleep == 0
+        found.append((space.contact_array.tobytes(), space.reports, space.stats.left_out))
+        esper.switch_world("default")
+        esper.delete_world(name)
+
+    assert found[0] == found[1]
+
+
+def test_a_crowd_does_not_sleep(world):
+    for _ in range(300):
+        mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    space = ec.install()
+
+    with pytest.warns(RuntimeWarning, match="no room for so many"):
+        esper.process(DT)
+    for _ in range(20):
+        esper.process(DT)
+
+    assert space.stats.left_out > 0
+    assert space.stats.asleep == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+def test_saved_and_restored_it_goes_on_the_same(life, n_steps):
+    saved = []
+
+    def build(space):
+        yard = Yard(space, 7, 2, 0.0)
+
+        def play(step):
+            dt = yard.play(step)
+            if step % 20 == 15:
+                yard.saved = space.snapshot()
+                saved.append(yard.saved)
+            if step % 20 == 19:
+                space.restore(yard.saved)
+                yard.movers = [e for e in yard.movers if esper.entity_exists(e)]
+            return dt
+
+        return play
+
+    twice(build, max(n_steps(200), 60))
+
+    assert saved[::2] == saved[1::2]
+
+
+def test_own_components_sleep(life, n_steps):
+    class Corner:
+        def __init__(self, x, y):
+            self.x, self.y = x, y
+
+    components = ec.Components(position=(Corner, "x", "y"), anchor=(0, 0))
+
+    def build(_space):
+        for k in range(6):
+            esper.create_entity(
+                Corner(2.0 * k + 0.1, 0.3), ec.Extents(1.0, 1.0), ec.Velocity(0.0, 0.0), ec.Slide()
+            )
+        ball = esper.create_entity(
+            Corner(-20.1, 0.7), ec.Extents(1.0, 1.0), ec.Velocity(0.0, 0.0), ec.Deflect(0.5)
+        )
+
+        def play(step):
+            if step == 20:
+                set_velocity(ball, 70.0, 1.0)
+
+        return play
+
+    asleep = twice(build, 60, components=components)
+
+    assert asleep[19] == 7
+    assert min(asleep[20:]) < 5
