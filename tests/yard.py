@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 import esper
 
@@ -24,22 +25,35 @@ class Yard:
     seed : int
     make_space
         Installs the systems; `ec.install` if None.
+    judged : bool
+        Whether a predicate is asked about some pairs; nobody sleeps then.
     """
 
-    def __init__(self, dim: int = 2, seed: int = 1, make_space=None) -> None:
+    def __init__(
+        self,
+        dim: int = 2,
+        seed: int = 1,
+        make_space: Callable[[], ec.Space] | None = None,
+        *,
+        judged: bool = True,
+    ) -> None:
         self.dim = dim
         self.seed = seed
+        self.judged = judged
         rng = random.Random(seed)
         self._furnish(rng)
         self.adopt(ec.install(dim=dim) if make_space is None else make_space())
 
     def adopt(self, space: ec.Space) -> None:
-        """Play in a space, the entities being there already."""
+        """Play in a space, the entities being there already, or to be restored."""
         self.space = space
-        space.filter_pairs(self._allows, Tag)
+        for kind in (Tag, Falls):
+            space.snapshot_with(kind, save=lambda tag: b"", load=lambda data, kind=kind: kind())
+        if self.judged:
+            space.filter_pairs(self._allows, Tag)
         self.log = Log()
         self.ledger = Ledger(space)
-        self.deeds = {"drops": 0, "carried": 0, "pushed": 0, "passed": 0}
+        self.deeds = {"drops": 0, "carried": 0, "pushed": 0, "passed": 0, "asleep": 0}
 
     def vector(self, x: float, y: float) -> tuple[float, ...]:
         """Return a vector, in 3D with a part of its own on the third axis."""
@@ -98,6 +112,16 @@ class Yard:
             half = self.size(rng.choice([1.0, 1.5, 2.0]), rng.choice([1.0, 1.5]))
             speed = self.vector(rng.uniform(-40, 40), rng.uniform(-40, 40))
             self.bodies.append(mover(place, half, speed, *more))
+        for n in range(12):  # crates that rest, on the floor and on each other, on lifts and the belt
+            x = (-52.0, -22.0, 8.0, 24.0, -45.0, 45.0)[n % 6]
+            y = (-29.0, -29.0, -29.0, -29.0, -18.0, -22.0)[n % 6] + 2.0 * (n // 6)
+            more = [rng.choice([ec.Slide(), ec.Deflect(0.5), ec.Stop()])]
+            if n % 3 == 0:
+                more.append(ec.Friction(0.5))
+            if n % 4 == 1:
+                more.append(ec.Filter(1, ec.ALL))
+            still = (0.0,) * self.dim
+            self.bodies.append(mover((x, y, 0.0)[: self.dim], self.size(1.0, 1.0), still, *more))
 
     def _allows(self, first: int, second: int) -> bool:
         return (first + second + self.space.stats.step // 40) % 3 != 0
@@ -157,6 +181,7 @@ class Yard:
         esper.process(1 / 30)
         self.log.record(self.space)
         self.ledger.record()
+        self.deeds["asleep"] += self.space.stats.asleep
         self.deeds["carried"] += sum(any(self.space.carried(e)) for e in self.bodies)
         self.deeds["pushed"] += self.space._timeline.pushing.n
         kept = self.space._timeline.contacts
