@@ -9,6 +9,9 @@ from typing import NamedTuple
 from ecs_collide._findings import SLOP, Box, Examination, Finding, odd_about
 from ecs_collide._stepper import Stepper
 from ecs_collide.sweep import SweepKind, sweep
+from ecs_collide.traits import Filter, OneWay
+
+_MEETS_ALL = Filter()
 
 
 class Verdict(StrEnum):
@@ -89,6 +92,9 @@ def _missing(e: Examination, entity: int) -> Iterator[Finding]:
 def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, list[Finding]]:
     """Return what a step does with two sound bodies, and why not more."""
     both = (first, second)
+    kept_apart = _kept_apart(e, first, second)
+    if kept_apart is not None:
+        return Verdict.IGNORED, [kept_apart]
     if not (e.is_moving(first) or e.is_moving(second)):
         names = f"{e.velocity.type.__name__} and {e.growth.type.__name__}"
         names += " and responses" if e.sweeps else ""
@@ -96,7 +102,8 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
             "at_rest",
             both,
             f"both are without {names}: a pair that does not move is not looked at, but in the "
-            "step after the game has moved or resized one of them",
+            "step after the game has moved or resized one of them, or made one where the other "
+            "is a Sensor",
         )
         if not any(e.is_moved_by_the_game(entity) for entity in both):
             return Verdict.IGNORED, [resting]
@@ -114,7 +121,53 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
                 "one of your own) and finite Mass",
             )
         ]
-    return Verdict.SOLID, []
+    return Verdict.SOLID, list(_one_ways(e, first, second))
+
+
+def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
+    """Return what says that two bodies never meet, if anything does."""
+    both = (first, second)
+    one, two = (e.of(entity).get(Filter, _MEETS_ALL) for entity in both)
+    if one.group == two.group != 0:
+        if one.group < 0:
+            return Finding("group", both, f"both are of group {one.group}, and negative ones never")
+    else:
+        for entity, its, other, other_one in ((first, one, second, two), (second, two, first, one)):
+            if not its.categories & other_one.mask:
+                text = (
+                    f"entity {other} has Filter.mask {other_one.mask:#x}, and none of its bits is "
+                    f"among the categories of entity {entity}, {its.categories:#x}"
+                )
+                return Finding("filter", both, text)
+    for allows, first_kind, second_kind in e.space._judges.all:
+        pair = ((first, second), (second, first))
+        if any(
+            (first_kind is None or first_kind in e.of(a))
+            and (second_kind is None or second_kind in e.of(b))
+            for a, b in pair
+        ) and not allows(first, second):
+            name = getattr(allows, "__name__", repr(allows))
+            return Finding("predicate", both, f"{name}, given to filter_pairs, lets them not meet")
+    return None
+
+
+def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
+    """Yield from which side two solid bodies may meet, where that is one side only."""
+    for platform, other in ((first, second), (second, first)):
+        one_way = e.of(platform).get(OneWay)
+        if one_way is None:
+            continue
+        k = next(k for k in range(e.dim) if one_way.normal[k] != 0.0)
+        solid, body = e.box(platform), e.box(other)
+        (low, high), (below, above) = _faces(solid, k), _faces(body, k)
+        gap = below - high if one_way.normal[k] > 0.0 else low - above
+        where = "it is there" if gap >= -_slop(solid, body, k) else "it is not, and passes through"
+        yield Finding(
+            "one_way",
+            (first, second),
+            f"entity {platform} is OneWay: solid for what is fully on the side to which "
+            f"{'-' if one_way.normal[k] < 0.0 else ''}{'xyz'[k]} points; entity {other}: {where}",
+        )
 
 
 def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from ecs_collide._bits import CUSTOM
 from ecs_collide._numbers import LARGEST
 from ecs_collide._reports import find_no_number, out_of_bounds
 from ecs_collide._stepper import Stepper
+from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 SLOP = 2.0**-44  # of the largest face: gaps below it are none
@@ -184,6 +185,7 @@ def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
     if all(has):
         yield from _odd_numbers(e, entity)
         yield from _odd_answers(e, entity)
+        yield from _odd_traits(e, entity)
         yield from _odd_moves(e, entity)
 
 
@@ -257,6 +259,31 @@ def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
         )
     elif e.is_immovable(entity):
         yield found("infinite_mass", f"{answers[0]} and an infinite Mass: it is immovable")
+
+
+def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield which of a body's traits have no effect."""
+    of = e.of(entity)
+
+    def found(cause: str, text: str) -> Finding:
+        return Finding(cause, (entity,), f"entity {entity} has {text}")
+
+    its = of.get(Filter)
+    if its is not None and its.group <= 0 and not (its.categories and its.mask):
+        yield found("meets_nobody", f"{its!r}: it meets nobody")
+    if PushOut in of and not e.yields(entity):
+        yield found("push_out_idle", "PushOut and does not yield: nothing pushes it out")
+    if e.has(entity, e.sensor):
+        for kind in (OneWay, Carry, Friction, PushOut):
+            if kind in of:
+                yield found(
+                    "sensor_idle", f"{kind.__name__} and Sensor: Sensor wins"
+                )
+    ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
+    if Friction in of and ruled and e.yields(entity):
+        yield found(
+            "friction_idle", f"Friction and {ruled[0]}, which has a rule of its own for the surface"
+        )
 
 
 def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:

@@ -24,6 +24,11 @@ class Judges:
         self._errors: list[Exception] = []
         self.is_asking = False
 
+    @property
+    def all(self) -> list[Judge]:
+        """The functions, and for which components each is asked."""
+        return list(self._judges)
+
     def begin_step(self, errors: list[Exception]) -> None:
         """Forget what was said in the step before; what is raised goes to `errors`."""
         self._verdicts.clear()

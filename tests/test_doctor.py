@@ -433,3 +433,102 @@ class TestOtherGames:
 
         assert space.doctor() == []
         assert "gap 0.25 on y, closing by 1 a second" in str(space.explain(crate, floor))
+
+
+# -- traits --
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "cause", "text"),
+    [
+        (ec.Filter(1, 2), None, "filter", "mask 0x2, and none of its bits is among"),
+        (None, ec.Filter(1, 2), "filter", "the categories of entity 1, 0x1"),
+        (ec.Filter(group=-4), ec.Filter(group=-4), "group", "both are of group -4"),
+    ],
+)
+def test_filters_that_keep_two_apart(one, two, cause, text):
+    mover((0, 0), (1, 1), (1, 0), ec.Slide(), *([one] if one else []))
+    box((5, 0), (1, 1), *([two] if two else []))
+    space = ec.install()
+    esper.process(1.0)
+
+    answer = space.explain(1, 2)
+    assert answer.verdict is ec.Verdict.IGNORED
+    assert causes(answer.findings)[0] == cause
+    assert text in str(answer)
+    assert len(space.collisions) == 0
+
+
+def test_a_group_that_brings_two_together(space):
+    mover((0, 0), (1, 1), (1, 0), ec.Slide(), ec.Filter(0, 0, 3))
+    box((5, 0), (1, 1), ec.Filter(0, 0, 3))
+    esper.process(1.0)
+
+    assert space.explain(1, 2).verdict is ec.Verdict.SOLID
+
+
+def test_a_predicate_that_keeps_two_apart(runner, wall, space):
+    def never(first, second):
+        return False
+
+    remove = space.filter_pairs(never, ec.Slide)
+    esper.process(1.0)
+    answer = space.explain(runner, wall)
+    assert (answer.verdict, causes(answer.findings)[0]) == (ec.Verdict.IGNORED, "predicate")
+    assert "never, given to filter_pairs" in str(answer)
+
+    remove()
+    space.filter_pairs(never, Other)
+    assert space.explain(runner, wall).verdict is ec.Verdict.SOLID
+
+
+@pytest.mark.parametrize(
+    ("y", "normal", "text"),
+    [
+        (5, (0, 1), "to which y points; entity 2: it is there"),
+        (-5, (0, 1), "to which y points; entity 2: it is not, and passes"),
+        (-5, (0, -1), "to which -y points; entity 2: it is there"),
+        (2, (0, 1), "it is there"),
+    ],
+)
+def test_on_which_side_of_a_platform_it_is(y, normal, text, space):
+    box((0, 0), (5, 1), ec.OneWay(normal))
+    mover((0, y), (1, 1), (0, 0), ec.Slide())
+    esper.process(0.0)
+
+    answer = space.explain(1, 2)
+    assert answer.verdict is ec.Verdict.SOLID
+    assert text in str(answer)
+
+
+@pytest.mark.parametrize(
+    ("parts", "cause", "text"),
+    [
+        ((ec.Filter(0, 1),), "meets_nobody", "Filter(categories=0, mask=1, group=0): it meets"),
+        ((ec.Filter(1, 0, -2),), "meets_nobody", "meets nobody"),
+        ((ec.PushOut(),), "push_out_idle", "PushOut and does not yield"),
+        ((ec.Sensor(), ec.OneWay((0, 1))), "sensor_idle", "OneWay and Sensor"),
+        ((ec.Velocity(0, 0), ec.Stop(), ec.Friction(1)), "friction_idle", "Friction and Stop"),
+    ],
+)
+def test_traits_that_have_no_effect(parts, cause, text, space):
+    box((0, 0), (1, 1), *parts)
+    esper.process(1.0)
+
+    (finding,) = space.doctor()
+    assert finding.cause == cause
+    assert text in str(finding)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (ec.Filter(0, 0, 2),),
+        (ec.Velocity(0, 0), ec.Slide(), ec.Friction(1), ec.PushOut(), ec.Carry()),
+        (ec.Friction(1), ec.OneWay((0, 1)), ec.Carry()),
+    ],
+)
+def test_traits_in_order(parts, space):
+    box((0, 0), (1, 1), *parts)
+    esper.process(1.0)
+    assert space.doctor() == []

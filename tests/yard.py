@@ -112,7 +112,7 @@ class Yard:
             half = self.size(rng.choice([1.0, 1.5, 2.0]), rng.choice([1.0, 1.5]))
             speed = self.vector(rng.uniform(-40, 40), rng.uniform(-40, 40))
             self.bodies.append(mover(place, half, speed, *more))
-        for n in range(12):  # crates that rest, on the floor and on each other, on lifts and the belt
+        for n in range(12):  # crates that rest, on the floor and each other, a lift and the belt
             x = (-52.0, -22.0, 8.0, 24.0, -45.0, 45.0)[n % 6]
             y = (-29.0, -29.0, -29.0, -29.0, -18.0, -22.0)[n % 6] + 2.0 * (n // 6)
             more = [rng.choice([ec.Slide(), ec.Deflect(0.5), ec.Stop()])]

@@ -62,9 +62,7 @@ def test_a_lot_happens(yard, length):
 def test_whatever_the_trees_look_like(yard, length, how):
     dim, _ = yard
     usual, _ = logs(length, *yard)
-    other, _ = logs(
-        length, *yard, make_space=lambda: ec.install(ec.Space(dim, **how), dim=dim)
-    )
+    other, _ = logs(length, *yard, make_space=lambda: ec.install(ec.Space(dim, **how), dim=dim))
     assert first_difference(usual, other) is None
 
 
