@@ -28,6 +28,9 @@ The rule for the rest is each yielding body's own:
                            bodies that both stop take their mean by mass)
 =========================  ====================================================
 
+Then comes `Friction`, for bodies that deflect or slide: it takes from the
+velocity along the surface at most its value times what the normal part took.
+
 A body with more than one of them follows the first of Stop, Push, Slide,
 Deflect.  With `Growth` the velocities are those of the touching faces.
 Velocities are never scaled by the time that remains of a step; the remaining
