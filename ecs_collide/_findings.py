@@ -276,9 +276,7 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     if e.has(entity, e.sensor):
         for kind in (OneWay, Carry, Friction, PushOut):
             if kind in of:
-                yield found(
-                    "sensor_idle", f"{kind.__name__} and Sensor: Sensor wins"
-                )
+                yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
     ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
     if Friction in of and ruled and e.yields(entity):
         yield found(

@@ -7,9 +7,10 @@ import random
 from collections.abc import Callable
 
 import esper
+import numpy as np
 
 import ecs_collide as ec
-from tests.scenes import Falls, Ledger, Log, box, mover
+from tests.scenes import Falls, Ledger, Log, box, mover, pairs_inside
 
 
 class Tag:
@@ -156,6 +157,59 @@ class Yard:
         if n % 90 == 0:
             esper.component_for_entity(self.belt, ec.Carry).x *= -1.0
 
+    def _boxes(self) -> dict[int, list[tuple[float, float]]]:
+        """Return all boxes as they are now, by entity: min and max on each axis."""
+        found = {}
+        for entity, (at, half) in esper.get_components(ec.Position, ec.Extents):
+            sides = zip(at.xyz[: self.dim], half.xyz[: self.dim], strict=True)
+            found[entity] = [(c - h, c + h) for c, h in sides]
+        return found
+
+    def _depths(self) -> dict[tuple[int, int], float]:
+        """Return how deep all that are inside each other are, by the lower and the higher id."""
+        boxes = self._boxes()
+        ids = sorted(boxes)
+        low = np.array([[side[0] for side in boxes[entity]] for entity in ids])
+        high = np.array([[side[1] for side in boxes[entity]] for entity in ids])
+        depths = {}
+        for i, j in pairs_inside(low, high).tolist():
+            gaps = np.maximum(low[i] - high[j], low[j] - high[i])
+            depths[min(ids[i], ids[j]), max(ids[i], ids[j])] = -float(gaps.max())
+        return depths
+
+    def _solids(self) -> set[int]:
+        """Return the entities that nobody may get into: solid from all sides."""
+        return {
+            entity
+            for entity, _ in esper.get_component(ec.Position)
+            if not any(esper.has_component(entity, kind) for kind in (ec.Sensor, ec.OneWay, Tag))
+        }
+
+    def _require_no_deeper(self, before: dict[tuple[int, int], float], solid: set[int]) -> None:
+        """Nothing gets into what it was outside of, nor deeper where it was inside."""
+        crushed = {
+            entity
+            for event in self.space.collisions
+            if event.answer is ec.Answer.CRUSHED
+            for entity in (event.first, event.second)
+        }
+        movers = set(self.bodies)
+        for pair, depth in self._depths().items():
+            if not solid.issuperset(pair) or not movers.intersection(pair):
+                continue
+            if crushed.intersection(pair) or not self._meet(*pair):
+                continue
+            assert depth <= before.get(pair, 0.0) + 1e-9, f"{pair} got {depth} deep"
+
+    @staticmethod
+    def _meet(first: int, second: int) -> bool:
+        one, two = (
+            esper.try_component(entity, ec.Filter) or ec.Filter() for entity in (first, second)
+        )
+        if one.group and one.group == two.group:
+            return bool(one.group > 0)
+        return bool(one.categories & two.mask and two.categories & one.mask)
+
     def _meddle(self, rng: random.Random, entity: int) -> None:
         kind = rng.choice([ec.Filter, ec.Friction, ec.PushOut, ec.Carry, ec.OneWay, ec.Sensor, Tag])
         if esper.has_component(entity, kind):
@@ -178,7 +232,9 @@ class Yard:
     def step(self, n: int) -> None:
         """Act and take step n; look at what must always hold."""
         self.act(n)
+        before, solid = self._depths(), self._solids()
         esper.process(1 / 30)
+        self._require_no_deeper(before, solid)
         self.log.record(self.space)
         self.ledger.record()
         self.deeds["asleep"] += self.space.stats.asleep

@@ -22,6 +22,7 @@ else:
     from ecs_collide._kernels._fatness import flat
     from ecs_collide._kernels._traits import Traits
 
+from ecs_collide._bits import ONE_WAY, PUSH_OUT
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
@@ -253,6 +254,34 @@ class Bodies:
         self.mark(i)
         self.stir(i)
         self.gone[i] = 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether body i, if it is inside j, is the one to be pushed out: of two only one is."""
+        has: cython.int = self.traits.has[j]
+
+        if self.sensor[j] or has & ONE_WAY:
+            return False
+        if not self.yields[j] or not has & PUSH_OUT:
+            return True
+        return self.mass[i] < self.mass[j] or (
+            self.mass[i] == self.mass[j] and self.ids[i] > self.ids[j]
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def way_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """Return the normal, as a side, along which one of two is pushed out of the other; or 0."""
+        ways: cython.schar[::1] = self.traits.way_out
+
+        if not self.traits.any_pusher:
+            return 0
+        if ways[i] != 0 and self.holds_back(i, j):
+            return ways[i]
+        if ways[j] != 0 and self.holds_back(j, i):
+            return -ways[j]
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -20,6 +20,8 @@ cdef enum:
 
 cdef int PUSH
 cdef int STOP
+cdef int ONE_WAY
+cdef int PUSH_OUT
 
 @cython.final
 cdef class Bodies:
@@ -76,6 +78,8 @@ cdef class Bodies:
     cdef bint is_anchored(self, Py_ssize_t i, int k, double t) noexcept
     cdef void anchor(self, Py_ssize_t i, Py_ssize_t j, int k, double t) noexcept
     cdef void find_swept_bounds(self, Py_ssize_t i) noexcept
+    cdef bint holds_back(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef int way_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef double centre_of(self, Py_ssize_t i, int k) noexcept
     cdef double half_of(self, Py_ssize_t i, int k) noexcept
     cdef double motion_of(self, Py_ssize_t i, int k) noexcept

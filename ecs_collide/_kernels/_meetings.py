@@ -147,7 +147,7 @@ class Meetings:
         ):
             self._let_through(p)
         if self.sweeper.kind == OVERLAP:
-            way = self.bodies.traits.way_of(self.pairs.first[p], self.pairs.second[p])
+            way = self.bodies.way_out(self.pairs.first[p], self.pairs.second[p])
             if abs(way) == self.sweeper.axis + 1:  # it leads out here, be the other side as shallow
                 self.sweeper.sign = 1 if way > 0 else -1
         return self.sweeper.kind

@@ -17,16 +17,14 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._sweep_c import SLOP
-    from cython.cimports.ecs_collide._kernels._traits_c import Traits
     from cython.cimports.ecs_collide._kernels._tree_c import Tree
 else:
     from ecs_collide._kernels._bodies import Bodies
     from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._sweep import SLOP
-    from ecs_collide._kernels._traits import Traits
     from ecs_collide._kernels._tree import Tree
 
-from ecs_collide._bits import ONE_WAY, PUSH_OUT
+from ecs_collide._bits import PUSH_OUT
 from ecs_collide._kernels._memory import DOUBLE, LONG, zeros
 
 cython.declare(INF=cython.double)
@@ -170,15 +168,8 @@ class Pushing:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a body is to be pushed out of another: of two that yield only one is."""
-        b: Bodies = self.bodies
-        t: Traits = b.traits
-
-        if i == j or b.sensor[j] or t.has[j] & ONE_WAY or not self.candidates.may_meet(i, j):
-            return False
-        if not b.yields[j] or not t.has[j] & PUSH_OUT:
-            return True
-        return b.mass[i] < b.mass[j] or (b.mass[i] == b.mass[j] and b.ids[i] > b.ids[j])
+        """Tell whether a body is to be pushed out of another."""
+        return i != j and self.bodies.holds_back(i, j) and self.candidates.may_meet(i, j)
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -5,7 +5,6 @@ from ecs_collide._kernels._candidates_c cimport Candidates
 from ecs_collide._kernels._tree_c cimport Tree
 
 cdef double INF
-cdef int ONE_WAY
 cdef int PUSH_OUT
 
 @cython.final

@@ -122,14 +122,6 @@ class Traits:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def way_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
-        """Return the normal of two bodies, as a side, by which one is pushed out of the other."""
-        if not self.any_pusher:
-            return 0
-        return self.way_out[i] if self.way_out[i] != 0 else -self.way_out[j]
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def lets_through(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.bint:

@@ -22,7 +22,6 @@ cdef class Traits:
     cdef void clear(self, Py_ssize_t i) noexcept
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_one_way(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef int way_of(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint lets_through(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef double friction_between(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef double speed_of_surface(self, Py_ssize_t i, int side, int k) noexcept
