@@ -48,6 +48,7 @@ _SECTIONS = (
     "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
     "bodies", "flags", "strays", "contacts", "rides", "pending", "collisions", "contact_events",
 )  # fmt: skip
+_OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
 
 
 # -- writing --
@@ -86,6 +87,9 @@ def encode(state: State) -> bytes:
         [_packed(state.collisions)],
         [_packed(state.contact_events)],
     ]
+    if state.wrap is not None:
+        around = np.array([width or 0.0 for width in state.wrap])
+        sections.append([_packed(around), _packed(state.images)])
     lengths = [sum(map(len, section)) for section in sections]
     pieces = [struct.pack(f"<{len(lengths)}Q", *lengths)]
     for section in sections:
@@ -152,13 +156,14 @@ def decode(data: object, dim: int, known: Mapping[str, int]) -> State:
             f"the snapshot is of a {found_dim}D space and this one has dim={dim}: "
             f"restore it into Space(dim={found_dim})"
         )
-    _require(n_sections == len(_SECTIONS), "its number of sections")
+    wraps = n_sections == len(_SECTIONS) + 1
+    _require(wraps or n_sections == len(_SECTIONS), "its number of sections")
     start = _HEADER.size + 8 * n_sections
     _require(len(data) >= start, "the lengths of its sections")
     lengths = struct.unpack_from(f"<{n_sections}Q", data, _HEADER.size)
     _require(start + sum(lengths) == len(data), "the lengths of its sections")
     parts = {}
-    for name, length in zip(_SECTIONS, lengths, strict=True):
+    for name, length in zip((*_SECTIONS, _OF_WRAP)[:n_sections], lengths, strict=True):
         parts[name] = data[start : start + length]
         start += length
     return _checked(_Parts(parts, dim), known)
@@ -274,6 +279,8 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     state.blobs = _blobs(state, parts)
     _check_strays(state)
     _check_contacts(state)
+    if _OF_WRAP in parts.parts:
+        _take_wrap(state, parts)
     _check_events(state)
     state.seen = state.find_seen()
     _check_placed(state)
@@ -359,6 +366,17 @@ def _check_contacts(state: State) -> None:
     mosts = (1, 2, dim - 1, 1, 1, len(END_REASONS) - 1)
     for n, (least, most) in enumerate(zip((0, 0, 0, -1, 0, -1), mosts, strict=True)):
         _require(_within(codes[:, n], least, most), "its contact events")
+
+
+def _take_wrap(state: State, parts: _Parts) -> None:
+    """Take the widths of the world, and the images at which bodies touch."""
+    section, n = parts.parts[_OF_WRAP], 8 * state.dim
+    _require(len(section) == n + 8 * len(state.contacts), "the length of its wrap")
+    widths = np.frombuffer(section[:n], "<f8").tolist()
+    _require(all(0.0 <= width <= LARGEST for width in widths) and any(widths), "its wrap")
+    state.wrap = tuple(width or None for width in widths)
+    state.images = np.frombuffer(section[n:], "<i8").astype(np.int64)
+    _require((abs(state.images) < _LONGEST_ID).all(), "its images")
 
 
 def _check_events(state: State) -> None:

@@ -44,11 +44,13 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
     columns = e.space._roster.columns
     contacts = e.space._timeline.contacts
     ids = columns.ids
-    for i, j, crossing, *_ in np.asarray(contacts.rows)[: contacts.n].tolist():
-        low = [max(columns.tight_min[i, k], columns.tight_min[j, k]) for k in range(e.dim)]
-        high = [min(columns.tight_max[i, k], columns.tight_max[j, k]) for k in range(e.dim)]
-        depth = [float(high[k] - low[k]) for k in range(e.dim)]
-        slop = [4.0 * SLOP * max(abs(low[k]), abs(high[k])) for k in range(e.dim)]
+    for n, (i, j, crossing, *_) in enumerate(np.asarray(contacts.rows)[: contacts.n].tolist()):
+        shift = contacts.offset(n)  # in a world that wraps
+        low = np.maximum(columns.tight_min[i], columns.tight_min[j] + shift).tolist()
+        high = np.minimum(columns.tight_max[i], columns.tight_max[j] + shift).tolist()
+        depth = [high[k] - low[k] for k in range(e.dim)]
+        least = e.space.wrap or (None,) * e.dim  # of what is slop, where the world wraps
+        slop = [4.0 * SLOP * max(abs(low[k]), abs(high[k]), least[k] or 0.0) for k in range(e.dim)]
         if not crossing and all(depth[k] > slop[k] for k in range(e.dim)):
             k = min(range(e.dim), key=depth.__getitem__)
             pair = sorted((int(ids[i]), int(ids[j])))

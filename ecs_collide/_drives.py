@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ecs_collide._bits import CUSTOM, GROWTH, TOUCHED_BY_GAME, VELOCITY
 from ecs_collide._columns import Columns
 from ecs_collide._numbers import LARGEST
+from ecs_collide._wrapping import Ring
 
 Rows = NDArray[np.int64]
 
@@ -26,6 +27,8 @@ class Drives:
         The rows of the bodies that are driven somewhere.
     targets : float64 (n, dim)
         Where to, in world units.
+    goals : float64 (n, dim)
+        The same within a world that wraps; where targets lie is the short way there.
     speeds : float64 (n, dim)
         How fast, in world units per second.
     released : int64 (n,)
@@ -35,13 +38,14 @@ class Drives:
         Rows of bodies that are to be where they are set at once.
     """
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, ring: Ring | None = None) -> None:
         self._columns = columns
+        self._ring = ring
         self._centre = self._half = np.zeros((0, columns.dim))
         self._origins = np.zeros((0, columns.dim))
         self._is_begun = False
         self.rows = self.released = np.zeros(0, np.int64)
-        self.targets = self.speeds = np.zeros((0, columns.dim))
+        self.targets = self.goals = self.speeds = np.zeros((0, columns.dim))
         self.put: set[int] = set()
 
     def begin(self) -> None:
@@ -61,6 +65,12 @@ class Drives:
         before, after = self._centre[rows], c.seen_centre[rows]
         with np.errstate(all="ignore"):  # of bodies that are left out
             ways = after - before
+            goals = after
+            if self._ring is not None:
+                rounds = self._ring.shortest(ways)
+                goals = self._ring.into_world(after)
+                after = np.where(rounds == 0.0, after, after - rounds * self._ring.widths)
+                ways = after - before
             speeds = ways / dt if dt > 0.0 else np.full_like(ways, np.inf)
         driven = (c.touched[rows] & TOUCHED_BY_GAME != 0) & (
             c.quarantined[rows] == 0
@@ -77,10 +87,21 @@ class Drives:
         c.moves[rows] = np.where(held, driven, c.moves[rows])
         c.velocity[rows] = np.where(driven[:, None], speeds, 0.0)
         self.rows, self.targets, self.speeds = rows[driven], after[driven], speeds[driven]
+        self.goals = goals[driven] + 0.0
         self._origins = before[driven]
         c.centre[self.rows] = self._origins
         c.touched[rows[driven & ~resized]] &= ~TOUCHED_BY_GAME
         c.motion[self.released] = 0.0
+
+    def arrived(self) -> NDArray[np.bool_]:
+        """Return by body and axis whether it is at its target."""
+        arrived: NDArray[np.bool_] = self._columns.centre[self.rows] == self.targets
+        return arrived
+
+    def reach_goals(self, arrived: NDArray[np.bool_]) -> None:
+        """Let those that had arrived be exactly where in the world the game has put them."""
+        c = self._columns
+        c.centre[self.rows] = np.where(arrived, self.goals, c.centre[self.rows])
 
     def take_back(self) -> list[int]:
         """Put what was driven back to where it began, and drive nothing; return the rows."""
@@ -93,6 +114,7 @@ class Drives:
         """Drive nothing, and remember nothing of where all were."""
         self.rows, self.released = self.rows[:0], self.released[:0]
         self.targets, self.speeds = self.targets[:0], self.speeds[:0]
+        self.goals = self.goals[:0]
         self.put.clear()
         self._is_begun = False
 

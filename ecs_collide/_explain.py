@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import product
 from typing import NamedTuple
 
 from ecs_collide._findings import SLOP, Box, Examination, Finding, odd_about
 from ecs_collide._stepper import Stepper
+from ecs_collide._wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
 from ecs_collide.traits import Filter, OneWay
 
@@ -179,6 +181,17 @@ def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterato
             then = "the next step sweeps it there" if e.sweeps else "nothing is swept in between"
             yield Finding("moved", (entity,), f"{text}: {then}")
     one, two = e.box(first), e.box(second)
+    shifts = nearest_shift(e.space.wrap, one.centre, two.centre)
+    across = [k for k in range(e.dim) if shifts[k] != 0.0]
+    if across:
+        two = two._replace(centre=[at + off for at, off in zip(two.centre, shifts, strict=True)])
+        edges = " and ".join("xyz"[k] for k in across)
+        yield Finding(
+            "across",
+            both,
+            f"they are nearest across the edge of the world on {edges}: from entity {first}, "
+            f"entity {second} is at {tuple(two.centre)!r}",
+        )
     gaps = [_gap(one, two, k) for k in range(e.dim)]
     apart = [k for k in range(e.dim) if gaps[k] > _slop(one, two, k)]
     if apart:
@@ -186,10 +199,17 @@ def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterato
             closing = _closing(one, two, k)
             how = f"closing by {closing:.6g} a second" if closing > 0.0 else "which does not close"
             yield Finding("gap", both, f"gap {gaps[k]:.6g} on {'xyz'[k]}, {how}")
-        hit = sweep(one.centre, one.half, one.velocity, two.centre, two.half, two.velocity,
-                    one.growth, two.growth)  # fmt: skip
-        if hit.kind is SweepKind.IMPACT:
-            yield Finding("ahead", both, f"left alone they meet in {hit.time:.6g} seconds")
+        times = [
+            hit.time
+            for centre in _images(e, two.centre)
+            for hit in [
+                sweep(one.centre, one.half, one.velocity, centre, two.half, two.velocity,
+                      one.growth, two.growth)
+            ]
+            if hit.kind is SweepKind.IMPACT and hit.time is not None
+        ]  # fmt: skip
+        if times:
+            yield Finding("ahead", both, f"left alone they meet in {min(times):.6g} seconds")
         return
     near = [k for k in range(e.dim) if gaps[k] >= -_slop(one, two, k)]
     if len(near) > 1:
@@ -214,6 +234,13 @@ def _past(e: Examination, first: int, second: int) -> Iterator[Finding]:
             f"in the last step they met {len(events)} time(s), first at time {events[0].time:.6g}"
         )
         yield Finding("met", (first, second), f"{text}: {events[0].answer.name}")
+
+
+def _images(e: Examination, centre: list[float]) -> Iterator[list[float]]:
+    """Yield where a body is, and in a world that wraps where one width off on each side."""
+    widths = e.space.wrap or (None,) * e.dim
+    for at in product(*((0.0,) if width is None else (-width, 0.0, width) for width in widths)):
+        yield [here + off for here, off in zip(centre, at, strict=True)]
 
 
 def _faces(box: Box, k: int) -> tuple[float, float]:

@@ -25,6 +25,7 @@ from ecs_collide._asking import (
     rows_to_exclude,
     rows_to_exclude_each,
 )
+from ecs_collide._ring_questions import RingAsker
 from ecs_collide._snapshots import SnapshotStepper
 from ecs_collide.events import Vector, VectorLike
 from ecs_collide.tree import RayHits
@@ -59,6 +60,10 @@ class Hit(NamedTuple):
 class Questions(SnapshotStepper):
     """What is where: regions, points, rays, boxes that are cast, nearest bodies.
 
+    In a world that wraps each body is found across the edges too, once: at the image that comes
+    first.  Points of answers are in the world; a ray, or the way of a box that is cast, may lead
+    64 times around it.
+
     All answers are as of the end of the last step.  They are *closed*: what
     only touches is found.  Only `cast_box` follows the open rules of impacts,
     as bodies do.
@@ -72,7 +77,11 @@ class Questions(SnapshotStepper):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._any_asker = Asker(self.dim, "space", *self._trees)
+        self._any_asker = (
+            Asker(self.dim, "space", *self._trees)
+            if self._ring is None
+            else RingAsker(self._ring, self.dim, "space", *self._trees)
+        )
 
     @property
     def _asker(self) -> Asker:
@@ -110,7 +119,10 @@ class Questions(SnapshotStepper):
         """
         boxes = self._boxes
         found: list[int] = []
-        for tree in self._trees:
+        if self._ring is not None:
+            lower, upper = self._checked_corners(min, max)
+            found = self._asker.query_many([lower], [upper], None, boxes).ids.tolist()
+        for tree in self._trees if self._ring is None else ():
             some = tree.walker.query(min, max, *boxes)
             if some is None:  # no plain tuples: take a closer look
                 lower, upper = self._checked_corners(min, max)
@@ -233,6 +245,14 @@ class Questions(SnapshotStepper):
         )
 
     def _cast(self, origins: NDArray[np.float64], directions: NDArray[np.float64]) -> RayHits:
+        asker = self._asker
+        if isinstance(asker, RingAsker):
+            return RayHits(*asker.rays(origins, directions, self._cast_as_they_stand))
+        return self._cast_as_they_stand(origins, directions)
+
+    def _cast_as_they_stand(
+        self, origins: NDArray[np.float64], directions: NDArray[np.float64]
+    ) -> RayHits:
         v, n = self._roster.views, len(origins)
         both = []
         for tree in self._trees:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ecs_collide._numbers import LARGEST
+from ecs_collide._wrapping import ROUNDS, Wrap
 from ecs_collide.components import Deflect
 from ecs_collide.roles import Components, Role
 from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut
@@ -36,15 +37,26 @@ class Rule(NamedTuple):
         return bool(self.least <= value <= self.most and not (self.is_whole and value % 1))
 
 
-def rules(components: Components, dim: int) -> list[Rule]:
+def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Rule]:
     """Return what must hold for the numbers that collisions depend on."""
     position, extents, velocity, growth = (
         components.vector(role, dim) for role in ("position", "extents", "velocity", "growth")
     )
     heavy = "must be within 2**-500 ... 2**500, or inf for an immovable body"
+    most = 1.0 if components.whole_sizes else 0.5
+    narrow = [
+        Rule(
+            extents.kind, (name,), 0.0, most * width,
+            f"must be at most {most * width!r}, the world is {width!r} wide on {'xyz'[k]} and a "
+            "box may be no wider",
+        )
+        for k, (name, width) in enumerate(zip(extents.names, wrap or (), strict=False))
+        if width
+    ]  # fmt: skip
     return [
         Rule(*position, -LARGEST, LARGEST, _WITHIN),
         Rule(*extents, 0.0, LARGEST, "must be finite and >= 0"),
+        *narrow,
         Rule(*velocity, -LARGEST, LARGEST, _WITHIN, leads_on=True),
         Rule(*growth, -LARGEST, LARGEST, _WITHIN, leads_on=True),
         Rule(*components.mass, 1.0 / LARGEST, LARGEST, heavy, may_be_infinite=True),
@@ -124,14 +136,47 @@ def out_of_bounds(rules: list[Rule], component_of: Lookup) -> Wrong | None:
     return None
 
 
+def leads_around(
+    components: Components, wrap: Wrap, dt: float, component_of: Lookup
+) -> Wrong | None:
+    """Return what makes a body go around too often in a step, or grow too wide, or None."""
+    dim = len(wrap)
+    size = components.vector("extents", dim)
+    sizes = {name: getattr(component_of(size.kind), name) for name in size.names}
+    halves = 2.0 if components.whole_sizes else 1.0
+
+    def numbers(role: str) -> Iterator[tuple[int, str, float, float]]:
+        """Yield axis, field, value and width on the axes that wrap."""
+        kind, names = components.vector(role, dim)
+        component = component_of(kind)
+        for k, width in enumerate(wrap):
+            if component is not None and width:
+                yield k, f"{kind.__name__}.{names[k]}", getattr(component, names[k]), width
+
+    for _, field, value, width in numbers("velocity"):
+        if abs(value * dt) > ROUNDS * width:
+            text = f"must not lead more than {ROUNDS} times around the world"
+            return Wrong(field, value, f"{text}, {width!r} wide, in a step of {dt!r} seconds")
+    for k, field, value, width in numbers("growth"):
+        if 2.0 * (sizes[size.names[k]] / halves + value * dt) > width:
+            text = "must not make the box wider than the world"
+            return Wrong(field, value, f"{text}, {width!r}, in a step of {dt!r} seconds")
+    return None
+
+
 def quarantine_report(
-    rules: list[Rule], step: int, dt: float, entity: int, component_of: Lookup
+    rules: list[Rule],
+    step: int,
+    dt: float,
+    entity: int,
+    component_of: Lookup,
+    around: Wrong | None = None,
 ) -> Report:
     """Return a report of the first field of a body that is out of its bounds.
 
     Where all are within them, the body would leave them in this step.
     """
-    wrong = out_of_bounds(rules, component_of)
+    wrong = out_of_bounds(rules, component_of) or around
     if wrong is None:
         fields = list(_fields(rules, component_of))
         rule, name, value = max(

@@ -36,9 +36,17 @@ from ecs_collide._bits import (
 from ecs_collide._columns import Columns
 from ecs_collide._drives import Drives
 from ecs_collide._numbers import LARGEST
-from ecs_collide._reports import Report, find_no_number, quarantine_report, rules
+from ecs_collide._reports import (
+    Report,
+    find_no_number,
+    leads_around,
+    out_of_bounds,
+    quarantine_report,
+    rules,
+)
 from ecs_collide._sleep import Sleep
 from ecs_collide._state import CHANGED, N_OF_STEPS, QUARANTINED, REPLACED, SEEN, TOUCHED, UNSEEN
+from ecs_collide._wrapping import Ring
 from ecs_collide.components import Deflect, Sensor
 from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.responses import RESPONSE_CODES
@@ -170,13 +178,21 @@ class Roster:
         has set its place or size; those for which it is none are not there.
     """
 
-    def __init__(self, dim: int, timeline: Any, components: Components, sweeps: bool) -> None:
+    def __init__(
+        self,
+        dim: int,
+        timeline: Any,
+        components: Components,
+        sweeps: bool,
+        ring: Ring | None = None,
+    ) -> None:
         self.components = components
+        self._ring = ring
         self._leans = components.leans(dim)
         self._halves = 2.0 if components.whole_sizes else 1.0  # in a size
         converts = any(self._leans) or components.whole_sizes
         self.columns = Columns(dim, converts)
-        self.drives = Drives(self.columns)
+        self.drives = Drives(self.columns, ring)
         self.sleep = Sleep(self.columns, timeline)
         self.sweeps = sweeps
         self.row_of: dict[int, int] = {}
@@ -192,7 +208,7 @@ class Roster:
         self._mark: object = object()
         self._dead: frozenset[int] = frozenset()
         self._timeline = timeline
-        self.rules = rules(components, dim)
+        self.rules = rules(components, dim, None if ring is None else ring.wrap)
         kinds, traits = _make_kinds(components, dim), _make_trait_kinds(dim)
         self._position, self._extents, self._velocity = kinds[:3]
         self._kinds = {kind.type: kind for kind in reversed([*kinds, *traits])}
@@ -200,6 +216,9 @@ class Roster:
             dim, [*kinds, *traits], traits, timeline.bodies.traits
         )
         self._gatherer.sweeps = sweeps
+        if ring is not None:
+            self._gatherer.wrap(ring.widths.tolist())
+            timeline.wrap(ring.widths.tolist())
         if converts:
             self._gatherer.convert(self._leans, self._halves)
         self._census = _backend.kernels.census.Census()
@@ -349,6 +368,8 @@ class Roster:
         ]
         if self.sweeps:
             self._take_up_drives(dt)
+        if self._ring is not None:
+            self._bring_in(self._ring)
         c.news[:] = 0
         if self._new:
             gatherer.find_faces(np.array(self._new, np.int64).data)
@@ -426,6 +447,12 @@ class Roster:
         if changed:
             self._part()
 
+    def _bring_in(self, ring: Ring) -> None:
+        """Let bodies that the game has put beyond an edge of the world be where that is in it."""
+        c = self.columns
+        rows = self.rows[c.quarantined[self.rows] == 0]
+        c.centre[rows] = ring.into_world(c.centre[rows])
+
     def _take_up_drives(self, dt: float) -> None:
         """Let bodies that the game has moved go there in this step."""
         c, gatherer, drives = self.columns, self._gatherer, self.drives
@@ -446,7 +473,11 @@ class Roster:
         self._timeline.candidates.remove(row)
         self.columns.quarantined[row] = 1
         entity = int(self.columns.ids[row])
-        return quarantine_report(self.rules, step, dt, entity, self._lookup(row))
+        lookup = self._lookup(row)
+        around = None
+        if self._ring is not None and out_of_bounds(self.rules, lookup) is None:
+            around = leads_around(self.components, self._ring.wrap, dt, lookup)
+        return quarantine_report(self.rules, step, dt, entity, lookup, around)
 
     def _lookup(self, row: int) -> Callable[[type], Any]:
         return lambda kind: self.holder(kind, row)
@@ -470,6 +501,10 @@ class Roster:
         if self.sweeps:
             self.drives.keep_velocities(self.moving)
         self._gatherer.write(self.moving.data)
+        if self._ring is not None:
+            c, stills = self.columns, self._stills[self.columns.quarantined[self._stills] == 0]
+            was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
+            self._gatherer.write(stills[was_out].data)
         for rows in self._stale:
             self._gatherer.find_faces(rows.data)
         self._stale.clear()

@@ -106,7 +106,7 @@ class Sleep:
         """
         if not self.wanted or step % EVERY or self._timeline.candidates.is_crowded:
             return False
-        if self._timeline.candidates.judge is not None:
+        if self._timeline.candidates.judge is not None or self._timeline.bodies.wraps:
             return False
         c = self._columns
         rows = moving[c.calm[moving] >= CALM]

@@ -36,6 +36,7 @@ from ecs_collide._state import (
 from ecs_collide._step_events import StepEvents
 from ecs_collide._stepper import Stats, Stepper
 from ecs_collide._subscribers import require_component_type
+from ecs_collide._wrapping import Wrap
 from ecs_collide.roles import Components
 
 _USUAL = Components()
@@ -59,8 +60,9 @@ class SnapshotStepper(Stepper):
         lookahead: float,
         components: Components,
         sweeps: bool,
+        wrap: Wrap | None = None,
     ) -> None:
-        super().__init__(dim, margin, lookahead, components, sweeps)
+        super().__init__(dim, margin, lookahead, components, sweeps, wrap)
         self._inventory = Inventory()
         self._holder_rows: tuple[Survey, Longs, list[Longs]] | None = None
 
@@ -183,6 +185,8 @@ class SnapshotStepper(Stepper):
             strays=none_of(STRAY),
             contacts=self._kept_contacts(),
             rides=self._kept_rides(),
+            wrap=self.wrap,
+            images=self._kept_images(),
             pending=self._pending_events(),
             collisions=self._events.collision_array,
             contact_events=self._events.contact_array,
@@ -243,7 +247,7 @@ class SnapshotStepper(Stepper):
                 contacts[name] = rows[:, 2 + n]
             contacts["since"] = np.asarray(kept.since)[: kept.n]
             # The order in which they are kept comes from the trees, and says nothing.
-            contacts = contacts[np.lexsort((contacts["second"], contacts["first"]))]
+            contacts = contacts[self._contact_order()]
         return contacts
 
     def _kept_rides(self) -> NDArray[np.void]:
@@ -254,6 +258,24 @@ class SnapshotStepper(Stepper):
         rides["drift"][:, : self.dim] = np.asarray(ride.drift)[rows]
         return rides[np.argsort(rides["entity"])]
 
+    def _contact_order(self) -> NDArray[np.int64]:
+        """Return the contacts by ids, and those of the same two bodies by their images."""
+        kept, ids = self._timeline.contacts, self._roster.columns.ids
+        rows = np.asarray(kept.rows)[: kept.n]
+        keys = [ids[rows[:, 1]], ids[rows[:, 0]]]
+        if self._ring is not None:
+            keys.insert(0, np.asarray(kept.images)[: kept.n])
+        order: NDArray[np.int64] = np.lexsort(keys)
+        return order
+
+    def _kept_images(self) -> Longs:
+        """Return the images of the contacts, in their order."""
+        if self._ring is None:
+            return np.zeros(0, np.int64)
+        kept = self._timeline.contacts
+        images: Longs = np.asarray(kept.images)[: kept.n][self._contact_order()]
+        return images
+
     def _pending_events(self) -> NDArray[np.void]:
         log = self._timeline.log
         n = log.n_contacts
@@ -263,6 +285,8 @@ class SnapshotStepper(Stepper):
             pending["first"], pending["second"] = bodies[:, 0], bodies[:, 1]
             pending["time"] = np.asarray(log.contact_time)[:n]
             pending["codes"] = np.asarray(log.contact_codes)[:n]
+            if self._ring is not None:  # of the same two they are told in this order
+                pending = pending[np.argsort(np.asarray(log.contact_images)[:n], kind="stable")]
         return pending
 
     # -- restoring --
@@ -301,6 +325,11 @@ class SnapshotStepper(Stepper):
                 "call it between steps, or in a handler of their events"
             )
         state = _archive.decode(data, self.dim, WIDTHS)
+        if state.wrap != self.wrap:
+            raise ValueError(
+                f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
+                f"wrap={self.wrap!r}: restore it into Space(wrap={state.wrap!r})"
+            )
         world.require_known()
         loaded = self._inventory.load(world, state)
         impact, self._impact = self._impact, None
@@ -334,6 +363,9 @@ class SnapshotStepper(Stepper):
             roster.rows_of(state.rides["entity"]).data,
             np.array(state.rides["drift"][:, : self.dim], np.float64).data,
         )
+        if self._ring is not None:
+            timeline.contacts.recover_images(state.images.data)
+            timeline.log.image = 0  # what is pending is told in the order in which it stands
         bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
         timeline.log.recover(
             np.array(state.pending["time"], np.float64).data,

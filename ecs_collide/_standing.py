@@ -28,6 +28,8 @@ class Standing(Questions):
         self._guard.refuse_others()
         kept = self._timeline.contacts
         rows, since = np.asarray(kept.rows)[: kept.n], np.asarray(kept.since)[: kept.n]
+        order = self._contact_order() if self._ring is not None else slice(None)
+        rows, since = rows[order], since[order]
         kinds = np.where(rows[:, 2] == _LEAVING, ContactKind.SOLID, rows[:, 2])
         told = kinds < len(ContactKind)
         if entity is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._reports import Report
+from ecs_collide._wrapping import Wrap
 
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -65,6 +66,7 @@ class State:
     contacts, pending : contacts; contact events that no step has told yet
     collisions, contact_events : what the last step told
     counts : of the last step, as in `Stats`
+    wrap, images : as in `Space`; by contact, at which image the second body is touched
     seen : what was seen last of all bodies, in the order of `SEEN`; only in what was decoded
     """
 
@@ -93,6 +95,8 @@ class State:
     pending: NDArray[np.void]
     collisions: NDArray[np.void]
     contact_events: NDArray[np.void]
+    wrap: Wrap | None = None
+    images: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
     seen: list[Doubles] = field(default_factory=list)
 
     def holders(self, n: int) -> Longs:

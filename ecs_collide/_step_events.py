@@ -118,7 +118,9 @@ def _contacts(dim: int, log: Any) -> NDArray[np.void]:
     bodies, codes = np.asarray(log.contact_bodies)[:n], np.asarray(log.contact_codes)[:n]
     time = np.asarray(log.contact_time)[:n]
     # In time order; found at the start, within, at the end of the step; by ids.
-    order = np.lexsort((bodies[:, 1], bodies[:, 0], codes[:, 1], time))
+    keys = (bodies[:, 1], bodies[:, 0], codes[:, 1], time)
+    images = np.asarray(log.contact_images)[:n]  # all 0 but in a world that wraps
+    order = np.lexsort((images, *keys) if images.any() else keys)
     bodies, codes = bodies[order], codes[order]
     array["event"] = codes[:, 0]
     array["first"], array["second"] = bodies[:, 0], bodies[:, 1]

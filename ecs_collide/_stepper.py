@@ -20,6 +20,7 @@ from ecs_collide._reports import Report, crowd_report
 from ecs_collide._roster import Roster, World
 from ecs_collide._step_events import StepEvents, axis_normal
 from ecs_collide._subscribers import Subscribers, require_component_type
+from ecs_collide._wrapping import Ring, Wrap
 from ecs_collide.events import COLLISION, SweepKind, Vector, VectorLike
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
@@ -131,8 +132,10 @@ class Stepper:
         lookahead: float,
         components: Components,
         sweeps: bool,
+        wrap: Wrap | None = None,
     ) -> None:
         self.dim = dim
+        self._ring = None if wrap is None else Ring(wrap)
         self.reports: list[Report] = []
         self._stats: Stats | None = Stats()
         self._counts: list[Any] = []
@@ -140,7 +143,7 @@ class Stepper:
         self._timeline = _backend.kernels.timeline.Timeline(dim)
         self._timeline.candidates.margin = -1.0 if margin is None else margin
         self._timeline.candidates.lookahead = lookahead
-        self._roster = Roster(dim, self._timeline, components, sweeps)
+        self._roster = Roster(dim, self._timeline, components, sweeps, self._ring)
         self._judges = Judges(self._roster, self._timeline.candidates)
         self._timeline.carrying.sweeps = sweeps
         self._events = StepEvents(dim)
@@ -198,6 +201,11 @@ class Stepper:
             self._world = world
         elif self._world != world:
             raise RuntimeError(f"this Space belongs to {self._world}, not to {world}")
+
+    @property
+    def wrap(self) -> Wrap | None:
+        """How wide the world is on each axis, None on those that do not wrap; None if none does."""
+        return None if self._ring is None else self._ring.wrap
 
     # -- the four stages of a step --
 
@@ -365,6 +373,10 @@ class Stepper:
             drives.targets.data,
         )
         roster.take_in_roused()
+        if self._ring is not None:
+            arrived = drives.arrived()
+            timeline.bring_in(roster.moving.data)
+            drives.reach_goals(arrived)
         self._end_lap("finish")
         settled = self._settling
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from ecs_collide._explain import Explanation
 from ecs_collide._findings import Finding
 from ecs_collide._standing import Standing
 from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
+from ecs_collide._wrapping import checked_wrap
 from ecs_collide.events import (
     COLLISION,
     CONTACT_BEGAN,
@@ -65,6 +66,10 @@ class Space(Standing):
     sleep : bool
         Whether bodies that have been at rest for some steps cost next to
         nothing until something reaches them.  It never changes what a step does.
+    wrap : sequence of float or None, optional
+        For each axis how wide the world is, in world units, or None.  On an axis with a width the
+        world runs from 0 to it and closes in a ring: what leaves it at one end comes in at the
+        other, and bodies, sweeps and questions meet across the edge.
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class Space(Standing):
         components: Components | None = None,
         motion: str = "velocity",
         sleep: bool = True,
+        wrap: Sequence[float | None] | None = None,
     ) -> None:
         if motion not in ("velocity", "swept"):
             raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
@@ -92,7 +98,14 @@ class Space(Standing):
         if margin is not None:
             _require_number("margin", margin)
         around = None if margin is None else float(margin)
-        super().__init__(int(dim), around, float(lookahead), components, motion == "swept")
+        super().__init__(
+            int(dim),
+            around,
+            float(lookahead),
+            components,
+            motion == "swept",
+            checked_wrap(wrap, dim),
+        )
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.answer_limit = answer_limit

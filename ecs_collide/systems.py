@@ -7,11 +7,12 @@ the small adapter made here.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import esper
 
+from ecs_collide._wrapping import checked_wrap
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
 from ecs_collide.roles import Components
@@ -239,6 +240,7 @@ def install(
     dim: int = 2,
     priority: int = 100,
     components: Components | None = None,
+    wrap: Sequence[float | None] | None = None,
 ) -> Space:
     """Add the four systems to the current esper world.
 
@@ -253,6 +255,8 @@ def install(
         first, so game systems at esper's default of 0 run after them.
     components : Components, optional
         Which types of components of the game's own to read and write, for a new space.
+    wrap : sequence of float or None, optional
+        How wide the world is on each axis that closes in a ring, for a new space; see `Space`.
 
     Returns
     -------
@@ -274,6 +278,7 @@ def install(
             wanted is not known
             or dim not in (2 if space is not None else known.dim, known.dim)
             or components not in (None, known.components)
+            or (wrap is not None and checked_wrap(wrap, known.dim) != known.wrap)
             or installed.priority != priority + len(SYSTEMS) - 1
         ):
             raise ValueError(
@@ -282,11 +287,15 @@ def install(
             )
         return known
     if space is None:
-        space = Space(dim=dim, components=components)
+        space = Space(dim=dim, components=components, wrap=wrap)
     elif components not in (None, space.components):
         raise ValueError(
             f"install(components={components!r}) must be {space.components!r}, "
             "those of the space given"
+        )
+    elif wrap is not None and checked_wrap(wrap, space.dim) != space.wrap:
+        raise ValueError(
+            f"install(wrap={wrap!r}) must be {space.wrap!r}, the wrap of the space given"
         )
     elif dim not in (2, space.dim):
         raise ValueError(f"install(dim={dim!r}) must be {space.dim}, the dim of the space given")

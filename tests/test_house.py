@@ -24,6 +24,7 @@ ORDER = [
     "events",
     "_numbers",
     "_ids",
+    "_wrapping",
     # floor 1: the hot loops
     "_kernels._memory",
     "_kernels._curve",
@@ -46,6 +47,7 @@ ORDER = [
     "_kernels._census",
     "_kernels._records",
     "_kernels._bodies",
+    "_kernels._around",
     "_kernels._queue",
     "_kernels._log",
     "_kernels._pairs",
@@ -61,6 +63,7 @@ ORDER = [
     # floor 2: their faces, each usable alone
     "_backend",
     "_asking",
+    "_ring_questions",
     "_tree_questions",
     "sweep",
     "tree",

@@ -18,7 +18,10 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._fatness_c import flat
     from cython.cimports.ecs_collide._kernels._traits_c import Traits
+    from cython.cimports.libc.math import floor
 else:
+    from math import floor
+
     from ecs_collide._kernels._fatness import flat
     from ecs_collide._kernels._traits import Traits
 
@@ -72,6 +75,10 @@ class Bodies:
         What only some of them have.
     farthest : float
         No swept bounds have ever reached further from the origin on any axis.
+    wraps : bool
+        Whether any axis closes in a ring; see `_around`.
+    width : float64 (3,)
+        How wide the world is on each axis that does; 0 on the others.
     path : float64 (n_rows * dim * 4,)
         Of each body and axis: centre and half size at the base time, motion
         and resize.  A body's begin at `start_of` it.  The columns `centre` and
@@ -99,6 +106,8 @@ class Bodies:
         self.dt = 0.0
         self.traits = Traits(dim)
         self.farthest = 0.0
+        self.wraps = False
+        self.width = zeros(DOUBLE, 3)
         self.n_marked = self.n_roused = 0
         self.path = zeros(DOUBLE, 4 * dim)
         self.base = zeros(DOUBLE, 1)
@@ -400,6 +409,30 @@ class Bodies:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
+        """Return how many widths a place on an axis lies beyond the world; 0 within it."""
+        width: cython.double = self.width[k]
+        number: cython.double
+
+        if width == 0.0 or 0.0 <= place < width:
+            return 0.0
+        number = floor(place / width)
+        if place - number * width < 0.0:  # the quotient was rounded up
+            number -= 1.0
+        if place - number * width >= width:  # just below 0, or rounded down
+            number += 1.0
+        return number
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def into_world(self, k: cython.int, place: cython.double) -> cython.double:
+        """Return where in the world a place on an axis is: at least 0, and less than its width."""
+        if self.width[k] == 0.0 or 0.0 <= place < self.width[k]:
+            return place
+        return max(0.0, place - self.widths_beyond(k, place) * self.width[k]) + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def turned_now(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
         """Tell whether a body has turned at the instant `t`."""
         return self.is_marked[i] and self.turned_at[i] == t
@@ -468,6 +501,21 @@ class Bodies:
         if self.dim == 3:
             farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
         self.farthest = farthest
+        if self.wraps:
+            self._reach_around(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _reach_around(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let the bounds of a body reach as far as those of one at the edge of the world.
+
+        What it lies against may have been there, and stands where numbers are coarser.
+        """
+        k: cython.int
+
+        for k in range(self.dim):
+            self.swept_min[i, k] -= REACH * self.width[k]
+            self.swept_max[i, k] += REACH * self.width[k]
 
 
 @cython.cfunc

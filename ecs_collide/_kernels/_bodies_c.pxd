@@ -29,6 +29,8 @@ cdef class Bodies:
     cdef public double dt
     cdef readonly Traits traits
     cdef double farthest
+    cdef public bint wraps
+    cdef public double[::1] width
     cdef double[::1] path
     cdef double[::1] base
     cdef double[:, :, ::1] turn
@@ -68,6 +70,9 @@ cdef class Bodies:
     cdef void take_out(self, Py_ssize_t i) noexcept
     cdef void stir(self, Py_ssize_t i) noexcept
     cdef void finish_roused(self)
+    cdef double widths_beyond(self, int k, double place) noexcept
+    cdef double into_world(self, int k, double place) noexcept
+    cdef void _reach_around(self, Py_ssize_t i) noexcept
     cdef bint turned_now(self, Py_ssize_t i, double t) noexcept
     cdef void put(self, Py_ssize_t i, int k, double centre) noexcept
     cdef double centre_at(self, Py_ssize_t i, int k, double t) noexcept

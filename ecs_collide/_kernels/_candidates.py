@@ -20,6 +20,7 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._around_c import Around
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
     from cython.cimports.ecs_collide._kernels._pairing_c import Pairing
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
@@ -27,6 +28,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._traits_c import Traits
     from cython.cimports.ecs_collide._kernels._tree_c import Tree
 else:
+    from ecs_collide._kernels._around import Around
     from ecs_collide._kernels._bodies import Bodies
     from ecs_collide._kernels._pairing import Pairing
     from ecs_collide._kernels._pairs import Pairs
@@ -83,6 +85,7 @@ class Candidates:
         self.bodies = bodies
         self.pairs = pairs
         self.queue = queue
+        self.around = Around(bodies)
         self.still = Tree(bodies.dim)
         self.moving = Tree(bodies.dim)
         self.margin = -1.0
@@ -183,7 +186,65 @@ class Candidates:
                 self._pair_still(rows[n], purpose)
                 if 0 <= room < self.pairs.n:
                     return False
+        return not b.wraps or self._walk_around(rows, purpose, room)
+
+    @cython.cfunc
+    def _walk_around(
+        self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Take all pairs that meet across an edge of the world, as `_walk`."""
+        b: Bodies = self.bodies
+        around: Around = self.around
+        n: cython.Py_ssize_t
+        m: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        around.begin()
+        if self.still.root_into(around.low, around.high):
+            for k in range(b.dim):
+                around.widen(k, around.low[0, k], around.high[0, k])
+        for n in range(rows.shape[0]):
+            around.note(rows[n])
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            around.seek_tame(i)
+            while around.advance():
+                self._take_around(self.moving, i, purpose)
+                self._take_around(self.still, i, purpose)
+            if around.is_wild[i]:
+                for m in range(around.n_wild):
+                    if b.ids[i] < b.ids[around.wild[m]]:
+                        around.seek_body(i, around.wild[m])
+                        while around.advance():
+                            self._take(i, around.wild[m], purpose)
+            if 0 <= room < self.pairs.n:
+                around.rest()
+                return False
         return True
+
+    @cython.cfunc
+    def _take_around(self, tree: Tree, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
+        """Take the pairs of a body with those of a tree at the image that `around` has found.
+
+        What both would find is found by the one whose path is longer than the world, else by
+        the one with the lower id.
+        """
+        b: Bodies = self.bodies
+        around: Around = self.around
+        m: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        finds: cython.bint
+
+        for m in range(tree.touching(around.low, around.high, 0)):
+            j = tree.found[m]
+            if j == i or around.is_wild[j]:
+                continue
+            finds = b.moves[j] or b.touched[j]
+            if finds and not around.is_wild[i] and b.ids[j] < b.ids[i]:
+                continue
+            if b.moves[i] or b.moves[j] or self._concern(i, j):
+                self._take(i, j, purpose)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -207,10 +268,16 @@ class Candidates:
 
         for m in range(self.still.touching(b.swept_min, b.swept_max, i)):
             j = self.still.found[m]
-            if not (j > i or (j < i and not b.touched[j])):
-                continue
-            if (b.touched[i] | b.touched[j]) & LOOKED_AT or b.sensor[i] or b.sensor[j]:
+            if (j > i or (j < i and not b.touched[j])) and self._concern(i, j):
                 self._take(i, j, purpose)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _concern(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether two bodies that do not move are looked at; one of them was touched."""
+        b: Bodies = self.bodies
+
+        return ((b.touched[i] | b.touched[j]) & LOOKED_AT) != 0 or b.sensor[i] or b.sensor[j]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -286,6 +353,9 @@ class Candidates:
         for k in range(self.bodies.dim):
             low = max(self.low[i, k], self.low[j, k])
             high = min(self.high[i, k], self.high[j, k])
+            if self.bodies.wraps:
+                low = max(self.low[i, k], self.low[j, k] + self.around.offset[k])
+                high = min(self.high[i, k], self.high[j, k] + self.around.offset[k])
             if high - low > INSIDE * max(abs(low), abs(high)):
                 continue
             if (
@@ -318,6 +388,8 @@ class Candidates:
 
         if b.moves[i]:
             if self.moving.covers(i, b.swept_min, b.swept_max):
+                if b.wraps and self.around.n_wild > 0:
+                    self._follow_around(i)  # wild ones are paired by their very paths
                 return
             self.n_reinsertions += self.moving.renew_one(
                 i, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
@@ -327,6 +399,51 @@ class Candidates:
         self.pairs.mark_partners(i)
         self._take_found(self.moving, i)
         self._take_found(self.still, i)
+        if b.wraps:
+            self._follow_around(i)
+
+    @cython.cfunc
+    def _follow_around(self, i: cython.Py_ssize_t) -> cython.void:
+        """Pair a body whose path has changed with all it may meet now across an edge."""
+        around: Around = self.around
+        m: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+
+        around.note(i)
+        around.seek_tame(i)
+        while around.advance():
+            self._take_new(self.moving, i)
+            self._take_new(self.still, i)
+        for m in range(around.n_wild):
+            j = around.wild[m]
+            if j == i or self.bodies.gone[j]:
+                continue
+            around.seek_body(i, j)
+            while around.advance():
+                if not self._knows(i, j) and not self.leaves_out(i, j):
+                    self._add_pair(i, j)
+
+    @cython.cfunc
+    def _take_new(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
+        """Pair a body with those of a tree at the image found, where they are no pair yet."""
+        around: Around = self.around
+        m: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+
+        for m in range(tree.touching(around.low, around.high, 0)):
+            j = tree.found[m]
+            if j == i or around.is_wild[j] or self.bodies.gone[j] or self._knows(i, j):
+                continue
+            if not self.leaves_out(i, j):
+                self._add_pair(i, j)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _knows(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether two bodies are a pair at the image that `around` is at."""
+        if self.bodies.ids[j] < self.bodies.ids[i]:
+            return self.pairs.find_image(j, i, -self.around.image) >= 0
+        return self.pairs.find_image(i, j, self.around.image) >= 0
 
     @cython.cfunc
     def _take_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
@@ -337,7 +454,11 @@ class Candidates:
 
         for m in range(tree.touching(b.swept_min, b.swept_max, i)):
             j = tree.found[m]
-            if j == i or b.gone[j] or self.pairs.is_marked(j) or self.leaves_out(i, j):
+            if j == i or b.gone[j]:
+                continue
+            if self.pairs.is_marked(j) and (not b.wraps or self._knows(i, j)):
+                continue
+            if self.leaves_out(i, j):
                 continue
             if not self.may_meet(i, j):
                 continue
@@ -349,17 +470,24 @@ class Candidates:
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
         swap: cython.Py_ssize_t
+        k: cython.int
+        way: cython.int = 1
 
         if b.ids[j] < b.ids[i]:
             swap = i
             i = j
             j = swap
+            way = -1
         if self.pairs.is_full():
             self.pairs.grow()
             self.queue.grow(2 * self.pairs.n)
         p = self.pairs.add(i, j)
         self.queue.low[p] = b.ids[i]
         self.queue.high[p] = b.ids[j]
+        if b.wraps:
+            self.pairs.image[p] = self.queue.image[p] = way * self.around.image
+            for k in range(b.dim):
+                self.pairs.offset[p, k] = way * self.around.offset[k]
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
             self.pairs.crossing[p] = 1
         return p

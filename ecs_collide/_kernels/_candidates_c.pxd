@@ -1,3 +1,4 @@
+from ecs_collide._kernels._around_c cimport Around
 from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._pairing_c cimport Pairing
 from ecs_collide._kernels._pairs_c cimport Pairs
@@ -12,6 +13,7 @@ cdef class Candidates:
     cdef Bodies bodies
     cdef Pairs pairs
     cdef Queue queue
+    cdef Around around
     cdef public Tree still
     cdef public Tree moving
     cdef public double margin
@@ -29,9 +31,15 @@ cdef class Candidates:
 
     cdef bint find_pairs(self, long long[::1] rows, Py_ssize_t n_asleep, Py_ssize_t n_resting)
     cdef bint _walk(self, long long[::1] rows, int purpose, Py_ssize_t room)
+    cdef bint _walk_around(self, long long[::1] rows, int purpose, Py_ssize_t room)
+    cdef void _take_around(self, Tree tree, Py_ssize_t i, int purpose)
+    cdef void _follow_around(self, Py_ssize_t i)
+    cdef void _take_new(self, Tree tree, Py_ssize_t i)
+    cdef bint _knows(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint _take_pairs(self, Pairing pairing, int purpose, Py_ssize_t room) noexcept
     cdef void _pair_still(self, Py_ssize_t i, int purpose) noexcept
     cdef void _take(self, Py_ssize_t i, Py_ssize_t j, int purpose) noexcept
+    cdef bint _concern(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void _find_crowd(self, long long[::1] rows)
     cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept

@@ -7,12 +7,14 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._around_c import widths_of
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._log_c import AT_END, AT_START, BEGAN, ENDED, Log
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._placement_c import APART, DEEP, SUNK, Settler
 else:
+    from ecs_collide._kernels._around import widths_of
     from ecs_collide._kernels._bodies import Bodies
     from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._log import AT_END, AT_START, BEGAN, ENDED, Log
@@ -58,6 +60,8 @@ class Contacts:
         The space's time at the start of the step, in seconds.
     left : list of int
         Rows of bodies that sleep and have lost a contact, until somebody clears it.
+    images : int64 (n or more,)
+        In a world that wraps, by which image of the second body they touch; see `_around`.
     """
 
     def __init__(
@@ -80,6 +84,8 @@ class Contacts:
         self.next_rows = zeros(LONG, 16, 6)
         self.since = zeros(DOUBLE, 16)
         self.next_since = zeros(DOUBLE, 16)
+        self.images = zeros(LONG, 16)
+        self.next_images = zeros(LONG, 16)
 
     @cython.cfunc
     def recall(self) -> cython.void:
@@ -93,7 +99,10 @@ class Contacts:
             if self.rows[n, 2] == LEAVING:
                 self._tell_end(n, AT_START, 0.0, DROPPED)
                 self.rows[n, 2] = PASSING
-            p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
+            if self.bodies.wraps:
+                p = self.pairs.find_image(self.rows[n, 0], self.rows[n, 1], self.images[n])
+            else:
+                p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
             if p < 0 and not self.candidates.may_meet(self.rows[n, 0], self.rows[n, 1]):
                 self._tell_end(n, AT_START, 0.0, FILTER_CHANGED)
                 continue
@@ -130,6 +139,8 @@ class Contacts:
         reason: cython.int,
     ) -> cython.void:
         """Log that a contact ended, unless nobody was told that it began."""
+        if self.bodies.wraps:
+            self.log.image = self.images[n]
         if self.rows[n, 2] != PASSING:
             self.log.add_contact(
                 ENDED, phase, time,
@@ -148,6 +159,8 @@ class Contacts:
             for k in range(6):
                 self.rows[to, k] = self.rows[n, k]
             self.since[to] = self.since[n]
+            if self.bodies.wraps:
+                self.images[to] = self.images[n]
 
     @cython.cfunc
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -205,6 +218,8 @@ class Contacts:
         for p in range(self.pairs.n):
             if self.pairs.clear[p] and not self.pairs.known[p]:
                 continue
+            if b.wraps:
+                self.log.image = self.pairs.image[p]
             n = self.pairs.contact_of(p)
             i = self.pairs.first[p]
             j = self.pairs.second[p]
@@ -252,6 +267,9 @@ class Contacts:
                 continue
             i = self.rows[n, 0]
             j = self.rows[n, 1]
+            if b.wraps:
+                self.log.image = self.images[n]
+                self.candidates.around.take(self.images[n])
             if (
                 b.moves[i] or b.moves[j] or b.touched[i] or b.touched[j]
             ) and not self.candidates.leaves_out(i, j):
@@ -263,6 +281,9 @@ class Contacts:
                 )  # fmt: skip
         self.rows, self.next_rows = self.next_rows, self.rows
         self.since, self.next_since = self.next_since, self.since
+        if b.wraps:
+            self.images, self.next_images = self.next_images, self.images
+            self.candidates.around.rest()
 
     @cython.cfunc
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
@@ -294,7 +315,33 @@ class Contacts:
         self.next_rows[n, 3] = axis
         self.next_rows[n, 4] = sign
         self.next_rows[n, 5] = 0
+        if self.bodies.wraps:
+            if n == self.next_images.shape[0]:
+                self.next_images = grown(self.next_images, 2 * n)
+            self.next_images[n] = self.log.image
         self.n = n + 1
+
+    def shift_images(self, shifts: cython.longlong[::1]):
+        """Let the images follow bodies that were brought into the world.
+
+        By row: the images by which they were off before.
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(self.n):
+            self.images[n] += shifts[self.rows[n, 1]] - shifts[self.rows[n, 0]]
+
+    def offset(self, n: cython.Py_ssize_t) -> tuple:
+        """Return how far off the second body of a contact is touched, by axis."""
+        offset: list = []
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            if self.bodies.wraps:
+                offset.append(widths_of(self.images[n], k) * self.bodies.width[k])
+            else:
+                offset.append(0.0)
+        return tuple(offset)
 
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
         """End all contacts of a body before a step, for `reason`."""
@@ -345,6 +392,14 @@ class Contacts:
             self.rows[n, 2] = LEAVING
             dropped += 1
         return dropped
+
+    def recover_images(self, images: cython.longlong[::1]):
+        """Take the images of the contacts that are."""
+        n: cython.Py_ssize_t
+
+        self.images = grown(self.images, max(self.n, self.images.shape[0]))
+        for n in range(self.n):
+            self.images[n] = images[n]
 
     def recover(self, rows: cython.longlong[:, ::1], since: cython.double[::1]):
         """Take contacts for those that are, in place of what there was.

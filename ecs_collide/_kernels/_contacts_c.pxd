@@ -28,6 +28,8 @@ cdef class Contacts:
     cdef public double[::1] since
     cdef double[::1] next_since
     cdef public double clock
+    cdef public long long[::1] images
+    cdef long long[::1] next_images
     cdef void recall(self)
     cdef void compare(self)
     cdef void _anchor(self, Py_ssize_t p, int k)

@@ -48,10 +48,12 @@ cython.declare(
     LARGEST=cython.double,
     INFINITE=cython.double,
     FAR=cython.double,
+    ROUNDS=cython.double,
 )
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 INFINITE = float("inf")
 FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
+ROUNDS = 64.0  # so often may a body go around the world in a step
 
 
 @cython.final
@@ -99,6 +101,8 @@ class Gatherer:
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
+        self.wraps = False
+        self.width = np.zeros(3).data
         if not cython.compiled:
             self.lean = [0.0] * 3
         for n, kind in enumerate(kinds):
@@ -115,6 +119,14 @@ class Gatherer:
         self.halves = halves
         for k in range(self.dim):
             self.lean[k] = leans[k]
+
+    def wrap(self, widths: object):
+        """Leave out bodies that are wider than the world, or go around it too often in a step."""
+        k: cython.int
+
+        self.wraps = True
+        for k in range(self.dim):
+            self.width[k] = widths[k]
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
         """Look at the arrays of `columns` from now on; call it again when they are replaced."""
@@ -429,6 +441,10 @@ class Gatherer:
             near &= abs(self.seen_velocity[i, k]) <= FAR and abs(self.seen_growth[i, k]) <= FAR
         if self.traits.is_used:
             fine &= self._check_traits(i)
+        if self.wraps:
+            near &= not self.has[i] & (VELOCITY | GROWTH)
+            for k in range(self.dim):
+                fine &= self.width[k] == 0.0 or 2.0 * self.seen_half[i, k] <= self.width[k]
         self.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
         self.restitution[i] = restitution if self.response[i] == 1 else 0.0
         self.yields[i] = (
@@ -467,6 +483,11 @@ class Gatherer:
             way = abs(self.seen_centre[i, k]) + abs(self.seen_velocity[i, k] * dt)
             way += self.seen_half[i, k] + abs(self.seen_growth[i, k] * dt)
             fine &= way <= LARGEST
+            if self.wraps and self.width[k] > 0.0:
+                way = self.seen_half[i, k] + max(0.0, self.seen_growth[i, k] * dt)
+                fine &= 2.0 * way <= self.width[k]
+                if not self.sweeps:
+                    fine &= abs(self.seen_velocity[i, k] * dt) <= ROUNDS * self.width[k]
         return fine
 
     # -- writing --

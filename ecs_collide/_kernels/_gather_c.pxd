@@ -10,6 +10,7 @@ cdef int TOUCHED_BY_FILTER
 cdef int TOUCHED_AS_NEW
 cdef int TRAITS
 cdef int RESUMED
+cdef double ROUNDS
 cdef int VELOCITY
 cdef int GROWTH
 cdef int MASS
@@ -46,6 +47,8 @@ cdef class Gatherer:
     cdef bint converts
     cdef double halves
     cdef double lean[3]
+    cdef bint wraps
+    cdef double[::1] width
     cdef double[:, ::1] place
     cdef double[:, ::1] seen_place
     cdef double[:, ::1] size

@@ -36,6 +36,9 @@ class Log:
     contact_time : float64 (n,)
     contact_bodies : int64 (n, 2), entity ids
     contact_codes : int8 (n, 6): event, phase, axis, sign, kind, reason
+    contact_images : int64 (n,), which image of the second body; see `_around`
+    image : int
+        Of the next contact events.
     """
 
     def __init__(self, dim: cython.int):
@@ -47,6 +50,8 @@ class Log:
         self.contact_time = zeros(DOUBLE, 16)
         self.contact_bodies = zeros(LONG, 16, 2)
         self.contact_codes = zeros(BYTE, 16, 6)
+        self.contact_images = zeros(LONG, 16)
+        self.image = 0
 
     def clear(self):
         """Forget all events."""
@@ -64,6 +69,7 @@ class Log:
             if self.contact_codes[n, 1] != AT_START:
                 continue
             self.contact_time[kept] = self.contact_time[n]
+            self.contact_images[kept] = self.contact_images[n]
             for k in range(2):
                 self.contact_bodies[kept, k] = self.contact_bodies[n, k]
             for k in range(6):
@@ -113,8 +119,10 @@ class Log:
             self.contact_time = grown(self.contact_time, room)
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
+            self.contact_images = grown(self.contact_images, room)
         self.n_contacts = n + 1
         self.contact_time[n] = time
+        self.contact_images[n] = self.image
         self.contact_bodies[n, 0] = first
         self.contact_bodies[n, 1] = second
         self.contact_codes[n, 0] = event

@@ -21,5 +21,7 @@ cdef class Log:
     cdef public double[::1] contact_time
     cdef public long long[:, ::1] contact_bodies
     cdef public signed char[:, ::1] contact_codes
+    cdef public long long[::1] contact_images
+    cdef public long long image
     cdef void add_contact(self, int event, int phase, double time, long long first, long long second, int axis, int sign, int kind, int reason)
     cdef Py_ssize_t add_collision(self)

@@ -82,11 +82,14 @@ class Meetings:
         rate: cython.double
         least: cython.double = -INF
         end: cython.double = -INF
+        wraps: cython.bint = b.wraps
 
         for _k in range(b.dim):
             apart = (b.path[two + CENTRE] + b.path[two + MOTION] * way2) - (
                 b.path[one + CENTRE] + b.path[one + MOTION] * way1
             )
+            if wraps:
+                apart += self.pairs.offset[p, _k]
             sizes = (b.path[two + HALF] + b.path[two + RESIZE] * way2) + (
                 b.path[one + HALF] + b.path[one + RESIZE] * way1
             )
@@ -119,11 +122,14 @@ class Meetings:
         centre2: cython.double
         half1: cython.double
         half2: cython.double
+        wraps: cython.bint = b.wraps
 
         self.n_sweeps += 1
         for k in range(b.dim):
             centre1 = b.path[one + CENTRE] + b.path[one + MOTION] * way1
             centre2 = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            if wraps:
+                centre2 += self.pairs.offset[p, k]
             half1 = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
             half2 = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
             self.sweeper.aim(
@@ -131,6 +137,8 @@ class Meetings:
                 b.path[one + MOTION], b.path[one + RESIZE],
                 b.path[two + MOTION], b.path[two + RESIZE], rest,
             )  # fmt: skip
+            if wraps and b.width[k] > 0.0:
+                self.sweeper.loosen(k, b.width[k])
             one += 4
             two += 4
 

@@ -28,6 +28,8 @@ class Pairs:
     kind, axis, sign, exit, speed : of the queued impact.
     answers, repeats, answered_at : how often, and when last, it was answered.
     began : time of the first impact of the step, or -1.
+    image, offset : in a world that wraps, which image of the second body the first may meet, and
+        how far off it is on each axis; see `_around`.
     """
 
     def __init__(self):
@@ -38,6 +40,9 @@ class Pairs:
         self.impacts = zeros(DOUBLE, 16, 8)
         self.head = zeros(LONG, 1)
         self.seen = zeros(LONG, 1)
+        self.wraps = False
+        self.image = zeros(LONG, 1)
+        self.offset = zeros(DOUBLE, 1, 3)
         self._name_columns()
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
@@ -60,6 +65,14 @@ class Pairs:
         self.impacts = grown(self.impacts, n)
         self._name_columns()
         self.capacity = n
+        if self.wraps:
+            self.wrap()
+
+    def wrap(self):
+        """Make room for the images of pairs."""
+        self.wraps = True
+        self.image = grown(self.image, self.capacity)
+        self.offset = grown(self.offset, self.capacity)
 
     def _name_columns(self):
         """Look at the columns of the two arrays: what is used together lies together.
@@ -157,6 +170,30 @@ class Pairs:
             p = self.next_of(p, one)
             q = self.next_of(q, other)
         return -1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def find_image(
+        self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, image: cython.longlong
+    ) -> cython.Py_ssize_t:
+        """Return the pair of two bodies at an image of the second, or -1; as `find`."""
+        p: cython.Py_ssize_t = self.head_of(first)
+        q: cython.Py_ssize_t = self.head_of(second)
+
+        while p >= 0 and q >= 0:
+            if self.second[p] == second and self.first[p] == first and self.image[p] == image:
+                return p
+            if self.first[q] == first and self.second[q] == second and self.image[q] == image:
+                return q
+            p = self.next_of(p, first)
+            q = self.next_of(q, second)
+        return -1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def offset_of(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how far off the second body of a pair is met on an axis."""
+        return self.offset[p, k] if self.wraps else 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -32,6 +32,9 @@ cdef class Pairs:
     cdef long long[::1] head
     cdef long long[::1] seen
     cdef long long stamp
+    cdef bint wraps
+    cdef long long[::1] image
+    cdef double[:, ::1] offset
     cdef void forget(self) noexcept
     cdef void meet(self, Py_ssize_t p) noexcept
     cdef Py_ssize_t contact_of(self, Py_ssize_t p) noexcept
@@ -42,5 +45,7 @@ cdef class Pairs:
     cdef Py_ssize_t next_of(self, Py_ssize_t pair, Py_ssize_t row) noexcept
     cdef Py_ssize_t partner(self, Py_ssize_t pair, Py_ssize_t row) noexcept
     cdef Py_ssize_t find(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef Py_ssize_t find_image(self, Py_ssize_t first, Py_ssize_t second, long long image) noexcept
+    cdef double offset_of(self, Py_ssize_t p, int k) noexcept
     cdef void mark_partners(self, Py_ssize_t row) noexcept
     cdef bint is_marked(self, Py_ssize_t row) noexcept

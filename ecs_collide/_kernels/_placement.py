@@ -52,15 +52,23 @@ DEEP = 3
 @cython.cfunc
 @cython.exceptval(check=False)
 def _snap(
-    b: Bodies, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, below: cython.bint
+    b: Bodies,
+    i: cython.Py_ssize_t,
+    j: cython.Py_ssize_t,
+    k: cython.int,
+    below: cython.bint,
+    shift: cython.double,
+    shift2: cython.double,
 ) -> cython.void:
     """Put body `i`, at its base time, flush against the face of `j` at that time.
+
+    Of the two, the second of the pair is so far off where they meet: `shift` or `shift2`.
 
     Two bodies without thickness are put one ulp apart: with no gap between
     them it would be forgotten on which side each is.
     """
     half: cython.double = b.half_of(i, k)
-    centre: cython.double = b.centre_at(j, k, b.base[i])
+    centre: cython.double = b.centre_at(j, k, b.base[i]) + shift2
     half2: cython.double = b.half_at(j, k, b.base[i])
     face: cython.double = centre - half2 if below else centre + half2
     thin: cython.bint = centre - half2 == centre + half2
@@ -78,7 +86,38 @@ def _snap(
         if thin and centre - half == centre + half:
             centre = max(nextafter(face, INF), face + APART_AT_LEAST)
     b.stir(i)
+    if shift != 0.0:
+        thin &= centre - half == centre + half
+        centre = _unshifted(centre - shift, half, face, below, shift, thin)
     b.put(i, k, centre)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _unshifted(
+    centre: cython.double,
+    half: cython.double,
+    face: cython.double,
+    below: cython.bint,
+    shift: cython.double,
+    thin: cython.bint,
+) -> cython.double:
+    """Return a centre that lies flush against a face once it is shifted, and rounded.
+
+    Where numbers are coarser at home than where the bodies meet, it may lie beyond it.
+    """
+    start: cython.double = centre
+    nudge: cython.double = 0.0
+    near: cython.double
+
+    while True:
+        near = centre + shift + half if below else centre + shift - half
+        if thin and near == face:
+            pass
+        elif (near <= face) if below else (near >= face):
+            return centre
+        nudge = max(2.0 * nudge, abs(shift) * 2.0**-53)
+        centre = start - nudge if below else start + nudge
 
 
 @cython.cfunc
@@ -90,8 +129,9 @@ def place(
     k: cython.int,
     sign: cython.int,
     t: cython.double,
+    shift: cython.double,
 ) -> cython.void:
-    """Make the faces of a pair meet on axis `k` at time `t`.
+    """Make the faces of a pair meet on axis `k` at time `t`, `j` being `shift` off.
 
     Never moves an anchored body; else the lighter of the two, then the one
     with the higher id.
@@ -103,12 +143,12 @@ def place(
         return
     if fixed2 or (not fixed1 and b.mass[i] < b.mass[j]):
         b.advance(i, t)
-        _snap(b, i, j, k, sign < 0)
+        _snap(b, i, j, k, sign < 0, 0.0, shift)
         if fixed2:
             b.anchor(i, j, k, t)
     else:
         b.advance(j, t)
-        _snap(b, j, i, k, sign > 0)
+        _snap(b, j, i, k, sign > 0, shift, 0.0)
         if fixed1:
             b.anchor(j, i, k, t)
 
@@ -168,12 +208,18 @@ class Settler:
         plus: cython.double
         slop: cython.double
         inside: cython.bint = True
+        wraps: cython.bint = b.wraps
+        shift: cython.double = 0.0
+        least: cython.double = APART_AT_LEAST
 
         self.gap = -INF
         self.n_near = 0
         for k in range(b.dim):
             centre1 = b.path[one + CENTRE]
-            centre2 = b.path[two + CENTRE]
+            if wraps:
+                shift = self.pairs.offset[p, k]
+                least = max(APART_AT_LEAST, SLOP * b.width[k])
+            centre2 = b.path[two + CENTRE] + shift
             half1 = b.path[one + HALF]
             half2 = b.path[two + HALF]
             one += 4
@@ -186,7 +232,7 @@ class Settler:
                 abs(b.swept_min[j, k]),
                 abs(b.swept_max[j, k]),
             )
-            slop = max(slop, APART_AT_LEAST)
+            slop = max(slop, least)
             if gap > slop or plus > slop:
                 return APART
             if gap >= 0.0 or plus >= 0.0:
@@ -246,10 +292,10 @@ class Settler:
                     first_moves = b.mass[i] < b.mass[j]
                 if first_moves:
                     b.advance(i, 1.0)  # one that sleeps is at the step's start still
-                    _snap(b, i, j, k, self.sign < 0)
+                    _snap(b, i, j, k, self.sign < 0, 0.0, self.pairs.offset_of(p, k))
                 else:
                     b.advance(j, 1.0)
-                    _snap(b, j, i, k, self.sign > 0)
+                    _snap(b, j, i, k, self.sign > 0, self.pairs.offset_of(p, k), 0.0)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -263,6 +309,7 @@ class Settler:
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.int
+        sign: cython.int
         approach: cython.double
 
         for p in range(self.pairs.n):
@@ -272,13 +319,14 @@ class Settler:
             j = self.pairs.second[p]
             for k in range(b.dim):
                 if (
-                    b.centre_of(i, k) == b.centre_of(j, k)
+                    b.centre_of(i, k) == b.centre_of(j, k) + self.pairs.offset_of(p, k)
                     and self._is_plane(i, k)
                     and self._is_plane(j, k)
                 ):
                     approach = b.motion_of(i, k) - b.motion_of(j, k)
                     if approach != 0.0 and self.relate(p) != APART:
-                        place(b, i, j, k, -1 if approach > 0.0 else 1, 1.0)
+                        sign = -1 if approach > 0.0 else 1
+                        place(b, i, j, k, sign, 1.0, self.pairs.offset_of(p, k))
 
     @cython.cfunc
     @cython.exceptval(check=False)

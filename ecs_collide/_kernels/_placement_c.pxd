@@ -9,7 +9,7 @@ cdef int TOUCHING
 cdef int SUNK
 cdef int DEEP
 
-cdef void place(Bodies b, Py_ssize_t i, Py_ssize_t j, int k, int sign, double t) noexcept
+cdef void place(Bodies b, Py_ssize_t i, Py_ssize_t j, int k, int sign, double t, double shift) noexcept
 
 @cython.final
 cdef class Settler:

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The next impact of each pair, the earliest first.
 
-The key is (time, corner, lower id, higher id): no two pairs share one, so the
+The key is (time, corner, lower id, higher id, image): no two pairs share one, so the
 order is the same whatever order the pairs came in.  Corner impacts come after
 all others of their instant; without this a box aimed at the seam of two tiles
 would catch on it.
@@ -21,7 +21,8 @@ class Queue:
     """A binary heap of pairs that knows where each pair is in it.
 
     Pairs are small ints; each is in the heap once or not at all.  `low` and
-    `high` hold the entity ids of a pair and are filled by the owner.  `due`
+    `high` hold the entity ids of a pair and `image` which image of the second it is; they
+    are filled by the owner.  `due`
     holds the times in the order of the heap: most times differ, so most
     comparisons look at nothing else.
     """
@@ -33,6 +34,7 @@ class Queue:
         self.keys = zeros(LONG, 16, 3)
         self.heap = zeros(LONG, 16)
         self.due = zeros(DOUBLE, 16)
+        self.image = zeros(LONG, 16)
         self.low, self.high, self.place = interleaved(self.keys)
 
     @cython.cfunc
@@ -43,6 +45,7 @@ class Queue:
         self.keys = grown(self.keys, n_pairs)
         self.heap = grown(self.heap, n_pairs)
         self.due = grown(self.due, n_pairs)
+        self.image = grown(self.image, n_pairs)
         self.low, self.high, self.place = interleaved(self.keys)
 
     @cython.cfunc
@@ -108,7 +111,9 @@ class Queue:
             return self.corner[one] < self.corner[other]
         if self.low[one] != self.low[other]:
             return self.low[one] < self.low[other]
-        return self.high[one] < self.high[other]
+        if self.high[one] != self.high[other]:
+            return self.high[one] < self.high[other]
+        return self.image[one] < self.image[other]  # the same two, around the world
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -11,6 +11,7 @@ cdef class Queue:
     cdef long long[:] place
     cdef long long[::1] heap
     cdef double[::1] due
+    cdef long long[::1] image
     cdef void grow(self, Py_ssize_t n_pairs)
     cdef void clear(self) noexcept
     cdef Py_ssize_t top(self) noexcept

@@ -154,6 +154,24 @@ class Sweeper:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def loosen(self, k: cython.int, largest: cython.double) -> cython.void:
+        """Let the slop of an aimed axis be that of so large a face at least."""
+        slop: cython.double = SLOP * largest
+        minus: cython.double = self.gap[2 * k]
+        plus: cython.double = self.gap[2 * k + 1]
+
+        self.near[k] = max(self.near[k], slop)
+        self.slop[k] = max(self.slop[k], slop)
+        slop = self.slop[k]
+        if minus >= plus and -slop <= minus < 0.0:
+            if minus == plus:
+                self.gap[2 * k + 1] = 0.0
+            self.gap[2 * k] = 0.0
+        elif plus > minus and -slop <= plus < 0.0:
+            self.gap[2 * k + 1] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def solve(self) -> cython.int:
         """Find kind, times and contact side of the aimed pair; return the kind."""
         enter: cython.double = -INF

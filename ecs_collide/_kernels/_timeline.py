@@ -18,6 +18,7 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._around_c import one_width, whole
     from cython.cimports.ecs_collide._kernels._bodies_c import EARLIER, Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._carrying_c import Carrying
@@ -32,6 +33,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._sleepers_c import Sleepers
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE
 else:
+    from ecs_collide._kernels._around import one_width, whole
     from ecs_collide._kernels._bodies import EARLIER, Bodies
     from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._carrying import Carrying
@@ -115,6 +117,16 @@ class Timeline:
         self.responder.set_rows(n_rows)
         self.settler.set_rows(n_rows)
         self.sleepers.set_rows(n_rows)
+        self.candidates.around.set_rows(n_rows)
+
+    def wrap(self, widths: object):
+        """Let axes close in rings; 0 for those that do not."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            self.bodies.width[k] = widths[k]
+        self.bodies.wraps = True
+        self.pairs.wrap()
 
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
@@ -176,6 +188,7 @@ class Timeline:
             self.meetings.aim(p)
             kind = self.meetings.sweeper.solve()
             n = self.pairs.contact_of(p)
+            self._note_image(p)
             if n >= 0 and self.contacts.rows[n, 2] == CROSSING and kind != SEPARATE:
                 self.pairs.inside[p] = 1
                 self.pairs.axis[p] = self.contacts.rows[n, 3]
@@ -219,6 +232,7 @@ class Timeline:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
 
         if self.pairs.stale[p]:
             self.pairs.stale[p] = 0
@@ -239,7 +253,8 @@ class Timeline:
         if b.asleep[j] and b.yields[j]:
             self.sleepers.rouse(j)
         if self.pairs.kind[p] == IMPACT:
-            place(b, i, j, self.pairs.axis[p], self.pairs.sign[p], self.meetings.now)
+            k = self.pairs.axis[p]
+            place(b, i, j, k, self.pairs.sign[p], self.meetings.now, self.pairs.offset_of(p, k))
         self.event = self._record(p, ANSWERED)
         if self.pairs.began[p] < 0.0:
             self.pairs.began[p] = self.meetings.now
@@ -307,12 +322,12 @@ class Timeline:
         self.sleepers.rouse(i)
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.meetings.now)
-        self.bodies.put(i, k, value)
+        self.bodies.put(i, k, self.bodies.into_world(k, value))
         self.responder.note_change(i)
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return where a body is at the time reached."""
-        return self.bodies.centre_at(i, k, self.meetings.now)
+        return self.bodies.into_world(k, self.bodies.centre_at(i, k, self.meetings.now))
 
     def half_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return a body's half size at the time reached."""
@@ -333,6 +348,7 @@ class Timeline:
                 return
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
+            self._note_image(p)
             if self.pairs.known[p]:
                 self.contacts.rows[self.pairs.memory[p], 5] = 1
                 self.pairs.known[p] = 0
@@ -346,6 +362,7 @@ class Timeline:
         self.pairs.inside[p] = 1
         self.pairs.began[p] = self.meetings.now
         if not self.pairs.known[p]:
+            self._note_image(p)
             self.log.add_contact(
                 BEGAN, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
@@ -353,6 +370,14 @@ class Timeline:
         self.meetings.aim(p)
         self.meetings.sweeper.solve()
         self.meetings.sweep_crossing(p, self.meetings.sweeper.kind)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _note_image(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let contact events that are logged be those of the image of a pair."""
+        if self.bodies.wraps:
+            self.log.image = self.pairs.image[p]
 
     @cython.cfunc
     def _record(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
@@ -379,8 +404,8 @@ class Timeline:
         for k in range(b.dim):
             at += 1
             log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
-            log.numbers[n, at] = b.centre_at(i, k, now) + 0.0
-            log.numbers[n, at + b.dim] = b.centre_at(j, k, now) + 0.0
+            log.numbers[n, at] = b.into_world(k, b.centre_at(i, k, now)) + 0.0
+            log.numbers[n, at + b.dim] = b.into_world(k, b.centre_at(j, k, now)) + 0.0
             log.numbers[n, at + 2 * b.dim] = b.velocity[i, k]
             log.numbers[n, at + 3 * b.dim] = b.velocity[j, k]
             if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
@@ -502,3 +527,37 @@ class Timeline:
         self.contacts.compare()
         self.pushing.end()
         self.carrying.end()
+
+    def bring_in(self, rows: cython.longlong[::1]):
+        """Bring the bodies of `rows` that have left the world at the end of a step back into it.
+
+        Who lies against whom is remembered by where they are then.
+        """
+        b: Bodies = self.bodies
+        c: Candidates = self.candidates
+        shifts: cython.longlong[::1] = c.around.shifts
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        is_out: cython.bint
+        n_out: cython.Py_ssize_t = 0
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            is_out = False
+            for k in range(b.dim):
+                if b.width[k] > 0.0 and not 0.0 <= b.centre[i, k] < b.width[k]:
+                    is_out = True
+                    shifts[i] += whole(b.widths_beyond(k, b.centre[i, k])) * one_width(k)
+                    b.put(i, k, b.into_world(k, b.centre[i, k]))
+            if is_out:
+                n_out += 1
+                b.find_swept_bounds(i)
+                c.moving.renew_one(
+                    i, b.swept_min, b.swept_max, b.motion, True, c.margin, c.lookahead
+                )
+        if n_out == 0:
+            return
+        self.contacts.shift_images(shifts)
+        for n in range(rows.shape[0]):
+            shifts[rows[n]] = 0

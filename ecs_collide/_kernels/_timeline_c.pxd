@@ -38,6 +38,7 @@ cdef class Timeline:
     cdef public Py_ssize_t pending
     cdef public Py_ssize_t event
     cdef public bint hand_over
+    cdef void _note_image(self, Py_ssize_t p) noexcept
     cdef void _cross(self, Py_ssize_t p)
     cdef Py_ssize_t _record(self, Py_ssize_t p, int answer)
     cdef bint _reach_answer(self, Py_ssize_t p)

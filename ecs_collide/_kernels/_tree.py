@@ -156,6 +156,19 @@ class Tree:
 
     @cython.ccall
     @cython.exceptval(check=False)
+    def root_into(self, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]) -> cython.bint:
+        """Write bounds of all boxes into the first row of two arrays; tell whether there are any."""
+        k: cython.Py_ssize_t
+
+        if self.nodes.n_items == 0:
+            return False
+        for k in range(self.dim):  # the root hangs in node 0
+            mins[0, k] = self.nodes.box[k]
+            maxs[0, k] = self.nodes.box[self.dim + k]
+        return True
+
+    @cython.ccall
+    @cython.exceptval(check=False)
     def covers(
         self,
         item: cython.Py_ssize_t,

@@ -23,6 +23,7 @@ cdef class Tree:
     cpdef bint holds(self, Py_ssize_t item) noexcept
     cpdef bint drop(self, Py_ssize_t item) noexcept
     cpdef bint bounds_into(self, Py_ssize_t item, double[:, ::1] mins, double[:, ::1] maxs, Py_ssize_t row) noexcept
+    cpdef bint root_into(self, double[:, ::1] mins, double[:, ::1] maxs) noexcept
     cpdef bint covers(self, Py_ssize_t item, double[:, ::1] mins, double[:, ::1] maxs) noexcept
     cpdef bint renew_one(
         self,

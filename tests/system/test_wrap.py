@@ -1,0 +1,403 @@
+"""Worlds that close in rings: Asteroids, the tunnel of Pac-Man, what meets across an edge."""
+
+from __future__ import annotations
+
+import random
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import SLOP, Falls, Gravity, box, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+W, H = 320.0, 240.0
+
+
+def ring(*wrap, **settings):
+    """Install a space that wraps; by default on both axes of a 320 x 240 world."""
+    return ec.install(ec.Space(wrap=wrap or (W, H), **settings))
+
+
+def gaps_around(one, two, wrap):
+    """Return the gap of each axis at the nearest images, by where the boxes are."""
+    gaps = []
+    for (low, high), (low2, high2), width in zip(
+        zip(*one, strict=True), zip(*two, strict=True), wrap, strict=True
+    ):
+        off = 0.0 if width is None else width * round(((low2 + high2) - (low + high)) / 2 / width)
+        gaps.append(max(low2 - off - high, low - (high2 - off)))
+    return gaps
+
+
+# -- what the space says of itself --
+
+
+def test_a_space_tells_how_it_wraps():
+    assert ec.Space().wrap is None
+    assert ec.Space(wrap=(None, None)).wrap is None
+    assert ec.Space(wrap=[320, None]).wrap == (320.0, None)
+    with pytest.raises(AttributeError):
+        ec.Space(wrap=(320, 240)).wrap = None
+    space = ec.install(wrap=(320, 240))
+    assert space.wrap == (320.0, 240.0)
+    assert ec.install() is ec.install(wrap=(320, 240)) is space
+    with pytest.raises(ValueError, match="other arguments"):
+        ec.install(wrap=(320, None))
+
+
+@pytest.mark.parametrize(
+    ("wrap", "error", "text"),
+    [
+        ((320,), ValueError, "must have 2 entries"),
+        (320, TypeError, "must have 2 entries"),
+        ("ab", ValueError, "must have 2 entries"),
+        ((320, 0), ValueError, "width on y is 0"),
+        ((-1, None), ValueError, "finite and above 0"),
+        ((float("inf"), None), ValueError, "width on x is inf"),
+        ((float("nan"), None), ValueError, "width on x is nan"),
+        ((320, "b"), TypeError, "the y entry is 'b'"),
+        ((True, None), TypeError, "the x entry is True"),
+    ],
+)
+def test_widths_that_are_none_are_refused(wrap, error, text):
+    with pytest.raises(error, match=text):
+        ec.Space(wrap=wrap)
+
+
+def test_install_refuses_another_wrap_than_that_of_its_space():
+    with pytest.raises(ValueError, match=r"install\(wrap="):
+        ec.install(ec.Space(wrap=(320, 240)), wrap=(320, None))
+
+
+# -- where bodies are --
+
+
+def test_what_leaves_at_one_edge_comes_in_at_the_other():
+    bodies = [mover((4, 4), (2, 2), v) for v in ((-8, 0), (0, -8), (8, 8), (-8 - 2 * W, 8 + 3 * H))]
+    space = ring()
+
+    esper.process(1.0)
+
+    assert [position(body) for body in bodies] == [(316, 4), (4, 236), (12, 12), (316, 12)]
+    assert space.positions().tolist() == [list(position(body)) for body in bodies]
+    space.check()
+
+
+@pytest.mark.parametrize("motion", ["velocity", "swept"])
+@pytest.mark.parametrize("parts", [(), (ec.Velocity(0, 0),), (ec.Slide(),)])
+def test_a_body_that_the_game_puts_outside_is_inside_after_the_next_step(motion, parts):
+    body = box((W + 5, -3 - 2 * H), (2, 2), *parts)
+    space = ring(motion=motion)
+
+    esper.process(1.0)
+    assert position(body) == (5, H - 3)
+    esper.component_for_entity(body, ec.Position).xy = (7 - 3 * W, 2)
+    esper.process(1.0)
+
+    assert position(body) == (7, 2)
+    assert space.query_point((7, 2)) == [body]
+    space.check()
+
+
+def test_just_below_zero_is_zero():
+    body = mover((1e-20, 1), (0, 1), (-2e-20, 0))
+    ring()
+
+    esper.process(1.0)
+
+    assert position(body) == (0.0, 1.0)
+
+
+def test_own_components_with_corners_wrap_by_their_centres():
+    class Rect:
+        __slots__ = ("h", "w", "x", "y")
+
+        def __init__(self, x, y, w, h):
+            self.x, self.y, self.w, self.h = x, y, w, h
+
+    rect = Rect(310.0, 10.0, 16.0, 8.0)
+    esper.create_entity(rect, ec.Velocity(4, 0))
+    still = Rect(318.0, 50.0, 16.0, 8.0)
+    esper.create_entity(still)
+    components = ec.Components(
+        position=(Rect, "x", "y"), extents=(Rect, "w", "h"), whole_sizes=True, anchor=(0, 0)
+    )
+    ec.install(ec.Space(wrap=(W, None), components=components))
+
+    esper.process(1.0)
+
+    assert (rect.x, still.x) == (-6.0, -2.0)  # the corners; the centres are in the world
+
+
+# -- what is too large, or too fast --
+
+
+def test_a_body_that_is_wider_than_the_world_is_left_out():
+    wide, fine = box((0, 0), (W / 2 + 1, 1)), box((0, 0), (W / 2, 500))
+    space = ring(W, None)
+
+    with pytest.warns(RuntimeWarning, match=r"Extents.x is 161.0, it must be at most 160.0.*320"):
+        esper.process(1.0)
+
+    assert [report.entity for report in space.reports] == [wide]
+    assert "160.0" in str(space.doctor()[0]) or "quarantined" in str(space.doctor()[0])
+    assert space.query((0, 0), (1, 1)) == [fine]
+    esper.component_for_entity(wide, ec.Extents).x = 3.0
+    esper.process(1.0)
+    assert space.query((0, 0), (1, 1)) == [wide, fine]
+
+
+def test_a_body_that_goes_around_too_often_is_left_out_until_it_is_slower():
+    body = mover((0, 0), (1, 1), (64 * W * 60 + 60, 0))
+    space = ring()
+
+    with pytest.warns(RuntimeWarning, match="not lead more than 64 times around the world, 320.0"):
+        esper.process(1 / 60)
+    esper.process(1 / 60)  # told once
+    assert position(body) == (0, 0)
+    assert [report.field for report in space.reports] == ["Velocity.x"]
+    set_velocity(body, 64 * W * 60, 0)
+    esper.process(1 / 60)
+
+    assert position(body) == (0, 0)
+    assert space.query_point((1, 1)) == [body]
+
+
+def test_a_body_that_would_grow_wider_than_the_world_is_left_out():
+    growing = box((0, 0), (150, 1), ec.Growth(11, 0))
+    space = ring()
+
+    with pytest.warns(RuntimeWarning, match="Growth.x is 11.* wider than the world"):
+        esper.process(1.0)
+
+    assert [report.entity for report in space.reports] == [growing]
+
+
+# -- meeting --
+
+
+def test_bodies_meet_across_an_edge_where_they_would_in_the_middle():
+    one = mover((310, 10), (4, 4), (16, 0), ec.Deflect())
+    two = mover((10, 10), (4, 4), (-16, 0), ec.Deflect())
+    space = ring()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert (hit.time, hit.normal, hit.closing_speed) == (0.375, (-1.0, 0.0), 32.0)
+    assert (hit.position_first, hit.position_second) == ((316, 10), (4, 10))
+    assert (position(one), position(two)) == ((306, 10), (14, 10))
+    assert (velocity(one), velocity(two)) == ((-16, 0), (16, 0))
+
+
+def test_they_meet_over_a_corner_of_the_world():
+    one = mover((316, 236), (2, 2), (8, 8), ec.Deflect())
+    two = mover((4, 3), (2, 2), (-8, -8), ec.Deflect())
+    space = ring()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert hit.time == 0.25
+    assert hit.normal == (-1.0, 0.0)
+    assert velocity(one) == (-8, 8)
+    assert velocity(two) == (8, -8)
+
+
+def test_a_bullet_that_goes_around_several_times_hits_everything_each_time():
+    bullet = mover((10, 10), (1, 1), (5 * W, 0))
+    targets = [box((x, 10), (2, 2), ec.Sensor()) for x in (40, 120, 319)]
+    space = ring()
+
+    esper.process(1.0)
+
+    seen = [(hit.time, hit.other(bullet)) for hit in space.collisions]
+    way = 5 * W
+    assert seen == sorted(
+        ((n * W + x - 10 - 3) / way, target)
+        for n in range(5)
+        for x, target in zip((40, 120, 319), targets, strict=True)
+    )
+    assert position(bullet) == (10, 10)
+    assert len(space.contacts_began) == len(space.contacts_ended) == 15
+
+
+def test_a_bullet_that_bounces_goes_back_all_the_way_around():
+    bullet = mover((10, 10), (1, 1), (5 * W, 0), ec.Deflect())
+    wall = box((100, 10), (1, 50))
+    space = ring()
+
+    esper.process(1.0)
+
+    assert {hit.other(bullet) for hit in space.collisions} == {wall}
+    normals = [hit.normal_for(bullet)[0] for hit in space.collisions]
+    assert normals == [(-1.0) ** (n + 1) for n in range(len(normals))]
+    # 88 units to the wall, then 316 from its one side to the other
+    assert len(normals) == 1 + int((5 * W - 88) / (W - 4))
+    assert [hit.time for hit in space.collisions] == pytest.approx(
+        [(88 + 316 * n) / 1600 for n in range(len(normals))], abs=1e-12
+    )
+
+
+def test_two_bullets_that_go_around_in_opposite_ways_meet_each_time():
+    one = mover((0, 10), (1, 1), (4 * W, 0), ec.Deflect())
+    mover((160, 10), (1, 1), (-4 * W, 0), ec.Deflect())
+    space = ring()
+
+    esper.process(1.0)
+
+    # together they cover eight widths, and turn at each meeting
+    assert len(space.collisions) == 1 + int((8 * W - 158) / (W - 4))
+    assert abs(velocity(one)[0]) == 4 * W
+
+
+def test_no_body_collides_with_its_own_image():
+    for y, parts in ((20, (ec.Deflect(),)), (60, (ec.Slide(),)), (100, (ec.Sensor(),)), (140, ())):
+        mover((100, y), (W / 2, 5), (3 * W, 0), *parts)
+    space = ring()
+
+    for _ in range(5):
+        esper.process(1.0)
+        assert not space.collisions
+        assert not space.contacts()
+
+
+def test_a_paddle_of_the_game_beyond_the_edge_is_the_one_inside():
+    ball = mover((300, 10), (1, 1), (64, 0), ec.Deflect())
+    paddle = mover((W + 9, 10), (2, 8), (0, 0))  # the game has put it outside
+    space = ring()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert hit.other(ball) == paddle
+    assert hit.position_second == (9, 10)
+    assert hit.time == (26 / 64)
+    assert position(paddle) == (9, 10)
+
+
+# -- resting, walking, riding --
+
+
+def test_a_walker_goes_around_over_tiles_for_thousands_of_steps_and_never_snags(n_steps):
+    """The tunnel of Pac-Man: tiles of odd widths, one of them across the seam."""
+    rng = random.Random(3)
+    edges = sorted({0.0, *(rng.randrange(1, 3199) / 10 for _ in range(25))})
+    for left, right in zip(edges, [*edges[1:], W], strict=True):
+        middle = (left + right) / 2 + 3.7
+        box((middle, -5.0 + rng.random() * 0.0), ((right - left) / 2, 5))
+        box((middle, 25.0), ((right - left) / 2, 5))
+    walker = mover((50, 10), (9.9, 9.9), (97.3, -50), ec.Slide(), Falls())
+    esper.add_processor(Gravity(-900.0), priority=200)
+    space = ring(W, None)
+
+    rounds, before = 0, position(walker)[0]
+    esper.process(1 / 60)
+    for _ in range(n_steps(4000)):
+        before = position(walker)[0]
+        esper.process(1 / 60)
+        x, y = position(walker)
+        assert velocity(walker) == (97.3, 0.0)
+        assert y == 9.9
+        assert {hit.normal_for(walker) for hit in space.collisions} == {(0.0, 1.0)}
+        assert not any(hit.time for hit in space.collisions)
+        rounds += x < before
+        assert 0 <= x < W
+    assert rounds == int(97.3 / 60 * (n_steps(4000) + 1) / W + 50 / W)
+
+
+def test_a_floor_as_wide_as_the_world_carries_on_both_sides():
+    floor = box((W / 2, 0), (W / 2, 4))
+    hero = mover((2, 8), (4, 4), (-60, -5), ec.Slide())
+    space = ring(W, None)
+    n_contacts = set()
+
+    for _ in range(640):
+        set_velocity(hero, -60, velocity(hero)[1] - 1)
+        esper.process(1 / 60)
+        assert position(hero)[1] == 8
+        assert {contact.normal_for(hero) for contact in space.contacts(hero)} == {(0.0, 1.0)}
+        n_contacts.add(len(space.contacts(hero)))
+    assert n_contacts == {1, 2}  # near the seam it stands on the floor and on its image
+    assert {contact.other(hero) for contact in space.contacts(hero)} == {floor}
+    space.check()
+
+
+def test_a_stack_across_the_edge_rests(n_steps):
+    """Gravity along a wrapped axis: the floor lies below the edge, and the stack on both sides."""
+    box((100, 228), (50, 4))
+    crates = [
+        mover((100, (236 + 8 * n) % H), (4, 4), (0, 0), ec.Slide(), Falls()) for n in range(4)
+    ]
+    esper.add_processor(Gravity(-500.0), priority=200)
+    space = ring()
+
+    esper.process(1 / 60)
+    began = len(space.contacts_began)
+    for _ in range(n_steps(300)):
+        esper.process(1 / 60)
+        assert [position(crate)[1] for crate in crates] == [236, 4, 12, 20]
+        assert not space.contacts_began
+        assert not space.contacts_ended
+    assert began == 4
+    assert len(space.contacts()) == 4
+
+
+def test_a_lift_carries_its_load_over_the_edge_and_on():
+    lift = mover((100, 200), (20, 2), (0, 30))
+    crate = mover((110, 206), (4, 4), (0, -10), ec.Slide(), Falls())
+    esper.add_processor(Gravity(-500.0), priority=200)
+    space = ring()
+    began, ended = [], []
+    space.on_contact_began(began.append)
+    space.on_contact_ended(ended.append)
+
+    for _ in range(600):
+        esper.process(1 / 60)
+        gap = (position(crate)[1] - position(lift)[1]) % H - 6
+        assert abs(gap) <= SLOP * H
+    assert len(began) == 1
+    assert not ended
+    assert abs(position(lift)[1] - (200 + 300) % H) < 1e-9
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_contact_that_drifts_over_the_edge_begins_and_ends_once(way):
+    one = mover((20, 20), (4, 4), (way * 33.3, 0), ec.Slide())
+    two = mover((28, 20), (4, 4), (way * 33.3, 0), ec.Slide())
+    sensor = mover((25, 21), (6, 1), (way * 33.3, 0), ec.Sensor())
+    rider = mover((25, 29), (2, 5), (way * 33.3, 0), ec.Slide())
+    space = ring()
+    began, ended = [], []
+    space.on_contact_began(began.append)
+    space.on_contact_ended(ended.append)
+
+    for _ in range(1500):
+        esper.process(1 / 60)
+
+    pairs = [(contact.first, contact.second) for contact in began]
+    assert sorted(pairs) == [
+        (one, two), (one, sensor), (one, rider), (two, sensor), (two, rider),
+    ]  # fmt: skip
+    assert not ended
+    space.check()
+
+
+def test_a_sensor_across_the_edge_is_entered_and_left():
+    zone = mover((0, 100), (5, 5), (0, 0), ec.Sensor())
+    ship = mover((300, 100), (1, 1), (100, 0), ec.Deflect())
+    space = ring()
+    told = []
+    space.on_collision(lambda hit: told.append(("in", hit.time, hit.other(zone))))
+    space.on_contact_began(lambda contact: told.append(("began", contact.time)))
+    space.on_contact_ended(lambda contact: told.append(("ended", contact.time)))
+
+    for _ in range(4):
+        esper.process(0.1)
+
+    assert told == [
+        ("in", pytest.approx(0.4), ship), ("began", pytest.approx(0.4)),
+        ("ended", pytest.approx(0.6)),
+    ]  # fmt: skip

@@ -1,0 +1,93 @@
+"""Worlds that wrap, with some of everything, in numbers as they come: always the same."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import _backend
+
+_numbers = itertools.count()
+
+
+def furnish(rng):
+    """Build a world of up to 14 bodies; return its axes and widths."""
+    dim = rng.choice((2, 2, 3))
+    widths = [rng.choice((None, rng.uniform(20, 60), 32.0)) for _ in range(dim)]
+    widths[0] = widths[0] or 40.5
+    speed = rng.choice((5, 100, 3000))  # the last is more than once around in a step
+    for _ in range(rng.randrange(4, 14)):
+        half = [rng.choice((0.0, rng.uniform(0, 4), rng.uniform(0, 4))) for _ in range(dim)]
+        if rng.random() < 0.15:
+            axis = rng.randrange(dim)
+            half[axis] = (widths[axis] or 40.0) / 2
+        parts = [
+            rng.choice(
+                (ec.Deflect(), ec.Deflect(0.5), ec.Slide(), ec.Stop(), ec.Push(), ec.Sensor())
+            )
+        ]
+        if rng.random() < 0.8:
+            parts.append(ec.Velocity(*[rng.uniform(-speed, speed) for _ in range(dim)]))
+        if rng.random() < 0.1:
+            parts.append(ec.Growth(*[rng.uniform(-3, 3) for _ in range(dim)]))
+        if rng.random() < 0.3:
+            parts.append(ec.Mass(rng.uniform(0.1, 10)))
+        centre = [rng.uniform(-5, 65) for _ in range(dim)]
+        esper.create_entity(ec.Position(*centre), ec.Extents(*half), *parts)
+    return dim, widths
+
+
+def log_of(seed, motion, *, saved=False, **settings):
+    """Return all that the steps of a world show, each of them looked at."""
+    name = f"wrap {next(_numbers)}"
+    esper.switch_world(name)
+    rng = random.Random(seed)
+    dim, widths = furnish(rng)
+    space = ec.install(ec.Space(dim, wrap=widths, motion=motion, **settings))
+    ends = np.array([width or np.inf for width in widths])
+    log = []
+    for step in range(12):
+        if motion == "swept" or step % 5 == 3:
+            for _, place in esper.get_component(ec.Position):
+                if rng.random() < 0.5:
+                    place.x += rng.uniform(-30, 30)
+        if saved:
+            data = space.snapshot()
+            space.restore(data)
+            assert space.snapshot() == data
+        esper.process(1 / 60)
+        space.check()
+        places = space.positions()
+        assert (places[:, np.isfinite(ends)] >= 0).all()
+        assert (places < ends).all()
+        log += [
+            space.collision_array.tobytes(),
+            space.contact_array.tobytes(),
+            places.tobytes(),
+            space.velocities().tobytes(),
+        ]
+    esper.switch_world("default")
+    esper.delete_world(name)
+    return log
+
+
+@pytest.mark.parametrize("motion", ["velocity", "swept"])
+def test_fat_bounds_snapshots_and_lives_change_nothing(motion, monkeypatch, n_steps):
+    lives = [_backend.load(compiled=False)]
+    if _backend.kernels.compiled:
+        lives.insert(0, _backend.load(compiled=True))
+    for seed in range(n_steps(30)):
+        logs = []
+        for kernels in lives if seed % 6 == 0 else lives[:1]:
+            monkeypatch.setattr(_backend, "kernels", kernels)
+            logs.append(log_of(seed, motion))
+        monkeypatch.setattr(_backend, "kernels", lives[0])
+        logs.append(log_of(seed, motion, margin=0.0, lookahead=0.0))
+        logs.append(log_of(seed, motion, margin=100.0))
+        logs.append(log_of(seed, motion, saved=True))
+        assert logs.count(logs[0]) == len(logs), seed
