@@ -40,6 +40,20 @@ class Body:
         return esper.create_entity(ec.Position(*centre), ec.Extents(*self.half), *parts)
 
 
+def trait(rng, dim):
+    """Return one of the parts that only some bodies have, to be made anew for each world."""
+    normal = [0.0] * dim
+    normal[rng.randrange(dim)] = rng.choice((-1.0, 1.0))
+    return rng.choice(
+        (
+            (),
+            (lambda: ec.OneWay(normal),),
+            (lambda: ec.Carry(normal=normal),),
+            (lambda: ec.Filter(2, 1),),
+        )
+    )
+
+
 def touches(one, two, widths):
     """Tell whether two bodies share a point anywhere around the world."""
     for k, width in enumerate(widths):
@@ -65,9 +79,9 @@ def build(rng, dim, widths, n, speed, still=0.2):
                 axis = rng.randrange(dim)
                 half[axis] = (widths[axis] or 24.0) / 2
             if kind < still:
-                body = Body(centre, half)
+                body = Body(centre, half, None, trait(rng, dim))
             elif kind < 0.3:
-                body = Body(centre, half, speeds)
+                body = Body(centre, half, speeds, trait(rng, dim))
             elif kind < 0.45:
                 body = Body(centre, half, speeds, (ec.Sensor,))
             elif kind < 0.55 and soft == 0:
