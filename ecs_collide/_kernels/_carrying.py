@@ -244,20 +244,19 @@ class Carrying:
         for n in range(self.now.n):
             i = self.now.riders[n]
             for k in range(self.bodies.dim):
-                if rode.carrier[i] == 0:
-                    velocity[i, k] = self._landed(i, k)
-                elif (
-                    velocity[i, k] == self.own[i, k] + rode.drift[i, k]
+                if (
+                    rode.carrier[i] != 0
+                    and velocity[i, k] == self.own[i, k] + rode.drift[i, k]
                     and rode.drift[i, k] == self.now.drift[i, k]
                 ):
                     velocity[i, k] = self.own[i, k]
                 else:
-                    velocity[i, k] = velocity[i, k] - self.now.drift[i, k] + 0.0
+                    velocity[i, k] = self._gripped(i, k)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _landed(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the own velocity of a body that has come to ride in this step.
+    def _gripped(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the own velocity of a body that has come to ride, or rides on otherwise than before.
 
         Along the normal it is what it is as the carrier sees it.  Along the
         face it is taken along at once: its own is the least between what it is

@@ -27,4 +27,4 @@ cdef class Carrying:
     cdef bint _pass(self, bint at_rest)
     cdef void _offer(self, Py_ssize_t i, Py_ssize_t j, int side, bint at_rest) noexcept
     cdef double _speed_of(self, Py_ssize_t j, int side, int k, bint carries, bint adds) noexcept
-    cdef double _landed(self, Py_ssize_t i, int k) noexcept
+    cdef double _gripped(self, Py_ssize_t i, int k) noexcept

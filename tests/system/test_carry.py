@@ -225,6 +225,24 @@ def test_a_lift_pushes_what_is_in_its_way_and_carries_only_what_is_on_top():
     assert space.carried(beside) == (0, 0)
 
 
+def test_a_rider_that_a_wall_holds_back_goes_along_again_when_the_lift_turns_round():
+    lift = mover((0, 0), (50, 1), (30, 0), ec.Carry())
+    rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    wall = box((8, 4), (1, 3))
+    space = ec.install()
+    for _ in range(10):
+        esper.process(0.1)
+    assert position(rider) == (6, 2)
+    assert velocity(rider) == (0, 0)
+    assert space.is_on(rider, (-1, 0)).other(rider) == wall
+
+    of(lift, ec.Velocity).x = -30.0
+    for _ in range(10):
+        esper.process(0.1)
+    assert position(rider) == (pytest.approx(6 - 30), 2)
+    assert velocity(rider) == (0, 0)
+
+
 def test_what_does_not_yield_is_not_carried():
     lift = mover((0, 0), (5, 1), (10, 10), ec.Carry())
     block = mover((0, 2), (1, 1), (0, 0))
@@ -284,7 +302,7 @@ def test_a_response_sees_a_riders_whole_velocity_and_may_set_it():
         esper.process(0.1)
 
     assert seen == [(35, 0)]
-    assert velocity(rider) == (-40, 0)  # seen from the lift
+    assert velocity(rider) == (-10, 0)  # of itself, and beside that the lift takes it along
     assert lift
 
 
