@@ -257,11 +257,11 @@ class Sweeper:
     def turn_to(self, k: cython.int, sign: cython.int) -> cython.bint:
         """Take a side for the contact of the impact found; False if it is not at the front.
 
-        It is, if it closes from a gap that is not below 0 now and not deep at `enter`.
+        It is, if it closes and its gap is not deep at `enter`.
         """
         side: cython.int = 2 * k + (1 if sign > 0 else 0)
 
-        if self.gap[side] < 0.0 or self.rate[side] >= 0.0:
+        if self.rate[side] >= 0.0:
             return False
         if self.axis == k and self.sign == sign:
             return True

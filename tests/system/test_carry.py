@@ -134,9 +134,24 @@ def test_over_the_seams_of_a_belt_of_tiles():
         assert position(crate) == (pytest.approx(0.5 + step), 2)
 
 
-def test_between_two_carriers_it_goes_with_the_one_that_rises_faster():
-    slow = mover((-5, 0), (5, 1), (7, 10), ec.Carry())
-    fast = mover((5, 0), (5, 1), (-7, 20), ec.Carry())
+def test_what_leans_against_a_rider_does_not_ride():
+    mover((0, 0), (1.5, 1), (0, 10), ec.Carry())
+    rider = mover((1, 2), (1, 1), (0, 0), ec.Slide())
+    beside = mover((4, 2), (2, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    for _ in range(5):
+        esper.process(0.01)
+
+    assert space.is_on(beside, (1, 0)).other(beside) == rider
+    assert space.carried(rider) == (0, 10)
+    assert space.carried(beside) == (0, 0)
+    assert position(beside) == (4, 2)
+
+
+@pytest.mark.parametrize("side", [-5, 5])
+def test_between_two_carriers_it_goes_with_the_one_that_rises_faster(side):
+    slow = mover((side, 0), (5, 1), (7, 10), ec.Carry())
+    fast = mover((-side, 0), (5, 1), (-7, 20), ec.Carry())
     rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
     space = ec.install()
     esper.process(0.01)
@@ -241,6 +256,20 @@ def test_a_rider_that_a_wall_holds_back_goes_along_again_when_the_lift_turns_rou
         esper.process(0.1)
     assert position(rider) == (pytest.approx(6 - 30), 2)
     assert velocity(rider) == (0, 0)
+
+
+def test_riders_that_sleep_wake_when_their_lift_sets_off():
+    lift = mover((0, 0), (5, 1), (0, 0), ec.Carry())
+    riders = [mover((0, 2 + 2 * n), (1, 1), (0, 0), ec.Slide()) for n in range(3)]
+    space = ec.install()
+    for _ in range(30):
+        esper.process(0.1)
+    assert space.stats.asleep == 4
+
+    of(lift, ec.Velocity).x = 10.0
+    esper.process(0.1)
+    assert [position(rider) for rider in riders] == [(1, 2 + 2 * n) for n in range(3)]
+    assert space.stats.asleep == 0
 
 
 def test_what_does_not_yield_is_not_carried():

@@ -201,6 +201,29 @@ def test_a_conveyor_belt_rubs_what_bounces_on_it():
     assert velocity(ball) == (12, 20)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_what_sticks_has_exactly_the_velocity_of_the_surface(seed):
+    import random
+
+    rng = random.Random(seed)
+    belt, lift, own = (rng.uniform(-1, 1) * 10 ** rng.uniform(-3, 3) for _ in range(3))
+    mover((0, -1), (5000, 1), (lift, 0), ec.Carry(surface=(belt, 0)))
+    ball = mover((0, 2), (1, 1), (own, -20), ec.Deflect(1), ec.Friction(1000))
+    ec.install()
+    esper.process(0.1)
+
+    assert velocity(ball) == (lift + belt, 20)
+
+
+def test_only_the_carrying_face_of_a_belt_moves():
+    box((0, 1), (500, 1), ec.Carry(surface=(12, 0)), ec.Friction(0.5))
+    ball = mover((0, -11), (1, 1), (0, 20), ec.Deflect(1))
+    ec.install()
+    esper.process(1.0)
+
+    assert velocity(ball) == (0, -20)
+
+
 def test_a_friction_out_of_bounds_is_quarantined():
     crate = mover((0, 1), (1, 1), (30, 0), ec.Slide(), ec.Friction(5))
     ec.install()

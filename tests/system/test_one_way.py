@@ -123,6 +123,41 @@ def test_over_the_very_corner_it_lands():
     assert [e.normal_for(e.second) for e in space.collisions] == [(0, 1)] * 3
 
 
+@pytest.mark.parametrize("below", [1e-6, 0.5, 8.0])
+def test_who_comes_below_the_corner_passes_though_it_was_above_before(below):
+    box((0, 0), (5, 1), ec.OneWay(UP))
+    box((200, 0), (5, 1), ec.OneWay(UP))
+    bodies = [
+        mover((-16, 12 - below), (1, 1), (20, -20), ec.Slide()),
+        mover((200 + 6 + 40, 12 - below), (1, 1), (-80, -20), ec.Slide()),
+    ]
+    space = ec.install()
+    esper.process(1.0)
+
+    assert len(space.collisions) == 0
+    assert [position(body)[1] for body in bodies] == [pytest.approx(-8 - below)] * 2
+
+
+def test_over_a_corner_of_two_with_sides_at_right_angles_they_pass():
+    box((0, 0), (5, 1), ec.OneWay(UP))
+    body = mover((16, 12), (1, 1), (-20, -20), ec.Slide(), ec.OneWay((-1, 0)))
+    space = ec.install()
+    esper.process(1.0)
+
+    assert position(body) == (-4, -8)
+    assert len(space.collisions) == 0
+
+
+@pytest.mark.parametrize("place", [(6, 0), (-6, 0.5), (0, -2), (3, -2)])
+def test_what_touches_another_side_is_in_no_contact(place):
+    box((0, 0), (5, 1), ec.OneWay(UP))
+    body = mover(place, (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+
+    assert space.contacts(body) == []
+
+
 def test_a_lift_with_one_way_lets_up_and_takes_along():
     lift = mover((0, 0), (5, 1), (0, 10), ec.OneWay(UP))
     below = mover((3, -10), (1, 1), (0, 40), ec.Slide())  # overtakes it
@@ -204,6 +239,16 @@ class TestDropThrough:
 
         assert position(self.crate) == (2, 1)
         assert [c.other(self.crate) for c in self.space.contacts(self.crate)] == self.tiles
+
+    def test_who_has_left_it_for_a_hair_lands_again(self):
+        self.stand(tiles=1)
+        self.space.drop_through(self.crate)
+        set_velocity(self.crate, 0, 1.5)  # half a unit a second after what gravity takes
+        self.steps(1)
+        assert 1 < position(self.crate)[1] < 1.01
+        self.steps(5)
+
+        assert position(self.crate) == (2, 1)
 
     def test_what_no_longer_is_a_platform_holds_again(self):
         self.stand(tiles=1)

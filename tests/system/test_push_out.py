@@ -128,6 +128,21 @@ def test_of_two_that_yield_one_is_moved(who):
         assert (position(one), position(two)) == ((0, 0), (pytest.approx(4), 0))
 
 
+def test_on_its_way_out_of_one_it_does_not_go_deeper_into_another():
+    box((0, -1), (50, 1))
+    heavy = mover((0, 0.5), (1, 1), (0, 0), ec.Slide(), ec.PushOut(20), ec.Mass(4))
+    light = mover((0, 2), (1, 1), (0, 0), ec.Slide(), ec.PushOut(50))
+    box((0, 4), (5, 1))  # the light one cannot go anywhere
+    for x in (-2, 2):
+        box((x, 2.2), (1, 0.5))
+    ec.install()
+    for _ in range(3):
+        esper.process(1 / 60)
+
+    assert max(gaps(heavy, light)) >= -0.5
+    assert position(light) == (0, 2)
+
+
 def test_of_two_that_yield_the_lighter_is_moved():
     one = mover((0, 0), (2, 2), (0, 0), ec.Slide(), ec.PushOut(), ec.Mass(0.5))
     two = mover((1, 0), (2, 2), (0, 0), ec.Slide(), ec.PushOut())
