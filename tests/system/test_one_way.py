@@ -158,6 +158,20 @@ def test_what_touches_another_side_is_in_no_contact(place):
     assert space.contacts(body) == []
 
 
+def test_a_platform_that_turns_round_under_one_who_sleeps_on_it():
+    platform = box((0, 0), (5, 1), ec.OneWay(UP))
+    sleeper = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    for _ in range(30):
+        esper.process(0.1)
+    assert space.stats.asleep == 1
+    assert space.is_on(sleeper).other(sleeper) == platform
+
+    esper.component_for_entity(platform, ec.OneWay).normal = (0, -1)
+    esper.process(0.1)
+    assert space.contacts(sleeper) == []
+
+
 def test_a_lift_with_one_way_lets_up_and_takes_along():
     lift = mover((0, 0), (5, 1), (0, 10), ec.OneWay(UP))
     below = mover((3, -10), (1, 1), (0, 40), ec.Slide())  # overtakes it
