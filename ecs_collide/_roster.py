@@ -422,7 +422,9 @@ class Roster:
 
     def wake_near(self) -> None:
         """Wake those who sleep where a body that does not move has come to be, or is another."""
-        if self.sleep.n and self.sleep.wake_near(self.touched_still):
+        if self.sleep.n == 0:
+            self.sleep.filed.clear()
+        elif self.sleep.wake_near(self.touched_still):
             self._part()
             self._list_moving()
 

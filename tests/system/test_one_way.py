@@ -164,7 +164,7 @@ def test_a_platform_that_turns_round_under_one_who_sleeps_on_it():
     space = ec.install()
     for _ in range(30):
         esper.process(0.1)
-    assert space.stats.asleep == 1
+    assert space.stats.asleep == 1  # and nothing wakes it
     assert space.is_on(sleeper).other(sleeper) == platform
 
     esper.component_for_entity(platform, ec.OneWay).normal = (0, -1)
