@@ -182,6 +182,20 @@ def test_a_predicate_says_which_pairs_there_are():
     assert position(other) == (3, 1.25)
 
 
+def test_a_predicate_is_asked_once_in_a_step_however_often_a_path_turns():
+    ghost = box((0, 0), (1, 1), Foe())
+    for x in (-6, 6):
+        box((x, 0), (1, 5))
+    ball = mover((3, 0), (1, 1), (100, 0), ec.Deflect(), Ally())
+    space = ec.install()
+    asked = []
+    space.filter_pairs(lambda *pair: asked.append(pair), Ally, Foe)
+    esper.process(1.0)
+
+    assert space.stats.answers > 8
+    assert asked == [(ghost, ball)]
+
+
 def test_a_predicate_that_changes_its_mind_ends_the_contact():
     floor = box((0, -2), (50, 1))
     crate = mover((0, 0), (1, 1), (0, 0), ec.Slide(), Ally())

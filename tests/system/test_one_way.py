@@ -264,6 +264,20 @@ class TestDropThrough:
 
         assert position(self.crate) == (2, 1)
 
+    def test_who_sleeps_is_pushed_through_by_what_falls_on_it(self):
+        platform = box((0, 0), (5, 1), ec.OneWay(UP), ec.Filter(1, 1))  # no stones
+        sleeper = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+        space = ec.install()
+        for _ in range(30):
+            esper.process(0.1)
+        assert space.drop_through(sleeper, platform)
+        esper.process(0.1)
+        assert space.stats.asleep == 1
+
+        mover((0, 6), (1, 1), (0, -20), ec.Slide(), ec.Filter(2, ec.ALL))
+        esper.process(0.2)
+        assert position(sleeper) == (0, 1)
+
     def test_what_no_longer_is_a_platform_holds_again(self):
         self.stand(tiles=1)
         self.space.drop_through(self.crate)

@@ -95,6 +95,20 @@ def test_where_there_is_no_way_it_stays():
     assert position(body) == (3, 3)
 
 
+def test_a_way_that_opens_late_is_taken():
+    box((0, 0), (5, 5))
+    lids = [box((0, 6), (5, 1)), box((0, -6), (5, 1)), box((-6, 0), (1, 5)), box((6, 0), (1, 5))]
+    body = mover((0, 4), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
+    ec.install()
+    for _ in range(40):
+        esper.process(1 / 60)
+    assert position(body) == (0, 4)
+
+    of(lids[0], ec.Position).y = 60.0
+    esper.process(1 / 60)
+    assert position(body) == (0, 6)
+
+
 def test_who_stands_up_under_a_ceiling_and_who_sinks_by_growing():
     box((0, -1), (50, 1))
     box((0, 4), (3, 2))  # its lower side is at 2
