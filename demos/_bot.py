@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import esper
 
 import ecs_collide as ec
-from demos._machines import footing
+from ecs_collide.character import Character
 
 if TYPE_CHECKING:
     from demos.platformer import Platformer
@@ -55,7 +55,7 @@ class Bot(esper.Processor):
         keys = self.game.keys
         if not keys.bot:
             return
-        keys.left = keys.right = keys.jump = keys.shoot = False
+        keys.left = keys.right = keys.jump = keys.down = keys.shoot = False
         player = self.game.player
         if not esper.entity_exists(player):
             return
@@ -66,7 +66,7 @@ class Bot(esper.Processor):
 
         goal = self.route[self.index]
         away = goal.centre[0] + self.aim - position.x
-        on_ground = footing(self.game.space, player) is not None
+        on_ground = esper.component_for_entity(player, Character).on_ground
         velocity = esper.component_for_entity(player, ec.Velocity)
         keys.jump = not on_ground and velocity.y > 0  # hold the key while rising
         self.arrived = self.arrived or abs(away) <= NEAR or (away < 0 and on_ground)

@@ -1,23 +1,23 @@
 """The parts of the platformer that move, and what makes them move in each step.
 
-The processors run before the four systems of ecs_collide and write velocities,
-never positions.
+The processors run before the characters and the four systems of ecs_collide, and
+write velocities and wishes, never positions.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import copysign
+from math import inf
 
 import esper
 
 import ecs_collide as ec
 from demos._scene import WHITE, Keys, Look
+from ecs_collide.character import Character
 
 RUN = 240.0  # units (pixels) per second
 JUMP = 720.0
 GRAVITY = 2000.0  # units per second, per second
-GRIP = 1200.0  # by how much friction slows a crate, per second
 BULLET = 100 * RUN
 RELOAD = 0.25  # seconds between two shots of the player
 WARNING = 0.5  # seconds between a gun's turning red and its shot
@@ -25,16 +25,22 @@ STANDING, RUNNING, JUMPING = 18, 19, 20  # tiles
 
 
 class Crate:
-    """Falls, rubs on what it stands on, and may be pushed."""
+    """Falls, and may be pushed."""
 
 
 @dataclass(slots=True)
 class Player:
-    """Is moved by the keys."""
+    """Does what the keys say."""
 
-    facing: int = 1
     reload: float = 0.0  # seconds until the next shot
-    jumped: bool = False  # with the key that is still down
+
+
+def hero() -> tuple[object, ...]:
+    """Return the components of a player, but for its place: it runs at once, in the air too."""
+    character = Character.with_jump_speed(
+        JUMP, GRAVITY, walk_speed=RUN, acceleration=inf, deceleration=inf, air_control=1.0
+    )
+    return ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide(), character, Player()
 
 
 @dataclass(slots=True)
@@ -76,46 +82,17 @@ def shoot(space: ec.Space, x: float, y: float, way: int, friendly: bool) -> None
     esper.create_entity(*body, ec.Stop(), Bullet(x, friendly))
 
 
-def footing(space: ec.Space, entity: int) -> float | None:
-    """Return how fast the ground under an entity moves sideways; None if it stands on nothing."""
-    if entity not in space:  # made since the last step
-        return None
-    for contact in space.contacts(entity):
-        ground = contact.other(entity)
-        if contact.kind != ec.ContactKind.SOLID or contact.normal_for(entity)[1] <= 0:
-            continue
-        if esper.entity_exists(ground):  # it may have been deleted since
-            velocity = esper.try_component(ground, ec.Velocity)
-            return velocity.x if velocity else 0.0
-    return None
-
-
 class Gravity(esper.Processor):
-    """Pull down everything that slides."""
+    """Pull down the crates."""
 
     def process(self, dt: float) -> None:
         """Add what gravity adds to a velocity."""
-        for _, (_, velocity) in esper.get_components(ec.Slide, ec.Velocity):
+        for _, (_, velocity) in esper.get_components(Crate, ec.Velocity):
             velocity.y -= GRAVITY * dt
 
 
-class Friction(esper.Processor):
-    """Slow crates down to the speed of the ground they stand on: they ride on lifts."""
-
-    def __init__(self, space: ec.Space) -> None:
-        self.space = space
-
-    def process(self, dt: float) -> None:
-        """Bring each crate's velocity nearer to its ground's."""
-        for crate, (_, velocity) in esper.get_components(Crate, ec.Velocity):
-            ground = footing(self.space, crate)
-            if ground is not None:
-                slip = ground - velocity.x
-                velocity.x += copysign(min(abs(slip), GRIP * dt), slip)
-
-
 class Lifts(esper.Processor):
-    """Move lifts by their Velocity: a lift that is put somewhere else carries nobody."""
+    """Move lifts by their Velocity; as they have Carry, what stands on them goes along."""
 
     def process(self, dt: float) -> None:
         """Choose each lift's velocity so that it never passes its end."""
@@ -151,34 +128,29 @@ class Guns(esper.Processor):
                 shoot(self.space, place.x - 24, place.y, -1, friendly=False)
 
 
-class Walk(esper.Processor):
-    """Make players do what the keys say: run relative to the ground, jump, shoot."""
+class Play(esper.Processor):
+    """Tell players what the keys say, and shoot."""
 
     def __init__(self, space: ec.Space, keys: Keys) -> None:
         self.space = space
         self.keys = keys
 
     def process(self, dt: float) -> None:
-        """Write the players' velocities, and how they look."""
+        """Write the players' wishes, and how they look."""
         keys = self.keys
-        way = int(keys.right) - int(keys.left)
-        for entity, (player, place, velocity, look) in esper.get_components(
-            Player, ec.Position, ec.Velocity, Look
+        for _, (player, character, place, look) in esper.get_components(
+            Player, Character, ec.Position, Look
         ):
-            ground = footing(self.space, entity)
-            velocity.x = way * RUN + (ground or 0.0)
-            if keys.jump and ground is not None and not player.jumped:
-                velocity.y = JUMP
-            elif not keys.jump and velocity.y > JUMP / 2 and ground is None:
-                velocity.y = JUMP / 2  # a short press is a low jump
-            player.jumped = keys.jump
-            player.facing = way or player.facing
+            character.walk = float(keys.right) - float(keys.left)
+            character.jump, character.drop = keys.jump, keys.down
+            way = int(character.facing)
             player.reload -= dt
             if keys.shoot and player.reload <= 0:
                 player.reload = RELOAD
-                muzzle = place.x + 20 * player.facing
-                shoot(self.space, muzzle, place.y + 1, player.facing, friendly=True)
+                shoot(self.space, place.x + 20 * way, place.y + 1, way, friendly=True)
 
-            steps = int(place.x // 24) % 2
-            look.tile = JUMPING if ground is None else RUNNING if way and steps else STANDING
-            look.mirrored = player.facing < 0
+            runs = character.walk != 0.0 and int(place.x // 24) % 2
+            look.tile = RUNNING if runs else STANDING
+            if not character.on_ground:
+                look.tile = JUMPING
+            look.mirrored = way < 0

@@ -27,6 +27,7 @@ class Keys:
     left: bool = False
     right: bool = False
     jump: bool = False
+    down: bool = False
     shoot: bool = False
     bot: bool = False  # a bot presses the others
 

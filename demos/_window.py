@@ -207,6 +207,7 @@ class Screen:
         keys.left = down[key.LEFT] or down[key.A]
         keys.right = down[key.RIGHT] or down[key.D]
         keys.jump = down[key.SPACE] or down[key.UP] or down[key.W]
+        keys.down = down[key.DOWN] or down[key.S]
         keys.shoot = down[key.X] or down[key.LCTRL] or down[key.RCTRL] or down[key.ENTER]
 
     def run(self, seconds: float | None = None, recorder: Recorder | None = None) -> None:

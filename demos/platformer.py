@@ -1,8 +1,7 @@
 """Run, jump, ride lifts, push crates and shoot, on a level drawn with Tiled.
 
-What to look at: walls are the level's solid tiles, merged; a lift has Velocity, so
-that it carries who stands on it; coins and spikes are sensors; a bullet flies at a
-hundred times the player's speed and never misses a wall.
+What to look at: walls are the level's solid tiles, merged; lifts carry, planks are one-way, coins
+and spikes are sensors; bullets fly at 100 times the player's speed and never miss a wall.
 """
 
 from __future__ import annotations
@@ -14,14 +13,16 @@ import esper
 
 import ecs_collide as ec
 from demos._bot import Bot
-from demos._machines import Bullet, Crate, Friction, Gravity, Gun, Guns, Lift, Lifts, Player, Walk
+from demos._machines import Bullet, Crate, Gravity, Gun, Guns, Lift, Lifts, Play, Player, hero
 from demos._scene import DT, Look
 from demos._tiles import COIN, LevelScene, create_fence
 from ecs_collide import tiled
+from ecs_collide.character import install_characters
 
 LEVEL = Path(__file__).with_name("levels") / "meadow.tmx"
 RESPAWN = 0.7  # seconds
-CRATE, LIFT, GUN, PLAYER, FLAG, TARGET = 12, 16, 17, 18, 21, 28  # tiles
+GRIP = 0.6  # friction of crates
+PLANKS, CRATE, LIFT, GUN, PLAYER, FLAG, TARGET = 11, 12, 16, 17, 18, 21, 28  # tiles
 
 
 class Coin:
@@ -60,7 +61,9 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
 
     for crate in level.of_type("crate"):
         body = (*crate.components(), ec.Velocity(0, 0), ec.Mass(2.0), ec.Slide())
-        esper.create_entity(*body, Crate(), Look(CRATE))
+        esper.create_entity(*body, ec.Friction(GRIP), Crate(), Look(CRATE))
+    for platform in level.of_type("platform"):
+        esper.create_entity(*platform.components(), Look(PLANKS, shift=-8, across=3))
     for coin in level.of_type("coin"):
         esper.create_entity(*coin.components(), ec.Sensor(), Coin(), Look(COIN, layer=1))
     for spikes in level.of_type("spikes"):
@@ -83,6 +86,7 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
         esper.create_entity(*lift.components(), ec.Velocity(0, 0), lifts[lift.name], tiles)
 
     space = ec.install()
+    install_characters(space)
     game = Platformer(space, level, lifts)
     space.on_collision(game.collect, Player, Coin)
     space.on_collision(game.save, Player, Checkpoint)
@@ -91,8 +95,8 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     space.on_collision(game.pierce, Spikes)
     space.on_collision(game.strike, Bullet)
 
-    processors = [Bot(game, level.of_type("step"), seed), Walk(space, game.keys)]
-    processors += [Friction(space), Gravity(), Lifts(), Guns(space)]
+    bot = Bot(game, level.of_type("step"), seed)
+    processors = (bot, Play(space, game.keys), Gravity(), Lifts(), Guns(space))
     for number, processor in enumerate(processors):
         esper.add_processor(processor, priority=200 - number)
     return game
@@ -103,7 +107,7 @@ class Platformer(LevelScene):
 
     title = "platformer"
     seconds = 45.0
-    help = "arrows or A, D: run   space: jump   X: shoot   B: the bot plays"
+    help = "arrows or A, D: run   space: jump   down: drop   X: shoot   B: the bot plays"
 
     def __init__(self, space: ec.Space, level: tiled.Level, lifts: dict[str, Lift]) -> None:
         super().__init__(space, level)
@@ -118,9 +122,8 @@ class Platformer(LevelScene):
         """Bring in a player if there is none, and advance the world."""
         self.wait -= DT
         if not esper.entity_exists(self.player) and self.wait <= 0:
-            place = ec.Position(*self.respawn)
-            body = (place, ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide())
-            self.player = esper.create_entity(*body, Player(), Look(PLAYER, shift=2.0, layer=2))
+            look = Look(PLAYER, shift=2.0, layer=2)
+            self.player = esper.create_entity(ec.Position(*self.respawn), *hero(), look)
         super().step()
         if esper.entity_exists(self.player):
             self.look_at = esper.component_for_entity(self.player, ec.Position).xy

@@ -59,6 +59,17 @@ class Judges:
             first is None and second is None for _, first, second in self._judges
         )
 
+    def allows(self, first: int, second: int, has: Callable[[int, type | None], bool]) -> bool:
+        """Tell whether two entities, the lower id first, may meet as of now; raises what they do.
+
+        `has` tells whether an entity has a component of a type, or of none in particular.
+        """
+        return all(
+            allows(first, second)
+            for allows, one, other in self._judges
+            if (has(first, one) and has(second, other)) or (has(second, one) and has(first, other))
+        )
+
     def _judge(self, one: int, other: int) -> bool:
         """Tell whether two bodies, given by their rows, may meet; never raises."""
         ids = self._roster.views.ids

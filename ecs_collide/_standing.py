@@ -10,6 +10,9 @@ from ecs_collide._questions import Questions
 from ecs_collide._step_events import axis_normal
 from ecs_collide._subscribers import Unsubscribe
 from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
+from ecs_collide.traits import Filter
+
+_MEETS_ALL = Filter()
 
 _LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
 
@@ -130,6 +133,32 @@ class Standing(Questions):
             row = self._row(entity)
             under = -1 if platform is None else self._row(platform)
             return bool(self._timeline.contacts.drop(row, under))
+
+    def may_meet(self, first: int, second: int) -> bool:
+        """Return whether two bodies are anything to each other, by `Filter` and `filter_pairs`.
+
+        As components say now.  It says nothing of where they are and how they answer.
+
+        Raises
+        ------
+        KeyError
+            One of them is no body.
+        """
+        first, second = min(first, second), max(first, second)
+        for entity in (first, second):
+            self._row(entity)
+        world = self.world
+        world.require_current()
+
+        def has(entity: int, kind: type | None) -> bool:
+            return kind is None or world.component(entity, kind) is not None
+
+        one, other = (world.component(entity, Filter) or _MEETS_ALL for entity in (first, second))
+        if one.group != 0 and one.group == other.group:
+            met = one.group > 0
+        else:
+            met = bool(one.categories & other.mask and other.categories & one.mask)
+        return met and self._judges.allows(first, second, has)
 
     def filter_pairs(
         self,

@@ -21,7 +21,8 @@ from xml.etree.ElementTree import ParseError
 
 import esper
 
-from ecs_collide.components import Extents, Position
+from ecs_collide.components import Extents, Position, Sensor
+from ecs_collide.traits import Carry, OneWay
 
 try:
     import pytiled_parser
@@ -95,6 +96,12 @@ class LevelObject:
         Custom properties by name; those of its tile where it has none itself.
     tile : int
         The tile's number in the map (see `tile_number`), 0 if it is no tile.
+
+    Notes
+    -----
+    Three properties of the type bool, where they are true, have a component each:
+    ``one_way`` a `OneWay` that is solid from above, ``carry`` a `Carry` for what stands on it,
+    ``sensor`` a `Sensor`.
     """
 
     id: int
@@ -106,9 +113,23 @@ class LevelObject:
     properties: Mapping[str, Any]
     tile: int = 0
 
-    def components(self) -> tuple[Position, Extents]:
-        """Return new components for an entity that fills the object."""
-        return Position(*self.centre), Extents(*self.half)
+    def components(self) -> tuple[Any, ...]:
+        """Return new components for an entity that fills the object.
+
+        `Position` and `Extents`, and those that its properties ask for.
+
+        Raises
+        ------
+        ValueError
+            Such a property has another type than bool.
+        """
+        traits = (("one_way", lambda: OneWay((0, 1))), ("carry", Carry), ("sensor", Sensor))
+        asked = [
+            make
+            for name, make in traits
+            if _flag(self.properties, name, f"object {self.id} ({self.name or 'no name'})")
+        ]
+        return Position(*self.centre), Extents(*self.half), *(make() for make in asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +273,7 @@ def _layers(
 ) -> Iterator[tuple[Any, tuple[float, float], bool | None]]:
     """Yield the layers inside all groups with their offset and whether they are solid."""
     for layer in layers:
-        own = _solid(layer.properties, f"layer {layer.name!r}")
+        own = _flag(layer.properties, "solid", f"layer {layer.name!r}")
         says = solid if own is None else own
         place = (offset[0] + layer.offset.x, offset[1] + layer.offset.y)
         if isinstance(layer, pytiled_parser.LayerGroup):
@@ -261,12 +282,12 @@ def _layers(
             yield layer, place, says
 
 
-def _solid(properties: Mapping[str, Any] | None, owner: str) -> bool | None:
-    value = (properties or {}).get("solid")
+def _flag(properties: Mapping[str, Any] | None, name: str, owner: str) -> bool | None:
+    value = (properties or {}).get(name)
     if value is None or isinstance(value, bool):
         return value
     raise ValueError(
-        f"the property solid of {owner} is {value!r} ({type(value).__name__}); "
+        f"the property {name} of {owner} is {value!r} ({type(value).__name__}); "
         "give it the type bool in Tiled"
     )
 
@@ -295,7 +316,7 @@ def _solid_cells(
                 number = tile_number(gid)
                 if number not in is_solid:
                     _, tile = _tile(number, parsed)
-                    own = _solid(tile and tile.properties, f"tile {number}")
+                    own = _flag(tile and tile.properties, "solid", f"tile {number}")
                     is_solid[number] = bool(solid) if own is None else own
                 if is_solid[number]:
                     yield column, row

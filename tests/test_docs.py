@@ -30,6 +30,7 @@ MODULES = [
     "responses",
     "impacts",
     "_snapshots",
+    "character",
 ]
 
 

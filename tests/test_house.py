@@ -95,7 +95,7 @@ ORDER = [
     # floor 5: the public names
     "__init__",
 ]
-EXTRAS = ["tiled"]
+EXTRAS = ["tiled", "character", "_stride"]
 TYPED = ["_kernels._memory", "_kernels._curve", "_kernels._lanes"]  # that are Python in both lives
 
 

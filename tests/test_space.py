@@ -498,3 +498,35 @@ def test_rays_in_bulk_are_single_rays():
             assert hit.normal == tuple(hits.normals[i])
     with pytest.raises(ValueError, match="must have 2 axes in this space"):
         space.cast_rays((0, 0, 0), (1, 1, 1))
+
+
+def test_space_says_who_may_meet():
+    one, other, third = (box((9 * k, 0), (1, 1)) for k in range(3))
+    esper.add_component(third, Enemy())
+    space = ec.install()
+    esper.process(1 / 60)
+
+    assert space.may_meet(one, other)
+    esper.add_component(one, ec.Filter(categories=2, mask=1))  # from now on
+    esper.add_component(other, ec.Filter(categories=1, mask=4))
+    assert not space.may_meet(one, other)
+    assert not space.may_meet(other, one)
+    assert space.may_meet(one, third)  # which is of the first category, and meets all
+    esper.component_for_entity(one, ec.Filter).mask = 2
+    assert not space.may_meet(one, third)
+    for entity, group in ((one, 3), (other, 3), (third, -3)):
+        esper.add_component(entity, ec.Filter(group=group, mask=0))
+    assert space.may_meet(one, other)
+    assert not space.may_meet(one, third)
+
+    for entity in (one, other, third):
+        esper.remove_component(entity, ec.Filter)
+    asked = []
+    allow = space.filter_pairs(lambda *pair: asked.append(pair), Enemy)
+    assert space.may_meet(one, other)
+    assert not space.may_meet(third, one)
+    assert asked == [(one, third)]
+    allow()
+    assert space.may_meet(third, one)
+    with pytest.raises(KeyError):
+        space.may_meet(one, 99)

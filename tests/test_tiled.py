@@ -11,7 +11,8 @@ from pathlib import Path
 import esper
 import pytest
 
-from ecs_collide.components import Extents, Position
+from ecs_collide.components import Extents, Position, Sensor
+from ecs_collide.traits import Carry, OneWay
 
 try:
     import pytiled_parser  # noqa: F401
@@ -198,6 +199,32 @@ def test_objects_keep_names_types_and_properties(load: Load) -> None:
     assert door.properties == {"to": "cellar"}
     assert (door.centre, door.half) == ((21.0, 17.0), (10.0, 5.0))
     assert (start.centre, start.half) == ((8.5, 14.75), (0.0, 0.0))
+
+
+def test_properties_of_objects_become_components(load: Load) -> None:
+    def thing(number: int, *names: str, value: str = "true", kind: str = "bool") -> str:
+        said = "".join(f'<property name="{name}" type="{kind}" value="{value}"/>' for name in names)
+        properties = f"<properties>{said}</properties>" if said else ""
+        return f'<object id="{number}" x="0" y="0" width="8" height="4">{properties}</object>'
+
+    level = load(
+        object_layer(
+            thing(1),
+            thing(2, "one_way"),
+            thing(3, "carry", "sensor"),
+            thing(4, "one_way", value="false"),
+            thing(5, "carry", value="1", kind="int"),
+        )
+    )
+
+    body = [Position(4, 28), Extents(4, 2)]
+    plain, plank, zone, off, wrong = level.objects
+    assert list(plain.components()) == body
+    assert list(plank.components()) == [*body, OneWay((0, 1))]
+    assert list(zone.components()) == [*body, Carry(), Sensor()]
+    assert list(off.components()) == body
+    with pytest.raises(ValueError, match=r"property carry of object 5 .* give it the type bool"):
+        wrong.components()
 
 
 def test_tile_object_stands_on_its_point_and_inherits_from_its_tile(load: Load) -> None:

@@ -13,6 +13,7 @@ from tests.demos.conftest import STEPS, need
 need("pytiled_parser")
 
 from demos import _machines, platformer  # noqa: E402
+from ecs_collide.character import Character  # noqa: E402
 
 if TYPE_CHECKING:
     from demos.platformer import Platformer
@@ -129,6 +130,20 @@ def test_lift_carries_the_player_up(game: Platformer) -> None:
     assert sum(gap < 1e-9 for _, gap in heights) > 200
 
 
+def test_player_jumps_onto_the_planks_and_drops_through_them(game: Platformer) -> None:
+    run(game, 5)
+    place = esper.component_for_entity(game.player, ec.Position)
+    start = place.y
+
+    game.keys.jump = True
+    run(game, 60)
+    assert place.y == pytest.approx(start + 3 * 32)
+
+    game.keys.jump, game.keys.down = False, True
+    run(game, 60)
+    assert place.y == pytest.approx(start)
+
+
 def test_lift_that_presses_the_player_to_the_ground_kills(game: Platformer) -> None:
     lift = game.lifts["well"]
     place = esper.component_for_entity(lift_entity(lift), ec.Position)
@@ -229,12 +244,13 @@ def test_ground_that_is_deleted_is_no_ground(game: Platformer) -> None:
     place = esper.component_for_entity(crate, ec.Position)
     place_player(game, place.x, place.y + 40)
     run(game, 30)
-    assert _machines.footing(game.space, game.player) == 0.0
+    character = esper.component_for_entity(game.player, Character)
+    assert (character.on_ground, character.ground) == (True, crate)
 
     esper.delete_entity(crate)
     run(game, 1)
 
-    assert _machines.footing(game.space, game.player) is None
+    assert not character.on_ground
 
 
 def test_checkpoint_is_where_the_next_player_starts(game: Platformer) -> None:

@@ -1,0 +1,917 @@
+"""Characters: they walk, jump, climb and ride as exactly as the bodies they are."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide.character import Character, CharacterSystem, install_characters
+
+DT = 1 / 64  # a power of two: sums of steps are exact
+WALK = 128.0  # 2 units a step
+
+Choose = Callable[[int], int]
+
+
+class Play:
+    """A small level of boxes in the current world, and one character in it."""
+
+    def __init__(self, dim: int = 2, **settings: object) -> None:
+        self.dim = dim
+        given = {"walk_speed": WALK, "acceleration": math.inf, "deceleration": math.inf}
+        self.hero = Character(**{**given, "step_height": 8.0, **settings})
+        self.space = ec.install(dim=dim)
+        install_characters(self.space)
+
+    def box(self, low: tuple[float, ...], high: tuple[float, ...], *more: object) -> int:
+        centre = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+        half = [(b - a) / 2 for a, b in zip(low, high, strict=True)]
+        return esper.create_entity(ec.Position(*centre), ec.Extents(*half), *more)
+
+    def enter(self, *feet: float, half: tuple[float, ...] = (8.0, 16.0)) -> None:
+        """Put the character's feet somewhere: the middle of its lower side, where up is +y."""
+        x, y, *z = feet
+        self.place = ec.Position(x, y + half[1], *z)
+        self.half = ec.Extents(*half)
+        self.velocity = ec.Velocity(0, 0)
+        self.entity = esper.create_entity(
+            self.place, self.half, self.velocity, ec.Slide(), self.hero
+        )
+        self.step(2)
+        assert self.hero.on_ground
+
+    def step(self, n: int = 1, dt: float = DT) -> None:
+        for _ in range(n):
+            esper.process(dt)
+            for other in self.space.entities:
+                if other != self.entity and not esper.has_component(other, ec.OneWay):
+                    assert not inside(self.space, self.entity, other)
+
+    @property
+    def feet(self) -> float:
+        return self.place.y - self.half.y
+
+
+def inside(space: ec.Space, one: int, other: int) -> bool:
+    """Tell whether two bodies overlap by more than rounding."""
+    (a, b), (c, d) = space.bounds(one), space.bounds(other)
+    return all(min(q, s) - max(p, r) > 1e-9 for p, q, r, s in zip(a, b, c, d, strict=True))
+
+
+def stairs(play: Play, rise: float, tread: float, n: int) -> None:
+    """Build a floor, n steps up, a landing, n steps down, and a floor again."""
+    play.box((-500, -32), (0, 0))
+    heights = [*range(1, n + 1), n, n, *range(n, 0, -1)]
+    for k, level in enumerate(heights):
+        play.box((k * tread, -32), ((k + 1) * tread, level * rise))
+    play.box((len(heights) * tread, -32), (len(heights) * tread + 500, 0))
+
+
+# -- walking --
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("phase", range(20))
+def test_no_seam_of_a_thousand_stops_it_at_any_phase(phase: int, n_steps: Choose) -> None:
+    play = Play()
+    n = n_steps(1000)
+    side = 2.0 + 0.1 * phase  # about one seam in each step
+    for k in range(n + 30):
+        play.box((k * side - 20, -8), ((k + 1) * side - 20, 0))
+    play.enter(phase / 20, 0)
+    start = play.place.x
+
+    play.hero.walk = 1.0
+    for k in range(1, int(n * side / 2) + 1):
+        esper.process(DT)
+        assert play.hero.on_ground
+        assert (play.velocity.x, play.velocity.y) == (WALK, 0)
+        assert play.place.x == pytest.approx(start + k * WALK * DT, abs=1e-9)
+        assert abs(play.feet) < 1e-12
+    assert play.place.x > (n - 1) * side
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(
+    ("rise", "tread", "n"),
+    [(8.0, 8.0, 6), (8.0, 11.0, 6), (8.0, 16.0, 6), (1.0, 1.0, 48), (1.5, 0.7, 32)],
+)
+def test_stairs_up_and_down_keep_it_on_the_ground(rise: float, tread: float, n: int) -> None:
+    play = Play()
+    stairs(play, rise, tread, n)
+    play.enter(-37.3, 0)
+
+    play.hero.walk = 1.0
+    highest = 0.0
+    for k in range(1, 200):
+        play.step()
+        highest = max(highest, play.feet)
+        assert play.hero.on_ground
+        assert play.place.x == pytest.approx(-37.3 + k * 2)  # it is never held up
+
+    assert highest == pytest.approx(48)
+    assert play.feet == pytest.approx(0)
+    assert not any(event.reason is ec.EndReason.TELEPORTED for event in play.space.contacts_ended)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(("height", "passes"), [(8.0, True), (9.0, False)])
+@pytest.mark.parametrize("start", [-30.0, -8.0, -9.0])  # from afar, against it, within a step
+def test_a_step_one_unit_too_high_stops_it(height: float, passes: bool, start: float) -> None:
+    play = Play()
+    play.box((-100, -32), (0, 0))
+    play.box((0, -32), (100, height))
+    play.enter(start, 0)
+
+    play.hero.walk = 1.0
+    play.step(30)
+
+    if passes:
+        assert play.feet == pytest.approx(height)
+        assert play.place.x > 10
+    else:
+        assert (play.place.x, play.feet) == (-8, 0)
+    assert play.hero.on_ground
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("start", [-40.0, -39.3, -38.1])
+@pytest.mark.parametrize(("rise", "tread"), [(7.0, 1.8), (7.9, 2.0), (5.0, 1.3)])
+def test_steep_stairs_are_climbed_without_a_stop(rise: float, tread: float, start: float) -> None:
+    play = Play()
+    stairs(play, rise, tread, n=12)
+    play.enter(start, 0)
+
+    play.hero.walk = 1.0
+    for k in range(1, int((12 * tread - start) / 2)):
+        play.step()
+        assert play.hero.on_ground
+        assert play.place.x == pytest.approx(start + 2 * k)
+    assert play.feet == pytest.approx(12 * rise)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("start", [-60.0, -59.3, -58.1, -8.0])
+def test_a_wall_of_narrow_ledges_is_no_stair(start: float) -> None:
+    play = Play()
+    stairs(play, rise=6.0, tread=1.2, n=8)
+    play.enter(start, 0)
+
+    play.hero.walk = 1.0
+    play.step(60)
+
+    assert (play.place.x, play.feet) == (-8, 0)
+
+
+@pytest.mark.usefixtures("world")
+def test_a_step_of_two_bodies_counts_as_high_as_both() -> None:
+    play = Play()
+    play.box((-100, -32), (0, 0))
+    play.box((0, -32), (100, 5))
+    top = play.box((0, 5), (100, 8))
+    play.enter(-20, 0)
+
+    play.hero.walk = 1.0
+    play.step(20)
+    assert (play.feet, play.hero.ground) == (pytest.approx(8), top)
+
+
+@pytest.mark.usefixtures("world")
+def test_a_low_ceiling_over_a_step_keeps_it_off() -> None:
+    play = Play()
+    play.box((-100, -32), (0, 0))
+    play.box((0, -32), (100, 6))
+    play.box((-4, 32 + 5), (100, 100))  # 37 above the floor: it is 32 high, and rises by 6
+    play.enter(-30, 0)
+
+    play.hero.walk = 1.0
+    play.step(40)
+
+    assert (play.place.x, play.feet) == (-8, 0)
+    assert play.hero.on_ground
+
+
+@pytest.mark.usefixtures("world")
+def test_what_it_does_not_meet_is_no_step_and_no_ground() -> None:
+    play = Play()
+    play.box((-100, -32), (200, 0))
+    play.box((0, 0), (8, 6), ec.Sensor())
+    play.box((40, 0), (48, 6), ec.Filter(categories=2))
+    ghost = play.box((80, 0), (88, 6))
+    play.box((120, -6), (128, 6), ec.OneWay((0, 1)))
+    play.space.filter_pairs(lambda first, second: ghost not in (first, second))
+    play.enter(-30, 0)
+    esper.add_component(play.entity, ec.Filter(mask=1))
+
+    play.hero.walk = 1.0
+    for _ in range(100):
+        esper.process(DT)
+        assert play.feet == 0
+        assert play.hero.on_ground
+    assert play.place.x == 170
+
+
+@pytest.mark.usefixtures("world")
+def test_walking_off_an_edge_that_is_no_step_falls() -> None:
+    play = Play()
+    play.box((-100, -32), (0, 0))
+    play.box((0, -32), (100, -9))
+    play.enter(-10, 0)
+
+    play.hero.walk = 1.0
+    play.step(12)
+    assert not play.hero.on_ground
+    assert -9 < play.feet < 0
+    play.step(20)
+    assert play.hero.on_ground
+    assert play.feet == -9
+
+
+@pytest.mark.usefixtures("world")
+def test_speed_grows_and_dwindles_as_said() -> None:
+    play = Play(acceleration=640.0, deceleration=320.0)
+    play.box((-1000, -32), (1000, 0))
+    play.enter(0, 0)
+
+    speeds = []
+    for wish in [1.0] * 15 + [0.0] * 30:
+        play.hero.walk = wish
+        play.step()
+        speeds.append(play.velocity.x)
+
+    assert speeds[:13] == [*range(10, 130, 10), 128]
+    assert speeds[15:41] == [*range(123, 0, -5), 0]
+
+
+# -- jumping --
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("dts", [[1 / 64], [1 / 60], [1 / 120, 1 / 48], [1 / 200]])
+def test_a_jump_is_as_high_and_long_as_the_formula(dts: list[float]) -> None:
+    play = Play(jump_height=96.0, time_to_top=0.375)
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
+
+    play.hero.jump = True
+    heights, time = [0.0], 0.0
+    while time < 0.75:
+        dt = dts[len(heights) % len(dts)]
+        play.step(dt=dt)
+        time += dt
+        heights.append(play.feet)
+        left = time - 0.375
+        assert play.feet == pytest.approx(max(96.0 * (1 - (left / 0.375) ** 2), 0), abs=1e-9)
+    play.step(dt=dts[0])
+
+    assert play.hero.on_ground
+    assert max(heights) == pytest.approx(96.0, abs=96.0 * (max(dts) / 0.375) ** 2)
+
+
+@pytest.mark.usefixtures("world")
+def test_letting_go_cuts_a_jump() -> None:
+    play = Play(jump_height=96.0, time_to_top=0.375, jump_cut=0.5)
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
+    hero = play.hero
+
+    hero.jump = True
+    play.step(2)
+    low = play.feet
+    hero.jump = False
+    highest = 0.0
+    for _ in range(60):
+        play.step()
+        highest = max(highest, play.feet)
+
+    # From there on as a jump of half the speed: a quarter of the height.
+    assert highest == pytest.approx(low + 96.0 / 4, abs=0.5)
+    assert hero.on_ground
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(("late", "jumps"), [(1, True), (6, True), (7, False)])
+def test_coyote_time_to_the_step(late: int, jumps: bool) -> None:
+    play = Play(coyote_time=6 * DT)
+    play.box((-100, -32), (0, 0))
+    play.enter(4, 0)  # two steps from the end of its ground
+    hero = play.hero
+
+    hero.walk = 1.0
+    play.step(2)
+    assert hero.on_ground  # as the last step began
+    play.step(late - 1)  # so many began in the air
+    hero.jump = True
+    play.step()
+
+    assert not hero.on_ground
+    assert hero.jumping == jumps
+    assert (play.velocity.y > 0) == jumps
+
+
+@pytest.mark.usefixtures("world")
+def test_a_second_jump_needs_ground() -> None:
+    play = Play(coyote_time=1.0)
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
+
+    play.hero.jump = True
+    play.step(2)
+    play.hero.jump = False
+    play.step(2)
+    speed = play.velocity.y
+    play.hero.jump = True
+    play.step()
+
+    assert play.velocity.y < speed
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(("early", "jumps"), [(0, True), (5, True), (6, False)])
+def test_jump_buffer_to_the_step(early: int, jumps: bool) -> None:
+    play = Play(jump_buffer=5 * DT, jump_height=96.0, time_to_top=0.375)
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
+    hero = play.hero
+
+    hero.jump = True
+    play.step()  # 48 steps to the ground
+    hero.jump = False
+    esper.component_for_entity(play.entity, ec.Velocity).y = 0.0
+    hero.jumping = False
+    falls = 0
+    while play.feet > 0:
+        play.step()
+        falls += 1
+    # Once more, now that it is known how long it falls.
+    play.step()
+    hero.jump = True
+    play.step()
+    hero.jump = False
+    play.velocity.y = 0.0
+    hero.jumping = False
+    play.step(falls - early)
+    hero.jump = True
+    play.step()
+    hero.jump = False
+    play.step(early)
+
+    assert (play.velocity.y > 0) == jumps
+
+
+@pytest.mark.usefixtures("world")
+def test_in_the_air_it_falls_and_steers_no_more_than_it_may() -> None:
+    play = Play(acceleration=640.0, air_control=0.5, fall_speed=200.0)
+    play.box((-100, -32), (0, 0))
+    play.enter(7, 0)
+
+    play.hero.walk = 1.0
+    while play.hero.on_ground:
+        play.step()
+    speed = play.velocity.x
+    for k in range(1, 10):
+        play.step()
+        assert play.velocity.x == min(speed + k * 640 * 0.5 * DT, WALK)
+    play.step(60)
+    assert play.velocity.y == -200
+
+
+# -- lifts --
+
+
+class Shuttle(esper.Processor):
+    """Moves a lift to and fro: so many steps each way."""
+
+    def __init__(self, velocity: ec.Velocity, way: tuple[float, float], steps: int) -> None:
+        self.velocity, self.way, self.steps, self.n = velocity, way, steps, 0
+
+    def process(self, dt: float) -> None:
+        sign = -1 if self.n // self.steps % 2 else 1
+        self.velocity.set(sign * self.way[0], sign * self.way[1])
+        self.n += 1
+
+
+def lift(play: Play, way: tuple[float, float], *more: object) -> tuple[int, ec.Position]:
+    """Let the character stand on a lift, and the lift begin to move."""
+    velocity = ec.Velocity(0, 0)
+    entity = play.box((-32, -8), (32, 0), velocity, *more)
+    play.enter(0, 0)
+    esper.add_processor(Shuttle(velocity, way, 16), priority=200)
+    return entity, esper.component_for_entity(entity, ec.Position)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("way", [(0.0, 96.0), (96.0, 0.0), (64.0, -128.0)])
+def test_a_lift_that_turns_round_carries_without_a_flicker(way: tuple[float, float]) -> None:
+    play = Play()
+    entity, place = lift(play, way, ec.Carry())
+    off = play.place.x - place.x, play.place.y - place.y
+
+    for _ in range(100):
+        play.step()
+        assert (play.hero.on_ground, play.hero.ground) == (True, entity)
+        assert play.place.x - place.x == pytest.approx(off[0], abs=1e-9)
+        assert play.place.y - place.y == pytest.approx(off[1], abs=1e-9)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("speed", [96.0, 300.0])
+def test_it_keeps_to_a_lift_that_does_not_carry(speed: float) -> None:
+    play = Play()
+    lift(play, (0.0, speed))
+
+    for _ in range(100):
+        play.step()
+        assert play.hero.on_ground
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("on_crate", [False, True])
+def test_a_jump_off_a_lift_keeps_its_speed(on_crate: bool) -> None:
+    play = Play(jump_height=96.0, time_to_top=0.375)
+    velocity = ec.Velocity(0, 0)
+    play.box((-32, -8), (32, 0), velocity, ec.Carry())
+    if on_crate:
+        play.box((-16, 0), (16, 16), ec.Velocity(0, 0), ec.Slide())
+    play.enter(0, 16 * on_crate)
+    velocity.set(100, 50)
+    play.step(3)
+    start = play.place.xy
+
+    play.hero.jump = True
+    for k in range(1, 20):
+        play.step()
+        t = k * DT
+        assert play.place.x == pytest.approx(start[0] + 100 * t)
+        rise = 50 * t + play.hero.jump_speed * t - play.hero.gravity * t * t / 2
+        assert play.place.y == pytest.approx(start[1] + rise)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("way", [(0.0, 96.0), (96.0, 0.0), (-96.0, -96.0), (-200.0, 0.0)])
+@pytest.mark.parametrize("acceleration", [math.inf, 640.0])
+def test_it_climbs_a_step_on_a_moving_lift(way: tuple[float, float], acceleration: float) -> None:
+    play = Play(acceleration=acceleration)
+    moving = [ec.Velocity(0, 0), ec.Velocity(0, 0)]
+    play.box((-200, -8), (200, 0), moving[0], ec.Carry())
+    step = play.box((20, 0), (200, 8), moving[1], ec.Carry())
+    place = esper.component_for_entity(step, ec.Position)
+    play.enter(-20, 0)
+
+    play.hero.walk = 1.0
+    speed = 0.0
+    for _ in range(50):
+        for velocity in moving:
+            velocity.set(*way)
+        away = play.place.x - place.x
+        play.step()
+        away = play.place.x - place.x - away
+        assert play.hero.on_ground
+        assert play.feet < place.y + 4 + 1e-9
+        assert away == pytest.approx(min(speed + acceleration * DT, WALK) * DT)
+        speed = away / DT
+    assert play.hero.ground == step
+    assert play.feet == pytest.approx(place.y + 4)
+    assert play.velocity.xy == pytest.approx((WALK, 0))
+
+
+@pytest.mark.usefixtures("world")
+def test_speed_taken_off_a_lift_is_slowed_down_on_the_ground() -> None:
+    play = Play(deceleration=320.0, jump_height=16.0, time_to_top=0.25)
+    velocity = ec.Velocity(0, 0)
+    play.box((-40, -8), (10, 0), velocity, ec.Carry())
+    play.box((10, -100), (500, -9))
+    play.enter(0, 0)
+    velocity.set(100, 0)
+    play.hero.jump = True
+    play.step()
+    velocity.set(-100, 0)
+    while not play.hero.on_ground:
+        play.step()
+        speed = play.velocity.x
+        assert speed == 100 or play.hero.on_ground
+
+    assert speed == pytest.approx(100 - 320 * DT)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("speed", [32.0, -32.0])
+def test_it_walks_onto_a_lift_that_moves_beside_it(speed: float) -> None:
+    play = Play()
+    play.box((-100, -32), (0, 0))
+    velocity = ec.Velocity(0, 0)
+    lift = play.box((0, -32), (200, 5), velocity, ec.Carry())
+    play.enter(-18, 0)
+
+    play.hero.walk = 1.0
+    velocity.set(0, speed)
+    for k in range(1, 20):
+        play.step()
+        assert play.hero.on_ground
+        assert play.place.x == pytest.approx(-18 + 2 * k)
+    assert play.hero.ground == lift
+
+
+@pytest.mark.usefixtures("world")
+def test_a_step_that_turns_up_in_the_middle_of_a_stride_costs_no_speed() -> None:
+    play = Play(acceleration=64.0)
+    play.box((-500, -32), (500, 0))
+    play.enter(-200, 0)
+    play.hero.walk = 1.0
+    play.step(140)
+    start = play.place.x
+    ghost = ec.Filter(mask=0)
+    step = play.box((start + 9, 0), (start + 109, 6), ghost)  # 1 unit before it, next time
+    play.place.x -= 2.0
+
+    play.step()  # the step is a body now, and is to be met
+    assert play.place.x == start
+    esper.remove_component(step, ec.Filter)
+    play.step()
+    assert play.place.x == pytest.approx(start + 1)
+    assert play.feet == pytest.approx(6)
+    play.step()
+    assert (play.place.x, play.velocity.x) == (pytest.approx(start + 3), WALK)
+
+
+# -- platforms and corners --
+
+
+@pytest.mark.usefixtures("world")
+def test_it_jumps_through_a_platform_stands_on_it_and_drops() -> None:
+    play = Play(jump_height=64.0, time_to_top=0.375)
+    ground = play.box((-100, -32), (100, 0))
+    platform = play.box((-100, 40), (100, 48), ec.OneWay((0, 1)))
+    play.enter(0, 0)
+    hero = play.hero
+
+    hero.jump = True
+    play.step(60)
+    assert (play.feet, hero.ground) == (pytest.approx(48), platform)
+    hero.jump = False
+    play.step(10)
+    assert play.feet == pytest.approx(48)
+
+    hero.drop = True
+    play.step()
+    hero.drop = False
+    assert not hero.on_ground
+    play.step(40)
+    assert (play.feet, hero.ground, hero.on_ground) == (0, ground, True)
+
+
+@pytest.mark.usefixtures("world")
+def test_the_press_that_drops_does_not_jump() -> None:
+    play = Play(jump_buffer=0.5)
+    play.box((-100, -32), (100, -10))
+    play.box((-100, -8), (100, 0), ec.OneWay((0, 1)))
+    play.enter(0, 0)
+
+    play.hero.jump = play.hero.drop = True
+    play.step()
+    play.hero.drop = False
+    play.step(20)
+
+    assert play.hero.on_ground
+    assert play.feet == pytest.approx(-10)
+
+
+@pytest.mark.usefixtures("world")
+def test_it_walks_down_steps_inside_a_platform() -> None:
+    play = Play()
+    stairs(play, rise=8.0, tread=16.0, n=4)
+    play.box((-500, -40), (500, 200), ec.OneWay((0, 1)))
+    play.enter(-40, 0)
+
+    play.hero.walk = 1.0
+    for k in range(1, 150):
+        play.step()
+        assert play.hero.on_ground
+        assert play.place.x == pytest.approx(-40 + 2 * k)
+
+
+@pytest.mark.usefixtures("world")
+def test_a_gap_between_two_corners_that_is_too_narrow_is_none() -> None:
+    play = Play(corner=6.0, jump_height=96.0, time_to_top=0.375)
+    play.box((-100, -32), (100, 0))
+    play.box((4, 52), (100, 200))
+    play.box((-100, 52), (-11, 200))
+    play.enter(0, 0)
+
+    play.hero.jump = True
+    for _ in range(30):
+        play.step()
+        assert play.place.x == 0
+
+
+@pytest.mark.usefixtures("world")
+def test_dropping_where_there_is_no_platform_does_nothing() -> None:
+    play = Play()
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
+
+    play.hero.drop = True
+    play.step(5)
+
+    assert play.hero.on_ground
+    assert play.feet == 0
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("gap", [1.0, 3.0, 40.0])
+@pytest.mark.parametrize(("clip", "passes"), [(5.0, True), (7.0, False)])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_ceiling_corner_that_is_clipped_a_little_is_passed(
+    gap: float, clip: float, passes: bool, side: int
+) -> None:
+    play = Play(corner=6.0, jump_height=96.0, time_to_top=0.375)
+    play.box((-100, -32), (100, 0))
+    edge = side * (8 - clip)  # its half width is 8
+    low, high = sorted((edge, side * 100))
+    play.box((low, 32 + gap), (high, 200))
+    play.enter(0, 0)
+
+    play.hero.jump = True
+    highest = 0.0
+    for _ in range(40):
+        play.step()
+        highest = max(highest, play.feet)
+
+    if passes:
+        assert highest > 95.5
+        assert play.place.x == pytest.approx(-side * clip)
+    else:
+        assert highest == pytest.approx(gap)
+        assert play.place.x == 0
+
+
+@pytest.mark.usefixtures("world")
+def test_a_corner_is_not_passed_against_the_wish_nor_into_a_wall() -> None:
+    for wish, wall in ((0.05, False), (0.0, True)):
+        play = Play(corner=6.0, jump_height=96.0, time_to_top=0.375)
+        play.box((-100, -32), (100, 0))
+        play.box((4, 52), (100, 200))
+        if wall:
+            play.box((-100, 0), (-9, 200))
+        play.enter(0, 0)
+        play.hero.walk, play.hero.jump = wish, True
+
+        highest = 0.0
+        for k in range(1, 30):
+            play.step()
+            highest = max(highest, play.feet)
+            assert play.place.x == pytest.approx(wish * 2 * k)
+
+        assert highest == pytest.approx(20)
+        esper.clear_database()
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(("missing", "lands"), [(5.0, True), (7.0, False)])
+def test_a_ledge_that_is_missed_a_little_is_reached(missing: float, lands: bool) -> None:
+    play = Play(corner=6.0, jump_height=96.0, time_to_top=0.375)
+    play.box((-100, -32), (100, 0))
+    ledge = play.box((12, 0), (100, 96 + missing))
+    play.enter(4, 0)
+
+    play.hero.walk, play.hero.jump = 1.0, True
+    play.step(44)
+
+    assert (play.hero.ground == ledge) == lands
+    if lands:
+        assert play.feet == pytest.approx(96 + missing)
+
+
+# -- everywhere --
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("dt", [1 / 4, 1.0, 1 / 30])
+def test_nothing_is_walked_through_however_long_a_step_is(dt: float) -> None:
+    play = Play(walk_speed=2000.0, corner=6.0, snap_distance=20.0)
+    stairs(play, rise=8.0, tread=13.0, n=6)
+    play.box((400, -32), (401, 300))
+    play.box((-401, -32), (-400, 300))
+    play.box((-500, 250), (500, 251))
+    play.enter(-37.3, 0)
+
+    for k in range(120):
+        play.hero.walk = 1.0 if k % 20 < 12 else -1.0
+        play.hero.jump = k % 7 == 0
+        play.step(dt=dt)
+        assert -392 - 1e-9 <= play.place.x <= 392 + 1e-9
+        assert -1e-9 <= play.feet <= 250 - 32
+
+
+@pytest.mark.usefixtures("world")
+def test_a_world_upside_down_is_the_same_world() -> None:
+    tracks = []
+    for sign in (1, -1):
+        play = Play(up=(0, sign), jump_height=64.0, time_to_top=0.375)
+
+        def box(x0: float, y0: float, x1: float, y1: float, *more: object) -> None:
+            low, high = sorted((sign * y0, sign * y1))  # noqa: B023
+            play.box((x0, low), (x1, high), *more)  # noqa: B023
+
+        box(-200, -32, 0, 0)
+        box(0, -32, 20, 8)
+        box(20, -32, 40, 16)
+        box(40, -32, 400, 8)
+        box(100, 40, 140, 44, ec.OneWay((0, sign)))
+        box(200, 8 + 32 + 20, 300, 100)
+        play.place, play.half = ec.Position(-30, sign * 16), ec.Extents(8, 16)
+        play.entity = esper.create_entity(
+            play.place, play.half, ec.Velocity(0, 0), ec.Slide(), play.hero
+        )
+        track = []
+        for k in range(200):
+            play.hero.walk = 1.0
+            play.hero.jump = k % 40 > 30
+            play.hero.drop = k % 50 == 0
+            esper.process(DT)
+            track.append((play.place.x, sign * play.place.y, play.hero.on_ground))
+        tracks.append(track)
+        esper.clear_database()
+
+    assert tracks[0] == tracks[1]
+    assert max(y for _, y, _ in tracks[0]) > 60
+
+
+@pytest.mark.usefixtures("world")
+def test_three_dimensions_with_up_along_z() -> None:
+    play = Play(dim=3, up=(0, 0, 1), jump_height=64.0, time_to_top=0.375)
+    play.box((-200, -200, -32), (0, 200, 0))
+    play.box((0, -200, -32), (200, 200, 8))
+    play.box((-200, 100, -32), (200, 200, 9))
+    place = ec.Position(-40, 0, 16)
+    velocity = ec.Velocity(0, 0)
+    play.entity = esper.create_entity(place, ec.Extents(8, 8, 16), velocity, ec.Slide(), play.hero)
+    play.step(2)
+
+    play.hero.walk, play.hero.across = 1.0, 1.0
+    for _ in range(60):
+        play.step()
+        assert play.hero.on_ground
+        assert math.hypot(velocity.x, velocity.y) <= WALK * (1 + 1e-12)
+
+    assert place.z == pytest.approx(8 + 16)  # up the one step
+    play.step(20)
+    assert place.y == pytest.approx(100 - 8) or place.z == pytest.approx(9 + 16)
+    play.hero.walk = play.hero.across = 0.0
+    play.hero.jump = True
+    floor, top = place.z, 0.0
+    for _ in range(24):
+        play.step()
+        top = max(top, place.z)
+    assert top - floor == pytest.approx(64.0)
+
+
+def adventure(n: int, break_at: int | None = None) -> tuple[list[bytes], bytes | None]:
+    """Play a long scene; return each step's bits, going back to a step in the middle at its end."""
+    play = Play(acceleration=900.0, deceleration=700.0, jump_height=64.0, time_to_top=0.375)
+    stairs(play, rise=7.0, tread=13.0, n=6)
+    play.box((60, 85), (120, 90), ec.OneWay((0, 1)))
+    play.box((230, 33 + 10), (300, 60))
+    play.box((-60, -8), (-30, 4), ec.Velocity(0, 20), ec.Carry())
+    play.enter(-100, 0)
+    bits, saved = [], b""
+
+    def go(k: int) -> bytes:
+        play.hero.walk = (1.0, 0.6, 0.0, -1.0, 1.0)[k // 37 % 5]
+        play.hero.jump = k // 11 % 3 == 1
+        play.hero.drop = k % 53 == 0
+        esper.process(1 / 60)
+        (place,) = play.space.positions([play.entity])
+        return struct.pack("<2d", *place) + play.hero.to_bytes()
+
+    for k in range(n):
+        if k == break_at:
+            saved = play.space.snapshot()
+        bits.append(go(k))
+    if break_at is None:
+        return bits, None
+    esper.delete_entity(play.entity, immediate=True)
+    play.space.restore(saved)
+    play.hero = esper.component_for_entity(play.entity, Character)
+    return bits, b"".join(go(k) for k in range(break_at, n))
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("break_at", [17, 60, 111, 143])
+def test_going_back_to_a_snapshot_gives_the_same_bits(break_at: int) -> None:
+    bits, again = adventure(220, break_at)
+
+    assert b"".join(bits[break_at:]) == again
+
+
+def test_both_lives_give_the_same_bits(
+    world: str, life: str, request: pytest.FixtureRequest
+) -> None:
+    known = request.config.stash.setdefault(LIVES, {})
+
+    known[life] = adventure(220)[0]
+
+    assert len({b"".join(bits) for bits in known.values()}) == 1
+
+
+LIVES = pytest.StashKey[dict[str, list[bytes]]]()
+
+
+# -- what a game says --
+
+
+@pytest.mark.usefixtures("world")
+def test_a_spring_throws_it_and_a_wall_stops_it() -> None:
+    play = Play()
+    play.box((-100, -32), (40, 0))
+    play.box((40, -32), (100, 100))
+    play.enter(0, 0)
+
+    play.hero.walk = 1.0
+    play.step(30)
+    assert (play.place.x, play.velocity.x) == (32, 0)
+    assert play.hero.on_ground
+    play.velocity.y = 300.0
+    play.step(3)
+
+    assert not play.hero.on_ground
+    assert play.feet == pytest.approx(3 * DT * 300 - play.hero.gravity * (3 * DT) ** 2 / 2)
+
+
+@pytest.mark.usefixtures("world")
+def test_a_spring_on_a_lift_throws_it_and_gives_no_second_jump() -> None:
+    play = Play(coyote_time=1.0)
+    lift = ec.Velocity(0, 0)
+    play.box((-100, -32), (40, 0), lift, ec.Carry())
+    play.enter(0, 0)
+    lift.y = 40.0
+    play.step(2)
+
+    play.velocity.y = 300.0
+    play.step()
+    assert not play.hero.on_ground
+    assert play.velocity.y == pytest.approx(340 - play.hero.gravity * DT / 2)
+    play.hero.jump = True
+    play.step()
+    assert play.velocity.y < 340 - play.hero.gravity * DT
+
+
+@pytest.mark.usefixtures("world")
+def test_ground_that_is_deleted_is_no_ground() -> None:
+    play = Play()
+    floor = play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
+
+    esper.delete_entity(floor)
+    esper.process(DT)
+
+    assert not play.hero.on_ground
+    assert play.hero.ground is None
+
+
+@pytest.mark.usefixtures("world")
+def test_bytes_hold_all_that_a_character_is() -> None:
+    hero = Character(up=(0, 0, -1), corner=3.5, fall_speed=math.inf)
+    hero.walk, hero.jump, hero.ground, hero.on_ground = -0.5, True, 12, True
+
+    copy = Character.from_bytes(hero.to_bytes())
+
+    for name in Character.__slots__:
+        assert repr(getattr(copy, name)) == repr(getattr(hero, name)), name
+    with pytest.raises(ValueError, match="bytes"):
+        copy.set_bytes(b"short")
+
+
+def test_what_makes_no_sense_is_refused(world: str) -> None:
+    for settings, message in (
+        ({"walk_speed": -1}, r"walk_speed=-1\) must be finite, and 0 or more"),
+        ({"gravity": 3}, "gravity"),
+        ({"time_to_top": 0}, "time_to_top=0"),
+        ({"jump_height": 0}, "jump_height=0, .* must be above 0"),
+        ({"up": (1, 1)}, "one axis"),
+        ({"fall_speed": math.nan}, "fall_speed=nan"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            Character(**settings)
+    with pytest.raises(ValueError, match="gravity=0"):
+        Character.with_jump_speed(300, 0)
+    with pytest.raises(RuntimeError, match="call install"):
+        install_characters(ec.Space())
+    with pytest.raises(ValueError, match="motion='velocity'"):
+        CharacterSystem(ec.Space(motion="swept"))
+
+    play = Play()
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
+    assert install_characters(play.space) is esper.get_processor(CharacterSystem)
+    play.hero.walk = math.nan
+    with pytest.raises(ValueError, match=f"entity {play.entity}: Character.walk is nan"):
+        esper.process(DT)
+    play.hero.walk, play.hero.up = 0.0, (0, 0, 1)
+    with pytest.raises(ValueError, match="no axis of a space of 2"):
+        esper.process(DT)
