@@ -97,7 +97,7 @@ def test_where_there_is_no_way_it_stays():
 
 def test_a_way_that_opens_late_is_taken():
     box((0, 0), (5, 5))
-    lids = [box((0, 6), (5, 1)), box((0, -6), (5, 1)), box((-6, 0), (1, 5)), box((6, 0), (1, 5))]
+    lids = [box((0, 6.5), (5, 1)), box((0, -6), (5, 1)), box((-6, 0), (1, 5)), box((6, 0), (1, 5))]
     body = mover((0, 4), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
     ec.install()
     for _ in range(40):
