@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ecs_collide import _backend
 from ecs_collide._reports import find_no_number, rules
-from ecs_collide._roster import World
 from ecs_collide._state import Doubles, Longs, State, holders
+from ecs_collide._world import World
 from ecs_collide.components import (
     Deflect,
     Extents,

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ecs_collide import _archive
 from ecs_collide._bits import NEW, TOUCHED_BY_GAME
 from ecs_collide._inventory import NAMES, WIDTHS, Inventory, Load, Own, Save, Survey, Update
-from ecs_collide._roster import World
 from ecs_collide._state import (
     CHANGED,
     CONTACT,
@@ -36,6 +35,7 @@ from ecs_collide._state import (
 from ecs_collide._step_events import StepEvents
 from ecs_collide._stepper import Stats, Stepper
 from ecs_collide._subscribers import require_component_type
+from ecs_collide._world import World
 from ecs_collide._wrapping import Wrap
 from ecs_collide.roles import Components
 

@@ -17,9 +17,10 @@ from ecs_collide._bits import CUSTOM
 from ecs_collide._guard import Guard
 from ecs_collide._judges import Judges
 from ecs_collide._reports import Report, crowd_report
-from ecs_collide._roster import Roster, World
+from ecs_collide._roster import Roster
 from ecs_collide._step_events import StepEvents, axis_normal
 from ecs_collide._subscribers import Subscribers, require_component_type
+from ecs_collide._world import World
 from ecs_collide._wrapping import Ring, Wrap
 from ecs_collide.events import COLLISION, SweepKind, Vector, VectorLike
 from ecs_collide.impacts import Impact

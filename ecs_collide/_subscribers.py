@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ecs_collide.events import COLLISION, CONTACT_BEGAN, CONTACT_ENDED
 
 if TYPE_CHECKING:
-    from ecs_collide._roster import World
+    from ecs_collide._world import World
 
 Unsubscribe = Callable[[], None]
 

@@ -70,6 +70,7 @@ ORDER = [
     "responses",
     "impacts",
     # floor 3: the bodies of one world
+    "_world",
     "_columns",
     "_drives",
     "_sleep",

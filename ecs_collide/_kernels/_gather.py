@@ -2,10 +2,7 @@
 """Carry numbers between component objects and columns.
 
 A game may set any attribute at any time, so every body is looked at in every
-step.  What was seen last is kept twice: as a number in a `seen` column, and as
-the very object that held it.  Floats never change: where a component still
-holds the same object there is nothing to read, and bodies at rest cost next
-to nothing.
+step; `_kinds` tells how that costs next to nothing.
 """
 
 try:
