@@ -14,6 +14,7 @@ from typing import Any
 import esper
 
 from demos import _headless
+from demos._replay import Player, Recording, RecordingError, Tape
 
 FOLDER = Path(__file__).parent
 
@@ -40,6 +41,8 @@ def listing() -> str:
             "",
             "run one:       python -m demos NAME",
             "its options:   python -m demos NAME --help",
+            "record a run:  python -m demos NAME --save RUN.npz",
+            "play it back:  python -m demos replay RUN.npz",
         ]
     )
 
@@ -65,6 +68,9 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
         metavar="SECONDS",
         help="leave out the beginning of the run",
     )
+    parser.add_argument(
+        "--save", type=_npz, metavar="RUN.NPZ", help="record the run, for python -m demos replay"
+    )
     if hasattr(demo, "add_options"):
         demo.add_options(parser)
     return parser.parse_args(arguments)
@@ -77,6 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(listing())
         return 0
     name, *others = arguments
+    if name == "replay":
+        return _replay(others)
     if name not in names():
         print(f"there is no demo {name!r}; there are: {', '.join(names())}", file=sys.stderr)
         return 2
@@ -94,6 +102,7 @@ def _run(name: str, others: list[str]) -> int:
     options = vars(read_arguments(others, name, demo))
     seconds, headless = options.pop("seconds"), options.pop("headless")
     recording, start = options.pop("record"), options.pop("record_from")
+    saving = options.pop("save")
 
     esper.switch_world(f"demo {name}")
     scene = demo.build(**options)
@@ -102,18 +111,55 @@ def _run(name: str, others: list[str]) -> int:
         from demos._painter import Recorder
 
         recorder = Recorder(scene, start)
+    tape = None if saving is None else Tape(scene, name, options)
+    step = None if tape is None else tape.step
     screen = None if headless else _open(scene)
-    if screen is None:
-        seconds = scene.seconds if seconds is None else seconds
-        _headless.run(scene, name, seconds, recorder=recorder, recording=recording)
-        return 0
-    screen.run(seconds, recorder)
+    try:
+        if screen is None:
+            seconds = scene.seconds if seconds is None else seconds
+            _headless.run(scene, name, seconds, recorder=recorder, recording=recording, step=step)
+            return 0
+        screen.run(seconds, recorder, step)
+    finally:  # also of a run that fails: it can be played up to there
+        if tape is not None:
+            tape.recording().save(saving)
+            print(f"wrote {saving}: python -m demos replay {saving}")
     for line in scene.report():
         print(line)
     if recorder is not None:
         recorder.save(recording)
         print(f"wrote {recording}")
     return 0
+
+
+def _replay(arguments: list[str]) -> int:
+    """Play a recording back; return 1 where it does something else, 2 if there is none."""
+    parser = argparse.ArgumentParser(
+        prog="python -m demos replay", description="Play a recorded run back, and verify it."
+    )
+    parser.add_argument("run", type=Path, metavar="RUN.NPZ")
+    parser.add_argument("--headless", action="store_true", help="open no window: verify and say so")
+    options = parser.parse_args(arguments)
+    try:
+        player = Player(Recording.load(options.run))
+    except (OSError, RecordingError) as error:
+        print(f"replay: {error}", file=sys.stderr)
+        return 2
+    try:
+        player.verify(_headless.progress)
+        told = player.recording
+        says = ", ".join(f"{name} {value}" for name, value in told.options.items())
+        print(f"{told.name} ({says}), {player.n_steps} steps: {player.verdict()}")
+        differs = player.first_difference is not None
+        if not options.headless:
+            from demos._scrub import open_screen
+
+            screen = open_screen(player)
+            if screen is not None:
+                screen.run()
+        return int(differs)
+    finally:
+        player.close()
 
 
 def _open(scene: Any) -> Any:
@@ -132,6 +178,13 @@ def _positive(text: str) -> float:
     if not 0 < value < 1e6:
         raise argparse.ArgumentTypeError(f"{text} seconds: say more than 0")
     return value
+
+
+def _npz(text: str) -> Path:
+    path = Path(text)
+    if path.suffix.lower() != ".npz":
+        raise argparse.ArgumentTypeError(f"{text} must end in .npz")
+    return path
 
 
 def _gif(text: str) -> Path:

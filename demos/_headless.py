@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ def run(
     out: Path = Path("out"),
     recorder: Recorder | None = None,
     recording: Path | None = None,
+    step: Callable[[], None] | None = None,
 ) -> list[Path]:
     """Step a scene, print what happened and write pictures.
 
@@ -36,6 +37,8 @@ def run(
         The folder for the picture.
     recorder, recording : Recorder and Path, optional
         What records, and the file it is written to.
+    step : callable, optional
+        Steps the scene in place of `Scene.step`.
 
     Returns
     -------
@@ -44,7 +47,7 @@ def run(
     """
     n_steps = max(1, round(seconds / DT))
     scene.keys.bot = True
-    mean, worst = _run_steps(scene, n_steps, recorder)
+    mean, worst = _run_steps(scene, n_steps, recorder, step or scene.step)
 
     steps = scene.n_steps
     print(f"{name}: {steps} steps of 1/60 s, {len(scene.space)} bodies at the end")
@@ -72,11 +75,13 @@ def run(
     return written
 
 
-def _run_steps(scene: Scene, n_steps: int, recorder: Recorder | None) -> tuple[float, float]:
+def _run_steps(
+    scene: Scene, n_steps: int, recorder: Recorder | None, step: Callable[[], None]
+) -> tuple[float, float]:
     """Run the steps; return the mean and the worst time that the world took for one, in ms."""
     total = worst = 0.0
-    for _ in _progress(range(n_steps)):
-        scene.step()
+    for _ in progress(range(n_steps)):
+        step()
         total += scene.ms
         worst = max(worst, scene.ms)
         if recorder is not None:
@@ -84,7 +89,7 @@ def _run_steps(scene: Scene, n_steps: int, recorder: Recorder | None) -> tuple[f
     return total / n_steps, worst
 
 
-def _progress(steps: Iterable[int]) -> Iterator[int]:
+def progress(steps: Iterable[int]) -> Iterator[int]:
     """Yield the steps and show a bar where tqdm is installed."""
     bar = None
     with suppress(ImportError):

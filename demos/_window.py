@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demos._scene import DT, SHADOW, WHITE, Boxes, Scene
+from ecs_collide.pyglet_util import DebugDraw, Show
 
 if TYPE_CHECKING:
     from demos._painter import Recorder
 
 TRIANGLES = 4  # what OpenGL calls them
+HELP = "F1: how it works"
 MAX_STEPS = 4  # in one frame; on a slower machine the game runs slower, not in jumps
 
 VERTEX_SHADER = """#version 330 core
@@ -166,6 +169,8 @@ class Screen:
             if self.window is not None:
                 self.window.close()
             raise NoScreenError(f"{type(error).__name__}: {error}".split("\n")[0]) from error
+        self.overlay = DebugDraw(scene.space, visible=False)
+        self.overlay.attach(self.window, draws=False)
         self._backdrop = scene.backdrop()
         self._sky = np.array([scene.sky[number] for number in (1, 1, 0, 0)], dtype=np.uint8)
         self._keys: Any = pyglet.window.key.KeyStateHandler()
@@ -184,11 +189,18 @@ class Screen:
         window.view = Mat4.from_scale(Vec3(zoom, zoom, 1.0)).translate(Vec3(-left, -bottom, 0.0))
         sky = Boxes.of([((left, bottom, left + width, bottom + height), 0, WHITE)])
         self._boxes.draw(sky.joined(self._backdrop, scene.boxes()), self._sky)
+        self.overlay.draw(window)
         window.view = Mat4()
-        text = "   ".join(filter(None, [scene.status(), scene.help]))
+        text, top = self.text(), window.height - 23
+        if self.overlay.visible and Show.STATS in self.overlay.show:
+            top -= 40  # below its lines
         for down, label in enumerate(self._labels):
-            label.text, label.y = text, window.height - 23 + down
+            label.text, label.y = text, top + down
             label.draw()
+
+    def text(self) -> str:
+        """Return the line in the window's corner."""
+        return "   ".join(filter(None, [self.scene.status(), self.scene.help, HELP]))
 
     def press(self, symbol: int, modifiers: int) -> None:
         """Hand the keys over to the bot, or back, when B is pressed."""
@@ -210,10 +222,16 @@ class Screen:
         keys.down = down[key.DOWN] or down[key.S]
         keys.shoot = down[key.X] or down[key.LCTRL] or down[key.RCTRL] or down[key.ENTER]
 
-    def run(self, seconds: float | None = None, recorder: Recorder | None = None) -> None:
-        """Play until the window is closed, or for so many seconds."""
+    def run(
+        self,
+        seconds: float | None = None,
+        recorder: Recorder | None = None,
+        step: Callable[[], None] | None = None,
+    ) -> None:
+        """Play until the window is closed, or for so many seconds; by `step` or `Scene.step`."""
         import pyglet
 
+        step = step or self.scene.step
         due = 0.0
         end = None if seconds is None else perf_counter() + seconds
 
@@ -223,7 +241,9 @@ class Screen:
             due = min(due + dt, MAX_STEPS * DT)
             while due >= DT:
                 due -= DT
-                self.scene.step()
+                if not self.overlay.may_step():
+                    continue
+                step()
                 if recorder is not None:
                     recorder.take()
             if end is not None and perf_counter() >= end:

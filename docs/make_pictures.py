@@ -1,10 +1,12 @@
 """Draw the pictures of the pages: every box, time and answer in them comes from the library.
 
-Run it from the top of the checkout: ``python docs/make_pictures.py``.
+Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
+takes the picture of a window, which is another one on every machine.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import esper
@@ -266,7 +268,85 @@ def ways_to_move() -> Picture:
     return picture
 
 
+def overlay() -> Picture:
+    """Draw what the debug overlay shows of a small world, layer by layer."""
+    from ecs_collide.pyglet_util import COLOURS
+
+    esper.switch_world("picture of the overlay")
+    zone = ec.Position(3, 3.2), ec.Extents(2.2, 1.4), ec.Sensor()
+    for components in (
+        (ec.Position(0, -4.5), ec.Extents(8, 0.5)),
+        (ec.Position(-5.6, -0.5), ec.Extents(1.6, 0.25), ec.OneWay((0, 1))),
+        zone,
+        (ec.Position(5.6, -3), ec.Extents(1, 1), ec.Velocity(0, 0), ec.Slide()),
+        (ec.Position(-5.5, 2.5), ec.Extents(0.8, 0.8), ec.Velocity(0, 0), ec.Slide()),
+        (ec.Position(-1, 3), ec.Extents(0.7, 0.7), ec.Velocity(0, 0), ec.Deflect()),
+        (ec.Position(0.2, 0), ec.Extents(0.6, 0.6), ec.Velocity(0, 0), ec.Deflect()),
+    ):
+        esper.create_entity(*components)
+    space = ec.install()
+    for _ in range(16):
+        esper.process(1.0)
+    for entity, speed in ((5, (0.5, -2.0)), (6, (4.5, 0.4)), (7, (2.0, -4.0))):
+        esper.component_for_entity(entity, ec.Velocity).set(*speed)
+    esper.process(1.0)
+
+    def colour(name: str) -> str:
+        return "#{:02x}{:02x}{:02x}".format(*COLOURS[name])
+
+    picture = Picture(900, 620)
+    titles = ("bodies, contacts", "paths, ghosts", "tree, fat bounds", "candidate pairs")
+    named = (
+        ("moving", ec.BodyKind.MOVES),
+        ("one-way", ec.BodyKind.ONE_WAY),
+        ("sensor", ec.BodyKind.SENSOR),
+        ("asleep", ec.BodyKind.ASLEEP),
+    )
+    for n, title in enumerate(titles):
+        corner = (5 + 450 * (n % 2), 5 + 310 * (n // 2))
+        picture.rectangle(corner, (440, 300), "#14161f", 1.0)
+        panel = Panel(picture, (corner[0] + 220, corner[1] + 150), 24)
+        picture.text((corner[0] + 12, corner[1] + 22), title, "#ffffff", 14, "start")
+
+        def draw(low, high, name, fill=0.0, dash="", panel=panel):
+            panel.box((low + high) / 2, (high - low) / 2, colour(name), fill, dash)
+
+        for low, high, kinds in zip(*space.boxes(), space.body_kinds(), strict=True):
+            names = ["static"] + [name for name, kind in named if kinds & kind]
+            draw(low, high, names[-1], 0.2 if n == 0 else 0.0)
+        if n == 0:
+            found = space.contact_points()
+            for point, normal, kind in zip(found.points, found.normals, found.kinds, strict=True):
+                name = "crossing" if kind else "contact"
+                picture.dot(panel.at(point), colour(name))
+                if not kind:
+                    picture.line(panel.at(point), panel.at(point + normal), colour(name), 2)
+        elif n == 1:
+            moving = space.body_kinds() & (ec.BodyKind.MOVES | ec.BodyKind.ASLEEP)
+            for low, high, kinds in zip(*space.swept_bounds(), moving, strict=True):
+                if kinds == ec.BodyKind.MOVES:
+                    draw(low, high, "swept")
+            ghosts = space.impact_boxes()
+            for lows, highs in zip(ghosts.mins, ghosts.maxs, strict=True):
+                for low, high in zip(lows, highs, strict=True):
+                    draw(low, high, "ghost", 0.0, "4 3")
+        elif n == 2:
+            for low, high in zip(*space.fat_bounds(), strict=True):
+                draw(low, high, "fat", 0.0, "5 3")
+            branches = space.branches()
+            for low, high, moves in zip(branches.mins, branches.maxs, branches.moving, strict=True):
+                draw(low, high, "branch of moving" if moves else "branch of still")
+        else:
+            pairs = space.candidate_pairs()
+            for ends in space.positions(pairs.ravel()).reshape(-1, 2, 2):
+                picture.line(*(panel.at(end) for end in ends), colour("pair"), 2)
+    esper.switch_world("default")
+    esper.delete_world("picture of the overlay")
+    return picture
+
+
 PICTURES = {
+    "overlay.svg": overlay,
     "ways_to_move.svg": ways_to_move,
     "gaps.svg": gaps,
     "corners.svg": corners,
@@ -274,6 +354,33 @@ PICTURES = {
     "slop.svg": slop,
 }
 
+
+def screenshot(path: Path) -> None:
+    """Take a picture of the overlay in the platformer; it needs a screen."""
+    import pyglet
+
+    from demos import platformer
+    from demos._window import Screen
+    from ecs_collide.pyglet_util import Show
+
+    esper.switch_world("picture of the platformer")
+    scene = platformer.build()
+    scene.keys.bot = True
+    screen = Screen(scene)
+    screen.overlay.visible = True
+    screen.overlay.show = ~Show.FAT
+    for _ in range(330):
+        scene.step()
+        screen.draw()
+    screen.window.switch_to()
+    screen.draw()
+    colours = pyglet.image.get_buffer_manager().get_color_buffer()
+    colours.get_image_data().save(str(path))
+    screen.window.close()
+
+
 if __name__ == "__main__":
     for name, draw in PICTURES.items():
         (FOLDER / name).write_text(str(draw()), "utf-8")
+    if "--screen" in sys.argv:
+        screenshot(FOLDER / "overlay.png")

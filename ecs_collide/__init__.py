@@ -21,6 +21,7 @@ from ecs_collide._findings import Finding
 from ecs_collide._questions import Hit
 from ecs_collide._reports import Report
 from ecs_collide._stepper import StageTimes, Stats
+from ecs_collide._views import BodyKind, Branches, ContactPoints, ImpactBoxes
 from ecs_collide.clocks import FixedStep
 from ecs_collide.components import (
     Deflect,
@@ -97,8 +98,10 @@ __all__ = [
     "END_REASONS",
     "AABBTree",
     "Answer",
+    "BodyKind",
     "BoxHit",
     "BoxHits",
+    "Branches",
     "BroadphaseSystem",
     "Carry",
     "Collision",
@@ -107,6 +110,7 @@ __all__ = [
     "ContactBegan",
     "ContactEnded",
     "ContactKind",
+    "ContactPoints",
     "Deflect",
     "EndReason",
     "EventSequence",
@@ -119,6 +123,7 @@ __all__ = [
     "Growth",
     "Hit",
     "Impact",
+    "ImpactBoxes",
     "Mass",
     "MotionSystem",
     "NarrowphaseSystem",

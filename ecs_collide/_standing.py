@@ -14,7 +14,7 @@ from ecs_collide.traits import Filter
 
 _MEETS_ALL = Filter()
 
-_LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
+LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
 
 
 class Standing(Questions):
@@ -33,7 +33,7 @@ class Standing(Questions):
         rows, since = np.asarray(kept.rows)[: kept.n], np.asarray(kept.since)[: kept.n]
         order = self._contact_order() if self._ring is not None else slice(None)
         rows, since = rows[order], since[order]
-        kinds = np.where(rows[:, 2] == _LEAVING, ContactKind.SOLID, rows[:, 2])
+        kinds = np.where(rows[:, 2] == LEAVING, ContactKind.SOLID, rows[:, 2])
         told = kinds < len(ContactKind)
         if entity is not None:
             row = self._row(entity)

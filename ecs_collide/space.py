@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _doctor, _explain, _numbers
 from ecs_collide._explain import Explanation
 from ecs_collide._findings import Finding
-from ecs_collide._standing import Standing
 from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
+from ecs_collide._views import Views
 from ecs_collide._wrapping import checked_wrap
 from ecs_collide.events import (
     COLLISION,
@@ -27,7 +27,7 @@ from ecs_collide.events import (
 from ecs_collide.roles import Components
 
 
-class Space(Standing):
+class Space(Views):
     """All bodies of one world: entities with `Position` and `Extents`.
 
     The four systems drive it; `ecs_collide.install` makes and connects all
@@ -260,17 +260,6 @@ class Space(Standing):
 
     def __contains__(self, entity: object) -> bool:
         return entity in self._roster.row_of
-
-    def _rows(self, entities: ArrayLike | None) -> NDArray[np.int64]:
-        self._guard.refuse_others()
-        if entities is None:
-            return self._roster.rows
-        ids = np.asarray(entities)
-        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-            raise ValueError(
-                f"entities={entities!r} must be a list or array of entity ids, or None"
-            )
-        return np.array([self._row(entity) for entity in ids.tolist()], np.int64)
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body."""

@@ -31,6 +31,8 @@ MODULES = [
     "impacts",
     "_snapshots",
     "character",
+    "_views",
+    "pyglet_util",
 ]
 
 

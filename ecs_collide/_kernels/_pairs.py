@@ -135,6 +135,14 @@ class Pairs:
         self.head[second] = p + 1
         return p
 
+    def rows_into(self, rows: cython.longlong[:, ::1]) -> None:
+        """Write the rows of both bodies of each pair into a row of an array."""
+        p: cython.Py_ssize_t
+
+        for p in range(self.n):
+            rows[p, 0] = self.first[p]
+            rows[p, 1] = self.second[p]
+
     @cython.cfunc
     @cython.exceptval(check=False)
     def head_of(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:

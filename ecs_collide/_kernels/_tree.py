@@ -154,6 +154,18 @@ class Tree:
             mins[0, k] = self.nodes.box[at + k]
             maxs[0, k] = self.nodes.box[at + self.dim + k]
 
+    def fat_into(
+        self,
+        items: cython.longlong[::1],
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+    ) -> None:
+        """Write the fat bounds of item i of many into row i; leave those rows that have none."""
+        i: cython.Py_ssize_t
+
+        for i in range(items.shape[0]):
+            self.bounds_into(items[i], mins, maxs, i)
+
     @cython.ccall
     @cython.exceptval(check=False)
     def root_into(self, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]) -> cython.bint:
@@ -435,6 +447,34 @@ class Tree:
             if self.nodes.level[node] >= 0:
                 total += self.nodes.cost(node)
         return total
+
+    def branches_into(
+        self,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        depths: cython.longlong[::1],
+    ) -> None:
+        """Write the bounds of all nodes and how deep each hangs, the root's depth being 0.
+
+        The arrays have `n_nodes` rows; they are written in the order in which
+        the nodes are kept.  O(n).
+        """
+        nodes: Nodes = self.nodes
+        top: cython.int = nodes.level[nodes.root()]
+        node: cython.int
+        n: cython.Py_ssize_t = 0
+        at: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for node in range(1, nodes.node_room):
+            if nodes.level[node] < 0:
+                continue
+            at = 2 * self.dim * nodes.place[node]
+            for k in range(self.dim):
+                mins[n, k] = nodes.box[at + k]
+                maxs[n, k] = nodes.box[at + self.dim + k]
+            depths[n] = top - nodes.level[node]
+            n += 1
 
     def check(self) -> None:
         """Verify every invariant of the tree.  O(n).

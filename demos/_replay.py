@@ -1,0 +1,283 @@
+"""Record a run of a demo, and play it back: keys, options, and a fingerprint of every step.
+
+A run is a function of its options and of the keys that are down in each step.
+So that is all a recording holds, and `Space.state_hash` after each step, which tells
+whether a replay does what the run did.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import esper
+import numpy as np
+from numpy.typing import NDArray
+
+from demos._memory import Memory
+from demos._scene import Keys, Scene
+
+FORMAT = 1
+EVERY = 60  # steps from one that a player remembers to the next
+
+
+_numbers = count(1)
+
+
+class RecordingError(ValueError):
+    """A file is no recording, or one of another version."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """A run of n steps.
+
+    Attributes
+    ----------
+    name : str
+        Of the demo.
+    options : dict
+        What its world was built with, the seed among them.
+    names : tuple of str
+        The fields of `Keys`.
+    inputs : float64 (n, len(names))
+        What they were before each step.
+    hashes : uint8 (n + 1, 16)
+        `Space.state_hash` at first, and after each step.
+    """
+
+    name: str
+    options: dict[str, Any]
+    names: tuple[str, ...]
+    inputs: NDArray[np.float64]
+    hashes: NDArray[np.uint8]
+
+    @property
+    def n_steps(self) -> int:
+        """The number of steps."""
+        return len(self.inputs)
+
+    def save(self, path: Path) -> None:
+        """Write a file that `load` reads; its folder is made if need be."""
+        says = {
+            "format": FORMAT,
+            "name": self.name,
+            "options": self.options,
+            "names": list(self.names),
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            np.savez_compressed(
+                file,
+                about=np.frombuffer(json.dumps(says).encode(), np.uint8),
+                inputs=self.inputs,
+                hashes=self.hashes,
+            )
+
+    @classmethod
+    def load(cls, path: Path) -> Recording:
+        """Read a file; it holds no code.
+
+        Raises
+        ------
+        RecordingError
+            It is none of these files, or damaged.
+        OSError
+            It cannot be read.
+        """
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
+                says = json.loads(parts["about"].tobytes())
+                inputs, hashes = parts["inputs"], parts["hashes"]
+            if says["format"] != FORMAT:
+                raise RecordingError(f"{path} has format {says['format']}, and this is {FORMAT}")
+            names = tuple(says["names"])
+            if inputs.shape[1:] != (len(names),) or hashes.shape != (len(inputs) + 1, 16):
+                raise RecordingError(f"{path} is cut short, or damaged")
+            return cls(says["name"], dict(says["options"]), names, inputs, hashes)
+        except (RecordingError, OSError):
+            raise
+        except (
+            ValueError,
+            KeyError,
+            zipfile.BadZipFile,
+            TypeError,
+            AttributeError,
+            EOFError,
+            zlib.error,
+        ) as error:
+            raise RecordingError(f"{path} is no recording of a demo: {error}") from error
+
+
+class Tape:
+    """Records a scene while it is played.
+
+    Parameters
+    ----------
+    scene : Scene
+        Which has not been stepped yet.
+    name, options : str and dict
+        Of the demo, and what it was built with.
+    """
+
+    def __init__(self, scene: Scene, name: str, options: dict[str, Any]) -> None:
+        self._scene = scene
+        self._name = name
+        self._options = json.loads(json.dumps(options))  # what cannot be saved is refused now
+        self._names = tuple(field.name for field in fields(Keys))
+        self._inputs: list[list[float]] = []
+        self._hashes = [scene.space.state_hash()]
+
+    def step(self) -> None:
+        """Step the scene, and record what was pressed and what came of it."""
+        keys = self._scene.keys
+        self._inputs.append([float(getattr(keys, name)) for name in self._names])
+        self._scene.step()
+        self._hashes.append(self._scene.space.state_hash())
+
+    def recording(self) -> Recording:
+        """Return what was recorded so far; a step that failed is no part of it."""
+        n = len(self._hashes) - 1
+        return Recording(
+            self._name,
+            self._options,
+            self._names,
+            np.array(self._inputs[:n], np.float64).reshape(n, len(self._names)),
+            np.frombuffer(b"".join(self._hashes), np.uint8).reshape(n + 1, 16),
+        )
+
+
+class Player:
+    """Plays a recording back, forwards and backwards.
+
+    Attributes
+    ----------
+    scene : Scene
+        As it was after `position` steps.  `seek` may make another one.
+    position : int
+    first_difference : int or None
+        The first step after which the scene was not what was recorded, of
+        those played so far; 0: the world began differently.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        name, here = recording.name, Path(__file__).parent
+        if not name.isidentifier() or name.startswith("_") or not (here / f"{name}.py").is_file():
+            raise RecordingError(f"the recording is of a demo {recording.name!r}: there is none")
+        known = {field.name for field in fields(Keys)}
+        if not set(recording.names) <= known:
+            strangers = ", ".join(sorted(set(recording.names) - known))
+            raise RecordingError(f"the recording has keys that no demo knows: {strangers}")
+        self.recording = recording
+        self.first_difference: int | None = None
+        self._demo = importlib.import_module(f"demos.{recording.name}")
+        self._world = f"replay {next(_numbers)} of {recording.name}"
+        self._before = esper.current_world
+        self._kinds: set[type] = set()
+        self.rebuild()
+
+    @property
+    def n_steps(self) -> int:
+        """The number of steps of the recording."""
+        return self.recording.n_steps
+
+    def rebuild(self) -> None:
+        """Make the world anew, as it was at first."""
+        self._delete_world()
+        esper.switch_world(self._world)
+        self.scene: Scene = self._demo.build(**self.recording.options)
+        self.position = 0
+        self._memory = Memory(self.scene)
+        self._memory.know(self._kinds)
+        self._compare()
+
+    def close(self) -> None:
+        """Delete the world, and go back to the one that was current."""
+        self._delete_world()
+
+    def _delete_world(self) -> None:
+        if self._world in esper.list_worlds():
+            esper.switch_world(self._before)
+            esper.delete_world(self._world)
+
+    def step(self) -> None:
+        """Do the next step, with the keys that were down in it; nothing at the end."""
+        if self.position == self.n_steps:
+            return
+        if self.position % EVERY == 0 and self.position not in self._memory.steps:
+            self._memory.take(self.position)
+        self._do_step()
+        self._compare()
+
+    def _do_step(self) -> None:
+        keys = self.scene.keys
+        for name, value in zip(
+            self.recording.names, self.recording.inputs[self.position].tolist(), strict=True
+        ):
+            setattr(keys, name, type(getattr(keys, name))(value))
+        self.scene.step()
+        self.position += 1
+
+    def is_as_recorded(self) -> bool:
+        """Tell whether the scene is what it was in the run after this step."""
+        expected: bytes = self.recording.hashes[self.position].tobytes()
+        return self.scene.space.state_hash() == expected
+
+    def _compare(self) -> None:
+        late = self.first_difference is None or self.position < self.first_difference
+        if late and not self.is_as_recorded():
+            self.first_difference = self.position
+
+    def seek(self, position: int) -> None:
+        """Go to the end of a step: back to one that is remembered, and forwards from there.
+
+        Where the demo keeps something that could not be remembered, and the
+        scene is therefore not what it was, the run is played anew from its beginning.
+        """
+        position = min(max(position, 0), self.n_steps)
+        known = [step for step in self._memory.steps if step <= position]
+        came_back = position < self.position or bool(known and known[-1] > self.position)
+        if came_back and not known:  # before the first step that is remembered
+            self.rebuild()
+        elif came_back:
+            self._memory.bring_back(known[-1])
+            self.position = known[-1]
+        difference = self.first_difference
+        self._compare()
+        while self.position < position:
+            self.step()
+        if came_back and self.first_difference != difference:
+            self.first_difference = difference
+            self.rebuild()
+            while self.position < position:
+                self.step()
+
+    def verify(self, progress: Callable[[range], Any] = iter) -> int | None:
+        """Play all of it from the start; return the first step that differs, or None.
+
+        Goes on to the end, to know all types of components that there will be, and
+        leaves the scene at its beginning.
+        """
+        self.rebuild()
+        for _ in progress(range(self.n_steps)):
+            self.step()
+            if self.first_difference is not None:
+                break
+        self._kinds = self._memory.kinds
+        self.rebuild()
+        return self.first_difference
+
+    def verdict(self) -> str:
+        """Return in a sentence whether what was played so far is what was recorded."""
+        if self.first_difference is None:
+            return "as recorded"
+        if self.first_difference == 0:
+            return "differs from its beginning: the world was built in another way"
+        return f"differs first in step {self.first_difference} of {self.n_steps}"

@@ -1,0 +1,102 @@
+"""A window in which a recorded run is played back, and gone through with the arrow keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from demos._replay import Player
+from demos._window import NoScreenError, Screen
+
+if TYPE_CHECKING:
+    from demos._painter import Recorder
+
+SECOND = 60  # steps
+DELAY = 20  # frames for which an arrow is held until it goes on by itself
+KEYS = "space: play   arrows: go   shift: a second"
+
+
+class ReplayScreen(Screen):
+    """Shows a player's scene.
+
+    Attributes
+    ----------
+    player : Player
+    is_playing : bool
+        Whether it goes on by itself.
+    """
+
+    def __init__(self, player: Player, visible: bool = True) -> None:
+        super().__init__(player.scene, visible)
+        self.player = player
+        self.is_playing = False
+        self._n_held = 0
+
+    def seek(self, position: int) -> None:
+        """Go to a step, and show what there was."""
+        self.player.seek(position)
+        if self.player.scene is not self.scene:  # made anew
+            self.scene = self.player.scene
+            self.overlay.space = self.scene.space
+            self._backdrop = self.scene.backdrop()
+
+    def text(self) -> str:
+        """Return where it is, and whether that is what was recorded."""
+        player = self.player
+        state = "" if self.is_playing else "   PAUSED"
+        where = f"step {player.position} of {player.n_steps}{state}: {player.verdict()}"
+        return f"{where}   {self.scene.status()}   {KEYS}"
+
+    def press(self, symbol: int, modifiers: int) -> None:
+        """Go where a key says."""
+        from pyglet.window import key
+
+        player = self.player
+        by = SECOND if modifiers & key.MOD_SHIFT else 1
+        ways = {key.LEFT: -by, key.RIGHT: by, key.DOWN: -SECOND, key.UP: SECOND}
+        if symbol in ways:
+            self.is_playing, self._n_held = False, 0
+            self.seek(player.position + ways[symbol])
+        elif symbol in (key.HOME, key.END):
+            self.is_playing = False
+            self.seek(0 if symbol == key.HOME else player.n_steps)
+        elif symbol == key.SPACE:
+            if not self.is_playing and player.position == player.n_steps:
+                self.seek(0)
+            self.is_playing = not self.is_playing
+
+    def read_keys(self) -> None:
+        """Leave the scene alone: it gets the keys that were recorded."""
+
+    def advance(self) -> None:
+        """Do what a frame does: play on, or follow an arrow that is held."""
+        from pyglet.window import key
+
+        if self.is_playing:
+            self.player.step()
+            self.is_playing = self.player.position < self.player.n_steps
+            return
+        held = self._keys[key.RIGHT] - self._keys[key.LEFT]
+        self._n_held = self._n_held + 1 if held else 0
+        if self._n_held > DELAY:
+            by = SECOND // 4 if self._keys[key.LSHIFT] or self._keys[key.RSHIFT] else 1
+            self.seek(self.player.position + held * by)
+
+    def run(
+        self,
+        seconds: float | None = None,
+        recorder: Recorder | None = None,
+        step: Callable[[], None] | None = None,
+    ) -> None:
+        """Show the run until the window is closed."""
+        self.is_playing = True
+        super().run(seconds, recorder, step or self.advance)
+
+
+def open_screen(player: Player) -> Any:
+    """Return a window, or None after one line that says why there is none."""
+    try:
+        return ReplayScreen(player)
+    except (ImportError, NoScreenError) as error:
+        print(f"no window ({error})")
+        return None

@@ -1,0 +1,397 @@
+"""The overlay in a real window: pixels are compared with where the space says the boxes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from ecs_collide.pyglet_util import COLOURS, KEYS, DebugDraw, Show
+from tests.demos.screens import is_seen, n_seen, open_window, pixels, press
+
+WIDTH, HEIGHT = 400, 300
+F1 = 0xFFBE
+
+
+@pytest.fixture
+def window() -> Iterator[Any]:
+    window = open_window(WIDTH, HEIGHT)
+    window.switch_to()
+    yield window
+    window.close()
+
+
+def body(x: float, y: float, *others: Any, half: tuple[float, float] = (12, 8)) -> int:
+    return esper.create_entity(ec.Position(x, y), ec.Extents(*half), *others)
+
+
+def drawn(window: Any, overlay: DebugDraw) -> np.ndarray:
+    window.switch_to()
+    window.clear()
+    overlay.draw(window)
+    return pixels()
+
+
+def sides(low: Any, high: Any) -> list[tuple[float, float]]:
+    """Return a point on each side of a box."""
+    x, y = low[0] * 0.6 + high[0] * 0.4, low[1] * 0.6 + high[1] * 0.4
+    return [(low[0], y), (high[0], y), (x, low[1]), (x, high[1])]
+
+
+def test_each_kind_of_body_is_seen_in_its_colour(world: str, window: Any) -> None:
+    kinds = {
+        "static": body(50, 50),
+        "moving": body(100, 50, ec.Velocity(0, 6), ec.Deflect()),
+        "sensor": body(150, 50, ec.Sensor(), ec.Velocity(1, 0)),
+        "one-way": body(200, 50, ec.OneWay((0, 1))),
+        "asleep": body(250, 50, ec.Velocity(0, 0), ec.Slide()),
+        "quarantined": body(300, 50, ec.Velocity(0, 0)),
+    }
+    esper.component_for_entity(kinds["quarantined"], ec.Velocity).x = float("inf")
+    space = ec.install()
+    with pytest.warns(RuntimeWarning, match="left out"):
+        esper.process(1 / 60)
+    for _ in range(20):
+        esper.process(1 / 60)
+
+    seen = drawn(window, DebugDraw(space, Show.BOXES))
+
+    for name, entity in kinds.items():
+        low, high = space.bounds(entity)
+        for point in sides(low, high):
+            assert is_seen(seen, point, COLOURS[name]), (name, point)
+        middle = tuple((np.array(low) + high) / 2)
+        assert not is_seen(seen, middle, COLOURS[name]), name
+        far = (low[0] - 6, middle[1])
+        assert not is_seen(seen, far, COLOURS[name]), name
+
+
+@pytest.mark.parametrize("camera", ["zoomed", "y down", "y down and zoomed"])
+def test_boxes_are_seen_through_the_camera(world: str, window: Any, camera: str) -> None:
+    from pyglet.math import Mat4, Vec3
+
+    crate = body(100, 30, ec.Velocity(30, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+    zoom, move = (2.0, (-60.0, 25.0)) if "zoomed" in camera else (1.0, (0.0, 0.0))
+    if "y down" in camera:
+        window.projection = Mat4.orthogonal_projection(0, WIDTH, HEIGHT, 0, -255, 255)
+    window.view = Mat4.from_scale(Vec3(zoom, zoom, 1.0)).translate(Vec3(*move, 0.0))
+
+    seen = drawn(window, DebugDraw(space, Show.BOXES))
+
+    low, high = (np.array(corner) for corner in space.bounds(crate))
+    for point in sides(low, high):
+        x, y = ((part + by) * zoom for part, by in zip(point, move, strict=True))
+        at = (x, HEIGHT - y) if "y down" in camera else (x, y)
+        assert is_seen(seen, at, COLOURS["moving"]), point
+    assert 4 * 12 * zoom + 4 * 8 * zoom == pytest.approx(n_seen(seen, COLOURS["moving"]), abs=8)
+
+
+def test_of_a_3d_space_the_first_two_axes_are_seen(world: str, window: Any) -> None:
+    crate = esper.create_entity(
+        ec.Position(90, 120, -4000), ec.Extents(20, 30, 5), ec.Velocity(0, 0, 6)
+    )
+    space = ec.install(dim=3)
+    esper.process(1.0)
+
+    seen = drawn(window, DebugDraw(space, ~Show(0)))
+
+    for point in sides(*(corner[:2] for corner in space.bounds(crate))):
+        assert is_seen(seen, point, COLOURS["moving"]) or is_seen(seen, point, COLOURS["swept"])
+    assert n_seen(seen, COLOURS["moving"]) > 100
+
+
+def meeting() -> ec.Space:
+    """Let a box land on a floor, another fly by, and a third cross a sensor."""
+    body(200, 60, half=(150, 10))
+    body(200, 104, ec.Velocity(0, -50), ec.Slide())
+    body(80, 150, ec.Velocity(160, 0), ec.Deflect())
+    body(300, 150, ec.Sensor(), half=(40, 20))
+    body(300, 150, ec.Velocity(0, 4))
+    space = ec.install()
+    esper.process(1.0)
+    return space
+
+
+SHOWN = {
+    Show.BOXES: "moving",
+    Show.FAT: "fat",
+    Show.TREE: "branch of moving",
+    Show.PAIRS: "pair",
+    Show.SWEPT: "swept",
+    Show.GHOSTS: "ghost",
+    Show.CONTACTS: "contact",
+}
+
+
+@pytest.mark.parametrize("show", list(Show), ids=lambda show: show.name)
+def test_each_key_switches_what_it_is_for(world: str, window: Any, show: Show) -> None:
+    overlay = DebugDraw(meeting(), Show(0))
+    overlay.attach(window, draws=False)
+    (symbol,) = (symbol for symbol, action in KEYS.items() if action == show)
+    background = int(drawn(window, overlay)[:, :, :3].max())
+
+    press(window, symbol)
+    on = drawn(window, overlay)
+    press(window, F1)
+    hidden = drawn(window, overlay)
+    press(window, F1, symbol)
+    off = drawn(window, overlay)
+
+    assert background == hidden[:, :, :3].max() == off[:, :, :3].max() == 0
+    if show is Show.STATS:
+        assert on[-12:, :200, :3].max() > 200  # writing, in the upper left corner
+        assert on[: HEIGHT - 60].max() == 255
+        assert on[: HEIGHT - 60, :, :3].max() == 0
+    else:
+        assert n_seen(on, COLOURS[SHOWN[show]]) > 10
+
+
+def test_bounds_ghosts_pairs_and_contacts_are_seen_where_they_are(world: str, window: Any) -> None:
+    space = meeting()
+    overlay = DebugDraw(space, Show.FAT)
+
+    seen = drawn(window, overlay)
+    mins, maxs = space.fat_bounds()
+    moving = [
+        n for n, entity in enumerate(space.entities) if esper.has_component(entity, ec.Velocity)
+    ]
+    for n in moving:
+        for point in sides(mins[n], maxs[n]):
+            assert is_seen(seen, point, COLOURS["fat"]), point
+
+    overlay.show = Show.SWEPT
+    seen = drawn(window, overlay)
+    flyer = sorted(space.entities)[2]
+    low, high = space.swept_bounds([flyer])
+    assert high[0, 0] - low[0, 0] > 150
+    for point in sides(low[0], high[0]):
+        assert is_seen(seen, point, COLOURS["swept"]), point
+
+    overlay.show = Show.GHOSTS
+    seen = drawn(window, overlay)
+    ghosts = space.impact_boxes()
+    assert len(ghosts.times)
+    for low, high in zip(ghosts.mins.reshape(-1, 2), ghosts.maxs.reshape(-1, 2), strict=True):
+        for point in sides(low, high):
+            assert is_seen(seen, point, COLOURS["ghost"]), point
+
+    overlay.show = Show.PAIRS
+    seen = drawn(window, overlay)
+    pairs = space.candidate_pairs()
+    assert len(pairs) >= 2
+    for first, second in space.positions(pairs.ravel()).reshape(-1, 2, 2):
+        for share in (0.1, 0.5, 0.9):
+            point = first + share * (second - first)
+            assert is_seen(seen, tuple(point), COLOURS["pair"])
+
+    overlay.show = Show.CONTACTS
+    seen = drawn(window, overlay)
+    contacts = space.contact_points()
+    assert sorted(contacts.kinds) == [0, 1]
+    for point, normal, kind in zip(contacts.points, contacts.normals, contacts.kinds, strict=True):
+        colour = COLOURS["crossing" if kind else "contact"]
+        assert is_seen(seen, tuple(point), colour)
+        tip = point + 9 * normal
+        assert is_seen(seen, tuple(tip), colour) == (kind == ec.ContactKind.SOLID)
+        assert not is_seen(seen, tuple(point - 9 * normal), colour)
+
+    overlay.show = Show.TREE
+    seen = drawn(window, overlay)
+    branches = space.branches()
+    for low, high, moving in zip(branches.mins, branches.maxs, branches.moving, strict=True):
+        name = "branch of moving" if moving else "branch of still"
+        for point in sides(low, high):
+            assert is_seen(seen, point, COLOURS[name]), point
+
+
+def test_the_window_need_not_be_named(world: str, window: Any) -> None:
+    crate = body(100, 100, ec.Velocity(0, 0.5))
+    space = ec.install()
+    esper.process(1 / 60)
+    overlay = DebugDraw(space, Show.BOXES)
+    window.clear()
+
+    overlay.draw()
+
+    assert is_seen(pixels(), sides(*space.bounds(crate))[0], COLOURS["moving"])
+
+
+def test_what_is_gone_is_seen_no_more(world: str, window: Any) -> None:
+    crates = [body(30 + 30 * n, 100, ec.Velocity(0, 1), half=(5, 5)) for n in range(10)]
+    space = ec.install()
+    overlay = DebugDraw(space, Show.BOXES)
+    esper.process(1 / 60)
+    before = n_seen(drawn(window, overlay), COLOURS["moving"])
+
+    for crate in crates[1:]:
+        esper.delete_entity(crate, immediate=True)
+    esper.process(1 / 60)
+    assert n_seen(drawn(window, overlay), COLOURS["moving"]) == pytest.approx(before / 10, abs=6)
+
+    esper.delete_entity(crates[0], immediate=True)
+    esper.process(1 / 60)
+    assert drawn(window, overlay)[:, :, :3].max() == 0
+
+    many = [body(x, y, half=(2, 2)) for x in range(20, 380, 8) for y in range(20, 280, 8)]
+    esper.process(1 / 60)
+    seen = drawn(window, overlay)
+    for crate in many:
+        assert is_seen(seen, sides(*space.bounds(crate))[0], COLOURS["static"])
+
+
+def test_numbers_that_are_none_are_left_out_and_huge_ones_harmless(world: str, window: Any) -> None:
+    lost, crate = body(50, 50), body(100, 50)
+    body(2.0**400, 50, half=(12, 8))
+    space = ec.install()
+    esper.process(1 / 60)
+    esper.component_for_entity(lost, ec.Position).x = float("nan")
+    with pytest.warns(RuntimeWarning, match="left out"):
+        esper.process(1 / 60)
+
+    overlay = DebugDraw(space, ~Show.STATS)
+    seen = drawn(window, overlay)
+
+    assert is_seen(seen, sides(*space.bounds(crate))[0], COLOURS["static"])
+    assert np.isnan(space.fat_bounds([lost])[0]).all()
+    assert np.isfinite(np.frombuffer(overlay._boxes._list.position, np.float32)).all()
+
+
+def test_another_window_is_drawn_in_too(world: str, window: Any) -> None:
+    crate = body(100, 100, ec.Velocity(0, 0.5))
+    space = ec.install()
+    esper.process(1 / 60)
+    overlay = DebugDraw(space)
+    drawn(window, overlay)
+
+    other = open_window(200, 150)
+    try:
+        other.switch_to()
+        other.clear()
+        overlay.draw(other)
+        assert is_seen(pixels(), sides(*space.bounds(crate))[0], COLOURS["moving"])
+    finally:
+        other.close()
+    window.switch_to()
+    window.clear()
+    overlay.draw(window)
+    assert is_seen(pixels(), sides(*space.bounds(crate))[0], COLOURS["moving"])
+
+
+def refresh(window: Any) -> None:
+    """Do what pyglet does for a frame, but for showing it."""
+    window.switch_to()
+    window.dispatch_event("on_draw")
+    window.dispatch_event("on_refresh", 0.0)
+    window.dispatch_events()  # outside of pyglet's loop they wait for this
+
+
+def test_attached_overlay_draws_after_the_game(world: str, window: Any) -> None:
+    from pyglet.math import Mat4, Vec3
+
+    crate = body(100, 100, ec.Velocity(0, 0.5))
+    space = ec.install()
+    esper.process(1 / 60)
+    window.push_handlers(on_draw=window.clear)
+    overlay = DebugDraw(space, Show.BOXES)
+    point = sides(*space.bounds(crate))[0]
+
+    overlay.attach(window)
+    refresh(window)
+    assert is_seen(pixels(), point, COLOURS["moving"])
+
+    overlay.attach(window, view=lambda: Mat4.from_translation(Vec3(70.0, 0.0, 0.0)))
+    refresh(window)
+    assert is_seen(pixels(), (point[0] + 70, point[1]), COLOURS["moving"])
+    assert not is_seen(pixels(), point, COLOURS["moving"])
+    assert window.view == Mat4()
+
+    overlay.detach()
+    refresh(window)
+    assert n_seen(pixels(), COLOURS["moving"]) == 0
+    press(window, F1)
+    assert overlay.visible
+
+
+def test_drawing_leaves_projection_and_view_as_they_were(world: str, window: Any) -> None:
+    from pyglet.math import Mat4, Vec3
+
+    window.projection = projection = Mat4.orthogonal_projection(0, 80, 60, 0, -1, 1)
+    window.view = view = Mat4.from_translation(Vec3(3.0, 4.0, 0.0))
+
+    drawn(window, DebugDraw(meeting()))
+
+    assert (window.projection, window.view) == (projection, view)
+
+
+def test_real_keys_pause_and_step(world: str, window: Any) -> None:
+    overlay = DebugDraw(meeting(), Show.BOXES)
+    overlay.attach(window)
+
+    press(window, F1 + 9)
+    assert overlay.paused
+    assert not overlay.process(1 / 60)
+    press(window, F1 + 10)
+    assert overlay.process(1 / 60)
+    press(window, F1 + 9, F1 + 11)
+    assert not overlay.paused
+    assert overlay.slow > 1
+
+
+def test_codes_of_the_keys_are_those_of_pyglet(window: Any) -> None:
+    from pyglet.window import key
+
+    assert [getattr(key, f"F{n}") for n in range(1, 13)] == sorted(KEYS)
+
+
+def test_times_are_told_when_there_are_any(world: str, window: Any) -> None:
+    overlay = DebugDraw(meeting(), Show.STATS)
+    drawn(window, overlay)  # from now on they are taken
+    drawn(window, overlay)
+    assert overlay.lines()[1] == "no times yet"
+
+    esper.process(1.0)
+    drawn(window, overlay)
+
+    assert float(overlay.lines()[1].partition(" ms")[0]) > 0
+    assert len(overlay.lines()[1].split("   ")) == len(ec.StageTimes._fields)
+
+
+def test_two_lines_are_enough_in_a_game(
+    world: str, window: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyglet
+
+    body(100, 20, half=(60, 8))
+    crate = body(100, 100, ec.Velocity(0, -200), ec.Slide())
+    space = ec.install()
+    window.push_handlers(on_draw=window.clear)
+    overlay = DebugDraw(space)
+    overlay.attach(window)
+    frames: list[tuple[tuple[float, float], np.ndarray]] = []
+    flip = window.flip
+
+    def keep() -> None:
+        if len(space):
+            frames.append((sides(*space.bounds(crate))[0], pixels().copy()))
+        flip()
+
+    monkeypatch.setattr(window, "flip", keep)
+    pyglet.clock.schedule_interval(overlay.process, 1 / 60)
+    pyglet.clock.schedule_once(lambda dt: pyglet.app.exit(), 0.4)
+    try:
+        pyglet.app.run(1 / 60)
+    finally:
+        pyglet.clock.unschedule(overlay.process)
+
+    assert space.stats.step > 3
+    assert len({point for point, _ in frames}) > 3
+    for point, seen in frames:
+        assert is_seen(seen, point, COLOURS["moving"]), point
+    assert " ms a step: read " in overlay.lines()[1]
+    assert frames[-1][1][-12:, :200, :3].max() > 200  # the numbers

@@ -1,0 +1,350 @@
+"""Runs that are recorded and played back: the same, step by step, in any order of looking."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from demos import __main__ as runner
+from demos import _replay, arena
+from demos._memory import Memory
+from demos._replay import Player, Recording, RecordingError, Tape
+from demos._scene import Scene
+from tests.demos.conftest import need
+
+ROOT = Path(__file__).parents[2]
+STEPS = 400 if ec.COMPILED else 130
+
+
+def record_arena(n_steps: int = 30, n: int = 40, seed: int = 3) -> Recording:
+    """Record some steps of an arena in the current world."""
+    options = {"seed": seed, "n": n}
+    scene = arena.build(**options)
+    tape = Tape(scene, "arena", options)
+    for _ in range(n_steps):
+        tape.step()
+    return tape.recording()
+
+
+def record_platformer(n_steps: int) -> Recording:
+    """Record a run that a pair of hands plays at first, and then the bot."""
+    need("pytiled_parser")
+    from demos import platformer
+
+    options = {"seed": 2, "one_body_per_tile": False}
+    scene = platformer.build(**options)
+    tape = Tape(scene, "platformer", options)
+    hands = random.Random(5)
+    for number in range(n_steps):
+        scene.keys.right = hands.random() < 0.7
+        scene.keys.jump = hands.random() < 0.3
+        scene.keys.shoot = hands.random() < 0.2
+        scene.keys.bot = number > n_steps // 3
+        tape.step()
+    assert scene.coins + scene.bullets > 0
+    return tape.recording()
+
+
+@pytest.fixture
+def recording(world: str) -> Recording:
+    return record_arena()
+
+
+def play(recording: Recording) -> Player:
+    player = Player(recording)
+    while player.position < player.n_steps:
+        player.step()
+    return player
+
+
+def test_replay_does_what_was_recorded(recording: Recording) -> None:
+    player = play(recording)
+
+    assert player.first_difference is None
+    assert player.verdict() == "as recorded"
+    assert player.scene.n_steps == 30
+    assert len({row.tobytes() for row in recording.hashes}) == 31
+    player.close()
+
+
+def test_world_of_before_is_current_again(recording: Recording, world: str) -> None:
+    Player(recording).close()
+
+    assert esper.current_world == world
+    assert not [name for name in esper.list_worlds() if name.startswith("replay")]
+
+
+def test_first_step_that_differs_is_named(recording: Recording) -> None:
+    hashes = recording.hashes.copy()
+    hashes[17:] ^= 1
+    player = play(replace(recording, hashes=hashes))
+
+    assert player.first_difference == 17
+    assert player.verdict() == "differs first in step 17 of 30"
+    player.seek(5)
+    player.seek(20)
+    assert player.first_difference == 17
+    player.close()
+
+
+def test_other_keys_make_a_difference_when_they_are_pressed(world: str) -> None:
+    recording = record_platformer(90)
+    inputs = recording.inputs.copy()
+    right = recording.names.index("right")
+    inputs[12:, right] = 1 - inputs[12:, right]
+
+    player = play(replace(recording, inputs=inputs))
+
+    assert player.first_difference == 13
+    player.close()
+
+
+def test_other_options_make_another_world(recording: Recording) -> None:
+    player = play(replace(recording, options={"seed": 4, "n": 40}))
+
+    assert player.first_difference == 0
+    assert "differs from its beginning" in player.verdict()
+    player.close()
+
+
+def test_file_holds_the_recording(recording: Recording, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "run.npz"
+    recording.save(path)
+
+    found = Recording.load(path)
+
+    assert (found.name, found.options, found.names) == (
+        "arena",
+        {"seed": 3, "n": 40},
+        recording.names,
+    )
+    assert np.array_equal(found.inputs, recording.inputs)
+    assert np.array_equal(found.hashes, recording.hashes)
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        ("text", "is no recording of a demo"),
+        ("cut", "is no recording of a demo"),
+        ("flipped", "is no recording of a demo"),
+        ("format", "has format 7, and this is 1"),
+        ("short", "is cut short, or damaged"),
+        ("array", "is no recording of a demo"),
+    ],
+)
+def test_damaged_files_are_refused(
+    recording: Recording, tmp_path: Path, damage: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.npz"
+    if damage == "format":
+        monkeypatch.setattr(_replay, "FORMAT", 7)
+    if damage == "short":
+        recording.inputs = recording.inputs[:-1]
+    recording.save(path)
+    monkeypatch.undo()
+    data = bytearray(path.read_bytes())
+    if damage == "text":
+        path.write_text("no recording")
+    elif damage == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    elif damage == "flipped":
+        middle = data.index(b"hashes.npy") + 200
+        data[middle] ^= 0xFF
+        path.write_bytes(data)
+    elif damage == "array":
+        with path.open("wb") as file:
+            np.save(file, np.zeros(3))
+
+    with pytest.raises(RecordingError, match=says):
+        Recording.load(path)
+
+
+def test_recordings_of_strange_demos_and_keys_are_refused(recording: Recording) -> None:
+    for name in ("tetris", "_window", "os.path", "../arena"):
+        with pytest.raises(RecordingError, match="there is none"):
+            Player(replace(recording, name=name))
+    with pytest.raises(RecordingError, match="keys that no demo knows: fly"):
+        Player(replace(recording, names=("fly",)))
+
+
+@pytest.mark.parametrize("name", ["arena", "platformer"])
+def test_going_to_and_fro_never_needs_a_new_start(
+    world: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = record_arena(STEPS) if name == "arena" else record_platformer(STEPS)
+    player = Player(recording)
+    assert player.verify() is None
+    starts: list[int] = []
+    anew = player.rebuild
+    monkeypatch.setattr(player, "rebuild", lambda: (starts.append(player.position), anew()))
+    places = random.Random(7)
+
+    for _ in range(12):
+        position = places.randrange(player.n_steps + 1)
+        player.seek(position)
+        assert player.position == position == player.scene.n_steps
+        assert player.is_as_recorded()
+
+    player.seek(-5)
+    assert player.position == 0
+    player.seek(10**6)
+    assert player.position == player.n_steps
+    assert player.first_difference is None
+    assert starts == []
+    player.close()
+
+
+def test_score_of_a_step_is_the_same_however_one_comes_to_it(world: str) -> None:
+    player = Player(record_platformer(STEPS))
+    scores = []
+    while player.position < player.n_steps:
+        player.step()
+        scores.append(score(player.scene))
+    assert len(set(scores)) > 2
+
+    for position in range(player.n_steps, 0, -29):
+        player.seek(position)
+        assert score(player.scene) == scores[position - 1]
+    player.close()
+
+
+def score(scene: Scene) -> str:
+    return f"{scene.status()} {scene.n_collisions} {scene.n_contacts} {scene.report()[:3]}"
+
+
+def test_what_cannot_be_remembered_is_played_from_the_beginning(
+    world: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = record_platformer(STEPS)
+    monkeypatch.setattr(Memory, "_survey", lambda self, roots: [])  # nothing but the space
+    player = Player(recording)
+    player.seek(player.n_steps)
+    starts: list[int] = []
+    anew = player.rebuild
+    monkeypatch.setattr(player, "rebuild", lambda: (starts.append(player.position), anew()))
+
+    for position in (STEPS - 40, 70, 115, 3):
+        player.seek(position)
+        assert player.position == position
+        assert player.is_as_recorded()
+
+    assert starts
+    assert player.first_difference is None
+    player.close()
+
+
+def test_memory_puts_things_right_in_place(world: str) -> None:
+    class Dice:
+        def __init__(self) -> None:
+            self.dice, self.log = random.Random(3), [1]
+
+    class Own(Scene):
+        pass
+
+    space = ec.install()
+    scene = Own(space, (1.0, 1.0), (1.0, 1.0))
+    dice = scene.dice = Dice()  # type: ignore[attr-defined]
+    shared = scene.shared = dice.log  # type: ignore[attr-defined]
+    numbers = scene.numbers = np.zeros(3)  # type: ignore[attr-defined]
+    thing = esper.create_entity(dice)
+    esper.process(0.1)
+    memory = Memory(scene)
+    memory.take(1)
+    thrown = dice.dice.random()
+
+    shared.append(2)
+    numbers += 1
+    dice.dice.random()
+    scene.late = 1  # type: ignore[attr-defined]
+    esper.delete_entity(thing, immediate=True)
+    memory.bring_back(1)
+
+    assert scene.dice is dice
+    assert dice.log is shared
+    assert shared == [1]
+    assert numbers.tolist() == [0, 0, 0]
+    assert dice.dice.random() == thrown
+    assert not hasattr(scene, "late")
+    assert esper.component_for_entity(thing, Dice) is dice
+    assert memory.steps == [1]
+
+
+def test_command_records_replays_and_finds_a_difference(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["arena", "--headless", "--seconds", "0.5", "--n", "30", "--seed", "9"]
+    assert runner.main([*run, "--save", "made/run.npz"]) == 0
+    said = capsys.readouterr().out
+    assert "wrote made/run.npz: python -m demos replay made/run.npz" in said.replace("\\", "/")
+
+    assert runner.main(["replay", "made/run.npz", "--headless"]) == 0
+    assert "arena (seed 9, n 30), 30 steps: as recorded" in capsys.readouterr().out
+
+    recording = Recording.load(Path("made/run.npz"))
+    recording.hashes = recording.hashes.copy()
+    recording.hashes[8] = 0
+    recording.save(Path("bad.npz"))
+    assert runner.main(["replay", "bad.npz", "--headless"]) == 1
+    assert "differs first in step 8 of 30" in capsys.readouterr().out
+
+    assert runner.main(["replay", "none.npz", "--headless"]) == 2
+    assert "none.npz" in capsys.readouterr().err
+    Path("text.npz").write_text("no recording")
+    assert runner.main(["replay", "text.npz"]) == 2
+    assert "text.npz is no recording of a demo" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        runner.main(["arena", "--save", "run.txt"])
+    assert "run.txt must end in .npz" in capsys.readouterr().err
+    esper.switch_world("default")
+    esper.delete_world("demo arena")
+
+
+def test_run_that_fails_is_saved_up_to_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    step = arena.Arena.step
+
+    def fail(scene: arena.Arena) -> None:
+        if scene.n_steps == 11:
+            raise ZeroDivisionError
+        step(scene)
+
+    monkeypatch.setattr(arena.Arena, "step", fail)
+    with pytest.raises(ZeroDivisionError):
+        runner.main(["arena", "--headless", "--seconds", "1", "--n", "9", "--save", "run.npz"])
+
+    recording = Recording.load(Path("run.npz"))
+    assert recording.n_steps == 11
+    player = play(recording)
+    assert player.first_difference is None
+    player.close()
+    esper.switch_world("default")
+    esper.delete_world("demo arena")
+
+
+@pytest.mark.skipif(not ec.COMPILED, reason="the other life is the one that runs")
+def test_run_of_the_other_life_is_the_same_run(folder: Path, world: str) -> None:
+    need("pytiled_parser")
+    code = "import sys; from demos.__main__ import main; sys.exit(main())"
+    options = ["--headless", "--seconds", "1.5", "--seed", "1", "--save", "plain.npz"]
+    environment = {**os.environ, "ECS_COLLIDE_PURE_PYTHON": "1", "PYTHONPATH": str(ROOT)}
+    subprocess.run(
+        [sys.executable, "-c", code, "platformer", *options],
+        env=environment, cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+
+    player = play(Recording.load(Path("plain.npz")))
+
+    assert player.n_steps == 90
+    assert player.first_difference is None
+    player.close()

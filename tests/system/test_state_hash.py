@@ -1,0 +1,91 @@
+"""A world played in many ways has the same fingerprint after each step of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from ecs_collide.pyglet_util import DebugDraw, Show
+
+DT = 1 / 64
+
+
+def play(n_steps: int, look: Callable[[ec.Space], object] | None = None, **how: object) -> list:
+    """Let crates fall on a lift, through a sensor; return a fingerprint for each step."""
+    esper.switch_world("default")
+    if "fingerprints" in esper.list_worlds():
+        esper.delete_world("fingerprints")
+    esper.switch_world("fingerprints")
+    chance = np.random.default_rng(11)
+    esper.create_entity(ec.Position(0, -1), ec.Extents(60, 1))
+    esper.create_entity(ec.Position(20, 4), ec.Extents(9, 1), ec.OneWay((0, 1)))
+    esper.create_entity(ec.Position(-20, 8), ec.Extents(8, 4), ec.Sensor())
+    lift = ec.Velocity(0, 6)
+    esper.create_entity(ec.Position(0, 1), ec.Extents(8, 0.5), lift)
+    speeds = []
+    for number in range(40):
+        speeds.append(ec.Velocity(*chance.uniform(-20, 20, 2)))
+        answer = (ec.Slide(), ec.Push(), ec.Deflect(0.5))[number % 3]
+        place = ec.Position(-38 + 2.0 * number, 10 + 3 * (number % 4))
+        esper.create_entity(place, ec.Extents(0.8, 0.8), speeds[-1], answer)
+    space = ec.install(ec.Space(**how))
+    hashes = []
+    for number in range(n_steps):
+        lift.y = 6 if number // 50 % 2 == 0 else -6
+        for speed in speeds if number < 90 else ():
+            speed.y -= 20 * DT
+        esper.process(DT)
+        if look is not None:
+            look(space)
+        hashes.append(space.state_hash())
+    esper.switch_world("default")
+    esper.delete_world("fingerprints")
+    return hashes
+
+
+def look_at_all(space: ec.Space) -> None:
+    """Do all that an overlay does, but for handing it to a window."""
+
+    class Nothing:
+        def add(self, *parts: object) -> None:
+            pass
+
+    overlay = DebugDraw(space, ~Show(0))
+    overlay._fill(Nothing(), Nothing(), 1.0)  # type: ignore[arg-type]
+    overlay.lines()
+
+
+@pytest.mark.parametrize(
+    "how", [{"sleep": False}, {"margin": 0.0, "lookahead": 0.0}, {"margin": 50.0}], ids=str
+)
+def test_same_fingerprints_whatever_the_tree_is_like(
+    how: dict[str, object], n_steps: Callable[[int], int]
+) -> None:
+    n = n_steps(240)
+
+    assert play(n, **how) == play(n)
+
+
+def test_looking_at_everything_changes_no_fingerprint(n_steps: Callable[[int], int]) -> None:
+    n = n_steps(240)
+    usual = play(n)
+
+    assert play(n, look_at_all) == usual
+    assert len(set(usual)) > n // 2
+
+
+def test_a_snapshot_brings_the_fingerprint_back() -> None:
+    saved: list[tuple[bytes, bytes]] = []
+
+    def save(space: ec.Space) -> None:
+        saved.append((space.snapshot(), space.state_hash()))
+        if len(saved) == 20:
+            for data, known in saved[::-3]:
+                space.restore(data)
+                assert space.state_hash() == known
+
+    play(20, save)

@@ -1,0 +1,379 @@
+"""What a space shows of its inside agrees with what can be found out from outside."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import BodyKind
+
+pytestmark = pytest.mark.usefixtures("life", "world")
+
+DT = 1 / 60
+
+
+def crowd(dim: int, n: int = 60, seed: int = 4) -> ec.Space:
+    """Make a closed arena of boxes that bounce, some of them sensors, some at rest."""
+    chance = np.random.default_rng(seed)
+    side = 60.0
+    for axis, sign in itertools.product(range(dim), (0.0, side)):
+        centre, half = [side / 2] * dim, [side] * dim
+        centre[axis], half[axis] = sign + (5.0 if sign else -5.0), 5.0
+        esper.create_entity(ec.Position(*centre), ec.Extents(*half))
+    for number in range(n):
+        body = [
+            ec.Position(*chance.uniform(5, side - 5, dim)),
+            ec.Extents(*chance.uniform(0.5, 2.5, dim)),
+        ]
+        if number % 3:
+            body += [ec.Velocity(*chance.uniform(-300, 300, dim)), ec.Deflect()]
+        if number % 7 == 0:
+            body.append(ec.Sensor())
+        esper.create_entity(*body)
+    return ec.install(dim=dim)
+
+
+def boxes_of(space: ec.Space) -> tuple[np.ndarray, np.ndarray]:
+    low, high = zip(*(space.bounds(entity) for entity in space.entities), strict=True)
+    return np.array(low), np.array(high)
+
+
+@pytest.fixture(params=[2, 3], ids=["2d", "3d"])
+def space(request: pytest.FixtureRequest) -> Iterator[ec.Space]:
+    return crowd(request.param)
+
+
+def test_boxes_are_the_bounds_of_each(space: ec.Space) -> None:
+    esper.process(DT)
+
+    mins, maxs = space.boxes()
+
+    assert np.array_equal((mins, maxs), boxes_of(space))
+    some = space.entities[10:20]
+    assert np.array_equal(space.boxes(some)[0], mins[10:20])
+    with pytest.raises(KeyError, match="entity 999 is no body"):
+        space.boxes([999])
+    with pytest.raises(KeyError, match="entity 999 is no body"):
+        space.boxes([*space.entities, 999])
+
+
+def test_branches_hold_all_bodies_and_one_another(space: ec.Space) -> None:
+    for _ in range(5):
+        esper.process(DT)
+    found = space.branches()
+
+    swept = space.swept_bounds()
+    kinds = space.body_kinds()
+    for moving in (False, True):
+        own = found.moving == moving
+        mins, maxs, depths = found.mins[own], found.maxs[own], found.depths[own]
+        items = (kinds & BodyKind.MOVES != 0) == moving
+        lows, highs = swept[0][items], swept[1][items]
+        assert (depths == 0).sum() == 1
+        # The root is around all of its bodies, and each level below it has a place for each.
+        root = depths.argmin()
+        assert (mins[root] <= lows).all()
+        assert (maxs[root] >= highs).all()
+        if not moving:
+            assert np.array_equal(mins[root], lows.min(axis=0))
+            assert np.array_equal(maxs[root], highs.max(axis=0))
+        for depth in range(depths.max() + 1):
+            level = depths == depth
+            inside = (mins[level][:, None] <= lows).all(axis=2)
+            inside &= (maxs[level][:, None] >= highs).all(axis=2)
+            assert inside.any(axis=0).all()
+            above = depths == depth - 1
+            if depth:
+                within = (mins[above][:, None] <= mins[level]).all(axis=2)
+                within &= (maxs[above][:, None] >= maxs[level]).all(axis=2)
+                assert within.any(axis=0).all()
+        assert len(items[items]) / 8 <= (depths == depths.max()).sum() <= len(items[items])
+    assert found.depths[found.moving].max() + 1 == space.stats.depth
+
+
+def test_a_space_without_bodies_has_nothing_to_show() -> None:
+    space = ec.install()
+    esper.process(DT)
+
+    assert len(space.branches().depths) == len(space.candidate_pairs()) == 0
+    assert len(space.contact_points().kinds) == len(space.impact_boxes().times) == 0
+    assert len(space.boxes()[0]) == len(space.fat_bounds()[0]) == len(space.swept_bounds()[0]) == 0
+
+
+def test_fat_bounds_hold_swept_bounds_of_what_did_not_turn(space: ec.Space) -> None:
+    for _ in range(3):
+        esper.process(DT)
+
+    fat, swept = space.fat_bounds(), space.swept_bounds()
+    hit = {entity for event in space.collisions for entity in (event.first, event.second)}
+    straight = np.array([entity not in hit for entity in space.entities])
+
+    assert straight.sum() > 20
+    assert (fat[0] <= swept[0])[straight].all()
+    assert (fat[1] >= swept[1])[straight].all()
+    moves = space.body_kinds() & BodyKind.MOVES != 0
+    assert (fat[0] < swept[0]).any(axis=1)[straight & moves].all()
+
+
+def test_swept_bounds_are_hulls_of_the_paths(space: ec.Space) -> None:
+    esper.process(0.0)
+    before = boxes_of(space)
+    esper.process(DT)
+
+    low, high = space.swept_bounds()
+    after = boxes_of(space)
+    crossings = (ec.Answer.CROSSED, ec.Answer.STOPPED_ALREADY)
+    answered = [event for event in space.collisions if event.answer not in crossings]
+    turned = {entity for event in answered for entity in (event.first, event.second)}
+    free = np.array([entity not in turned for entity in space.entities])
+
+    np.testing.assert_allclose(low[free], np.minimum(before[0], after[0])[free], atol=1e-9)
+    np.testing.assert_allclose(high[free], np.maximum(before[1], after[1])[free], atol=1e-9)
+    assert turned
+    assert (low <= after[0]).all()
+    assert (high >= after[1]).all()
+
+
+def test_candidate_pairs_are_those_whose_paths_touch(space: ec.Space) -> None:
+    # Without an answer within the step the paths are what was searched by.
+    for entity, _ in esper.get_component(ec.Deflect):
+        esper.remove_component(entity, ec.Deflect)
+    esper.process(DT)
+    low, high = space.swept_bounds()
+    moves = space.body_kinds() & BodyKind.MOVES != 0
+
+    touching = (low[:, None] <= high).all(axis=2) & (high[:, None] >= low).all(axis=2)
+    first, second = np.nonzero(np.triu(touching & (moves[:, None] | moves), 1))
+    ids = np.array(space.entities)
+
+    found = space.candidate_pairs()
+    assert len(found) == space.stats.pairs > (40 if space.dim == 2 else 5)
+    assert set(zip(ids[first].tolist(), ids[second].tolist(), strict=True)) <= set(
+        map(tuple, found.tolist())
+    )
+    # Beyond these only still bodies that are looked at for the first time.
+    esper.process(DT)
+    low, high = space.swept_bounds()
+    touching = (low[:, None] <= high).all(axis=2) & (high[:, None] >= low).all(axis=2)
+    first, second = np.nonzero(np.triu(touching & (moves[:, None] | moves), 1))
+    expected = np.stack([ids[first], ids[second]], axis=1)
+    assert np.array_equal(space.candidate_pairs(), expected)
+
+
+def test_contact_points_say_what_contacts_say(space: ec.Space) -> None:
+    for entity, velocity in esper.get_component(ec.Velocity):
+        velocity.set(0.0, 0.0 if esper.has_component(entity, ec.Sensor) else -900.0)
+        if entity % 4:
+            esper.try_remove_component(entity, ec.Deflect)
+            esper.add_component(entity, ec.Slide())
+    zone = ec.Position(*[30.0] * space.dim), ec.Extents(*[25.0] * space.dim)
+    esper.create_entity(*zone, ec.Velocity(0, 0), ec.Sensor())
+    for _ in range(8):
+        esper.process(DT)
+
+    found, contacts = space.contact_points(), space.contacts()
+
+    assert len(contacts) > 10
+    assert {contact.kind for contact in contacts} == set(ec.ContactKind)
+    assert found.pairs.tolist() == [[contact.first, contact.second] for contact in contacts]
+    assert found.normals.tolist() == [list(contact.normal) for contact in contacts]
+    assert found.kinds.tolist() == [contact.kind for contact in contacts]
+    for point, contact in zip(found.points, contacts, strict=True):
+        for entity in (contact.first, contact.second):
+            low, high = space.bounds(entity)
+            assert (point >= np.array(low) - 1e-9).all()
+            assert (point <= np.array(high) + 1e-9).all()
+
+
+def test_impact_boxes_touch_on_the_side_of_the_normal(space: ec.Space) -> None:
+    esper.process(DT)
+    esper.process(DT)
+
+    found = space.impact_boxes()
+
+    events = [event for event in space.collisions if event.kind is ec.SweepKind.IMPACT]
+    assert len(events) > 5
+    for n, event in enumerate(space.collisions):
+        assert found.pairs[n].tolist() == [event.first, event.second]
+        centres = (found.mins[n] + found.maxs[n]) / 2
+        assert centres == pytest.approx(np.array([event.position_first, event.position_second]))
+        if event.kind is ec.SweepKind.IMPACT:
+            axis = int(np.flatnonzero(event.normal)[0])
+            lower, upper = (0, 1) if event.normal[axis] < 0 else (1, 0)
+            assert found.maxs[n, lower, axis] == pytest.approx(found.mins[n, upper, axis], abs=1e-9)
+
+
+def test_impact_boxes_are_as_large_as_they_were() -> None:
+    wall = esper.create_entity(ec.Position(10, 0), ec.Extents(1, 5))
+    esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Growth(16, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+
+    found = space.impact_boxes()
+
+    assert found.times[0] == 0.5
+    assert found.maxs[0].tolist() == [[11, 5], [9, 1]]
+    assert found.mins[0, 1].tolist() == [-9, -1]
+    esper.delete_entity(wall, immediate=True)
+    assert len(space.impact_boxes().times) == 1  # the space hears of it with the next step
+
+
+def test_kinds_say_what_bodies_are() -> None:
+    def body(x: float, *others: object) -> int:
+        return esper.create_entity(ec.Position(x, 0), ec.Extents(1, 1), *others)
+
+    wall, lift = body(0), body(10, ec.Velocity(0, 1))
+    crate, coin = body(20, ec.Velocity(0, 0), ec.Slide()), body(30, ec.Sensor())
+    ledge, broken = body(40, ec.OneWay((0, 1))), body(50, ec.Velocity(0, 0))
+    esper.component_for_entity(broken, ec.Velocity).y = float("nan")
+    space = ec.install()
+    with pytest.warns(RuntimeWarning, match="left out"):
+        esper.process(DT)
+
+    def kind(entity: int) -> BodyKind:
+        return BodyKind(space.body_kinds([entity])[0])
+
+    assert kind(wall) is BodyKind.STATIC
+    assert kind(lift) is BodyKind.MOVES
+    assert kind(crate) == BodyKind.MOVES | BodyKind.YIELDS
+    assert kind(coin) & BodyKind.SENSOR
+    assert kind(ledge) == BodyKind.ONE_WAY
+    assert kind(broken) & BodyKind.QUARANTINED
+    assert np.isnan(space.fat_bounds([broken])).all()
+    assert np.isnan(space.swept_bounds([broken])).all()
+    for _ in range(20):
+        esper.process(DT)
+    assert kind(crate) == BodyKind.MOVES | BodyKind.YIELDS | BodyKind.ASLEEP
+    assert (space.body_kinds() & BodyKind.ASLEEP != 0).sum() == space.stats.asleep
+
+
+def test_nothing_is_known_of_pairs_right_after_restoring(space: ec.Space) -> None:
+    esper.process(DT)
+    saved = space.snapshot()
+    pairs = space.candidate_pairs()
+    assert len(pairs)
+
+    space.restore(saved)
+    assert len(space.candidate_pairs()) == 0
+    assert np.allclose(space.swept_bounds(), space.boxes())
+    branches = space.branches()
+    assert (branches.mins[branches.depths == 0].min(axis=0) <= space.boxes()[0].min(axis=0)).all()
+
+
+def test_looking_changes_nothing() -> None:
+    hashes = []
+    for looks in (False, True):
+        esper.clear_database()
+        space = crowd(2)
+        hashes.append([])
+        for _ in range(20):
+            esper.process(DT)
+            if looks:
+                space.branches(), space.fat_bounds(), space.swept_bounds(), space.boxes()
+                space.candidate_pairs(), space.contact_points(), space.impact_boxes()
+                space.body_kinds()
+            hashes[-1].append(space.state_hash())
+            space.check()
+        for processor in (ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem):
+            esper.remove_processor(processor)
+        esper.remove_processor(ec.MotionSystem)
+
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes[0])) == 20
+
+
+def test_state_hash_is_the_same_everywhere() -> None:
+    """The number is written down: any life, platform and version of numpy must come to it."""
+    space = crowd(2, n=40)
+    for _ in range(10):
+        esper.process(1 / 64)
+
+    assert len(space.collisions) > 2
+    assert len(space.contact_array) > 0
+    assert space.state_hash().hex() == "128b78dc22c6cce7b630f6af58c1cdf4"
+
+
+@pytest.mark.parametrize("change", ["position", "size", "velocity", "entity"])
+def test_state_hash_tells_apart(change: str, world: str) -> None:
+    def run(*, changed: bool) -> bytes:
+        esper.switch_world("default")
+        esper.delete_world(world)
+        esper.switch_world(world)
+        other = changed and change
+        x = np.nextafter(3.0, 4.0) if other == "position" else 3.0
+        size = np.nextafter(1.0, 2.0) if other == "size" else 1.0
+        speed = 5e-324 if other == "velocity" else 0.0
+        if other == "entity":
+            esper.create_entity()
+        esper.create_entity(ec.Position(x, 0), ec.Extents(1, size), ec.Velocity(0, speed))
+        space = ec.install()
+        esper.process(0.0)
+        return space.state_hash()
+
+    assert run(changed=False) == run(changed=False)
+    assert run(changed=True) != run(changed=False)
+
+
+def test_state_hash_holds_the_events() -> None:
+    esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(8, 0), ec.Slide())
+    esper.create_entity(ec.Position(6, 0), ec.Extents(1, 1))
+    space = ec.install()
+    esper.process(1.0)
+    with_events = space.state_hash()
+    positions = space.positions().tolist()
+
+    esper.process(0.0)
+
+    assert space.positions().tolist() == positions
+    assert space.state_hash() != with_events
+
+
+def test_state_hash_holds_what_the_events_say(world: str) -> None:
+    ends = []
+    for speed in (8.0, 9.0):  # it is stopped at the same place, sooner or later in the step
+        esper.switch_world("default")
+        esper.delete_world(world)
+        esper.switch_world(world)
+        esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(speed, 0), ec.Slide())
+        esper.create_entity(ec.Position(6, 0), ec.Extents(1, 1))
+        space = ec.install()
+        esper.process(1.0)
+        ends.append((space.positions().tolist(), space.velocities().tolist(), space.state_hash()))
+
+    assert ends[0][:2] == ends[1][:2]
+    assert ends[0][2] != ends[1][2]
+
+
+def test_one_nan_is_like_another(world: str) -> None:
+    hashes = []
+    for nan in (float("nan"), -float("nan")):
+        place = ec.Position(1, 2)
+        esper.create_entity(place, ec.Extents(1, 1), ec.Velocity(0, 0))
+        place.x = nan
+        space = ec.install()
+        with pytest.warns(RuntimeWarning, match="left out"):
+            esper.process(DT)
+        hashes.append(space.state_hash())
+        assert np.isnan(space.positions()[0, 0])
+        esper.switch_world("default")
+        esper.delete_world(world)
+        esper.switch_world(world)
+
+    assert hashes[0] == hashes[1]
+
+
+def test_state_hash_is_refused_within_a_step() -> None:
+    space = ec.install()
+
+    class Peeker(esper.Processor):
+        def process(self, dt: float) -> None:
+            with pytest.raises(RuntimeError, match="within a step"):
+                space.state_hash()
+
+    esper.add_processor(Peeker(), priority=102)
+    esper.process(DT)
