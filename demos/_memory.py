@@ -32,7 +32,6 @@ class Memory:
         self._components: list[Any] = []  # as snapshots number them
         self._numbers: dict[int, int] = {}
         self._kinds: set[type] = set()
-        self._held: set[type] = set()  # types that snapshots hold without being told
         self._moments: dict[int, tuple[bytes, list[tuple[Any, Any]]]] = {}
 
     @property
@@ -47,17 +46,14 @@ class Memory:
 
     def know(self, kinds: Iterable[type]) -> None:
         """Let snapshots hold components of these types from now on."""
-        new = set(kinds) - self._kinds - self._held
-        for kind in sorted(new, key=lambda kind: (kind.__module__, kind.__qualname__)):
+        # Those of the library, characters too, are held without being told.
+        new = {kind for kind in kinds if not kind.__module__.startswith("ecs_collide.")}
+        for kind in sorted(
+            new - self._kinds, key=lambda kind: (kind.__module__, kind.__qualname__)
+        ):
             name = f"{kind.__module__}.{kind.__qualname__}"
-            try:
-                self._scene.space.snapshot_with(kind, self._number, self._numbered, name=name)
-            except ValueError:
-                if not kind.__module__.startswith("ecs_collide."):
-                    raise
-                self._held.add(kind)
-            else:
-                self._kinds.add(kind)
+            self._scene.space.snapshot_with(kind, self._number, self._numbered, name=name)
+            self._kinds.add(kind)
 
     def take(self, step: int) -> None:
         """Remember how everything is now."""
