@@ -1,4 +1,4 @@
-"""List the demos, or run one: ``python -m demos NAME``."""
+"""Open the menu of the demos, list them, or run one: ``python -m demos NAME``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import esper
 
 from demos import _headless
 from demos._replay import Player, Recording, RecordingError, Tape
+from demos._scene import Scene
 
 FOLDER = Path(__file__).parent
 
@@ -39,6 +40,7 @@ def listing() -> str:
             "demos of ecs_collide:",
             *lines,
             "",
+            "choose one:    python -m demos",
             "run one:       python -m demos NAME",
             "its options:   python -m demos NAME --help",
             "record a run:  python -m demos NAME --save RUN.npz",
@@ -79,7 +81,9 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says; return the exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    if not arguments or arguments[0] in ("-h", "--help"):
+    if not arguments:
+        return _choose()
+    if arguments[0] in ("-h", "--help", "--list"):
         print(listing())
         return 0
     name, *others = arguments
@@ -95,6 +99,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"{name}: {error}", file=sys.stderr)
         return 1
+
+
+def _choose() -> int:
+    """Open the menu; without a screen, list the demos."""
+    from demos import _window
+
+    def build(name: str) -> Scene:
+        scene: Scene = importlib.import_module(f"demos.{name}").build()
+        return scene
+
+    try:
+        from demos._menu import Gallery
+
+        gallery = Gallery({name: summary(name) for name in names()}, build)
+    except (ImportError, _window.NoScreenError) as error:
+        print(f"no window ({error}): here is a list")
+        print(listing())
+        return 0
+    gallery.run()
+    return 0
 
 
 def _run(name: str, others: list[str]) -> int:
@@ -118,18 +142,22 @@ def _run(name: str, others: list[str]) -> int:
         if screen is None:
             seconds = scene.seconds if seconds is None else seconds
             _headless.run(scene, name, seconds, recorder=recorder, recording=recording, step=step)
-            return 0
-        screen.run(seconds, recorder, step)
+        else:
+            screen.run(seconds, recorder, step)
     finally:  # also of a run that fails: it can be played up to there
         if tape is not None:
             tape.recording().save(saving)
             print(f"wrote {saving}: python -m demos replay {saving}")
-    for line in scene.report():
-        print(line)
-    if recorder is not None:
-        recorder.save(recording)
-        print(f"wrote {recording}")
-    return 0
+    if screen is not None:
+        for line in _headless.told(scene):
+            print(line)
+        if recorder is not None:
+            recorder.save(recording)
+            print(f"wrote {recording}")
+    broken = [words for words, holds in scene.claims() if not holds]
+    for words in broken:
+        print(f"{name}: does not hold: {words}", file=sys.stderr)
+    return 1 if broken else 0
 
 
 def _replay(arguments: list[str]) -> int:
@@ -162,7 +190,7 @@ def _replay(arguments: list[str]) -> int:
         player.close()
 
 
-def _open(scene: Any) -> Any:
+def _open(scene: Scene) -> Any:
     """Return a window, or None after one line that says why there is none."""
     from demos import _window
 

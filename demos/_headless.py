@@ -54,7 +54,7 @@ def run(
     print(f"  collisions  {scene.n_collisions} ({scene.n_collisions / steps:.1f} a step)")
     print(f"  contacts    {scene.n_contacts} begun")
     print(f"  ms per step {mean:.3f} mean, {worst:.3f} worst")
-    for line in scene.report():
+    for line in told(scene):
         print(f"  {line}")
 
     written = []
@@ -73,6 +73,14 @@ def run(
     for path in written:
         print(f"  wrote {path}")
     return written
+
+
+def told(scene: Scene) -> list[str]:
+    """Return the lines of a scene's report, and then of its claims."""
+    claims = scene.claims()
+    return scene.report() + [
+        f"{'holds' if holds else 'BROKEN':<11} {words}" for words, holds in claims
+    ]
 
 
 def _run_steps(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from demos._scene import DT, SHADOW, WHITE, Boxes, Colour, Scene
+from demos._scene import DT, PAINTS, SHADOW, WHITE, Boxes, Colour, Scene
 
 try:
     from PIL import Image, ImageDraw, ImageFont
@@ -34,6 +34,7 @@ class Painter:
 
     def __init__(self, scene: Scene, scale: float = 1.0) -> None:
         self.scene = scene
+        self._writing = scale  # size of letters, compared with the window
         self.scale = scale * scene.zoom  # pixels for each world unit
         with Image.open(scene.sheet.path) as sheet:
             self._sheet = sheet.convert("RGBA")
@@ -51,7 +52,10 @@ class Painter:
             y = round((self.scene.size[1] - bottom - self.scene.view[1]) * self.scale)
             part = self._backdrop.crop((x, y, x + picture.width, y + picture.height))
             picture.paste(part, (0, 0), part)
-        self._draw(picture, self.scene.boxes(), left, bottom + self.scene.view[1])
+        top = bottom + self.scene.view[1]
+        self._draw(picture, self.scene.boxes(), left, top)
+        self._draw_quads(picture, left, top)
+        self._write(picture, left, top)
         status = self.scene.status()
         if status:
             pen, font = ImageDraw.Draw(picture), ImageFont.load_default(FONT_SIZE)
@@ -62,9 +66,12 @@ class Painter:
     def palette(self) -> Image.Image:
         """Return a picture whose palette holds the colours of all frames, 256 at most."""
         sheet = np.asarray(self._sheet).reshape(-1, 4)
-        parts = (sheet[sheet[:, 3] > 0, :3], np.asarray(self.paint()), np.asarray(self._sky)[:, :1])
+        tiles = np.concatenate([self.scene.boxes().tiles, self.scene.backdrop().tiles])
+        named = np.array(PAINTS, np.uint8)  # of what may come later
+        first = sheet[sheet[:, 3] > 0, :3] if tiles.any() else named
+        parts = (first, np.asarray(self.paint()), np.asarray(self._sky)[:, :1])
         colours: dict[tuple[int, ...], None] = {}
-        for part, room in zip(parts, (120, 60, 76), strict=True):
+        for part, room in zip(parts, (120, 60, 76) if tiles.any() else (20, 160, 76), strict=True):
             found, counts = np.unique(part.reshape(-1, 3), axis=0, return_counts=True)
             most = found[np.argsort(-counts, kind="stable")]
             step = max(1, len(most) // room)
@@ -107,6 +114,23 @@ class Painter:
             else:
                 image = self._tile(tile, width, height, x1 < x0, colour)
                 picture.paste(image, (start, y1), image)
+
+    def _draw_quads(self, picture: Image.Image, left: float, top: float) -> None:
+        quads = self.scene.quads()
+        if quads is None:
+            return
+        pen = ImageDraw.Draw(picture)
+        pixels = (quads.corners - np.array([left, top])) * np.array([self.scale, -self.scale])
+        edges = pixels.round().reshape(-1, 8).tolist()
+        for corners, colour in zip(edges, map(tuple, quads.colours.tolist()), strict=True):
+            pen.polygon(corners, fill=colour)
+
+    def _write(self, picture: Image.Image, left: float, top: float) -> None:
+        pen = ImageDraw.Draw(picture)
+        for text, x, y, size, colour in self.scene.labels():
+            at = ((x - left) * self.scale, (top - y) * self.scale)
+            font = ImageFont.load_default(max(8.0, size * self._writing))
+            pen.text(at, text, fill=colour, font=font, anchor="ls")
 
     def _tile(
         self, tile: int, width: int, height: int, mirrored: bool, colour: Colour

@@ -18,6 +18,14 @@ DT = 1 / 60  # seconds a step
 Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)
 SHADOW: Colour = (20, 22, 32)  # of writing
+GREY: Colour = (92, 99, 122)
+BLUE: Colour = (74, 148, 214)
+GREEN: Colour = (126, 214, 150)
+YELLOW: Colour = (250, 214, 96)
+ORANGE: Colour = (248, 128, 60)
+RED: Colour = (226, 58, 72)
+PALE: Colour = (206, 212, 230)
+PAINTS = (WHITE, SHADOW, GREY, BLUE, GREEN, YELLOW, ORANGE, RED, PALE)
 
 
 @dataclass(slots=True)
@@ -26,8 +34,9 @@ class Keys:
 
     left: bool = False
     right: bool = False
-    jump: bool = False
+    up: bool = False
     down: bool = False
+    jump: bool = False
     shoot: bool = False
     bot: bool = False  # a bot presses the others
 
@@ -86,6 +95,37 @@ class Boxes(NamedTuple):
             np.concatenate([part.tiles for part in parts]),
             np.concatenate([part.colours for part in parts]),
         )
+
+    def around(self, width: float, height: float) -> Boxes:
+        """Return these boxes as a world shows them that is a ring on both axes."""
+        moves = [(x * width, y * height) for x in (0, -1, 1) for y in (0, -1, 1)]
+        rects = np.concatenate([self.rects + np.array(move * 2) for move in moves])
+        seen = ((rects[:, 2:] > 0) & (rects[:, :2] < (width, height))).all(axis=1)
+        return Boxes(rects[seen], np.tile(self.tiles, 9)[seen], np.tile(self.colours, (9, 1))[seen])
+
+
+class Quads(NamedTuple):
+    """Plain four-cornered faces, the first below the others: what boxes in 3D look like.
+
+    Attributes
+    ----------
+    corners : float64 array, shape (n, 4, 2)
+        In world units, going around.
+    colours : uint8 array, shape (n, 3)
+    """
+
+    corners: NDArray[np.float64]
+    colours: NDArray[np.uint8]
+
+
+class Label(NamedTuple):
+    """A line of writing in the world; `x` and `y` are its left and its bottom."""
+
+    text: str
+    x: float
+    y: float
+    size: float = 13.0  # pixels in the window
+    colour: Colour = WHITE
 
 
 @dataclass(slots=True)
@@ -147,6 +187,8 @@ class Scene:
         Pixels for each world unit.
     keys : Keys
         What the player presses.
+    dt : float
+        Seconds of the world in a step; less than `DT` is slow motion.
     n_steps, n_collisions, n_contacts : int
         Steps, collisions and begun contacts so far.
     ms : float
@@ -171,13 +213,14 @@ class Scene:
         self.view = view
         self.zoom = zoom
         self.keys = Keys()
+        self.dt = DT
         self.n_steps = self.n_collisions = self.n_contacts = 0
         self.ms = 0.0
 
     def step(self) -> None:
-        """Advance the world by one step of `DT` seconds."""
+        """Advance the world by one step of `dt` seconds."""
         start = perf_counter()
-        esper.process(DT)
+        esper.process(self.dt)
         self.ms = 1000 * (perf_counter() - start)
         self.n_steps += 1
         self.n_collisions += len(self.space.collisions)
@@ -203,10 +246,22 @@ class Scene:
         """Return what is drawn now."""
         return looks()
 
+    def quads(self) -> Quads | None:
+        """Return the faces that are drawn above the boxes, if there are any."""
+        return None
+
+    def labels(self) -> list[Label]:
+        """Return what is written above everything."""
+        return []
+
     def status(self) -> str:
         """Return the line shown in the picture's corner."""
         return ""
 
     def report(self) -> list[str]:
         """Return what happened so far, line by line."""
+        return []
+
+    def claims(self) -> list[tuple[str, bool]]:
+        """Return what this demo proves, and whether it has held so far."""
         return []

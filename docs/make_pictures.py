@@ -1,11 +1,13 @@
 """Draw the pictures of the pages: every box, time and answer in them comes from the library.
 
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
-takes the picture of a window, which is another one on every machine.
+takes the picture of a window, which is another one on every machine.  Those of
+the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -379,8 +381,53 @@ def screenshot(path: Path) -> None:
     screen.window.close()
 
 
+SECONDS = {  # of each demo, until it looks as it should
+    "arena": 4.0,
+    "asteroids": 2.6,
+    "boxes3d": 3.0,
+    "breakout": 8.0,
+    "gas": 8.0,
+    "pi": 6.5,
+    "platformer": 9.0,
+    "pong": 6.0,
+    "responses": 1.6,
+    "tree": 5.5,
+    "tunnelling": 0.9,
+}
+WIDTH = 440  # pixels of a demo's picture
+MOST = 58_000  # bytes
+OPTIONS = {"arena": {"n": 1200}}  # fewer boxes, that can be seen in a small picture
+
+
+def draw_demo(name: str) -> None:
+    """Run a demo for a while and write its picture, small; with a palette if it is large then."""
+    from PIL import Image
+
+    sys.path.insert(0, str(FOLDER.parents[1]))
+    from demos._painter import Painter
+
+    esper.switch_world(f"picture of {name}")
+    scene = importlib.import_module(f"demos.{name}").build(seed=2, **OPTIONS.get(name, {}))
+    scene.keys.bot = True
+    for _ in range(round(60 * SECONDS[name])):
+        scene.step()
+    picture = Painter(scene).paint()
+    picture = picture.resize(
+        (WIDTH, round(WIDTH * picture.height / picture.width)), Image.Resampling.LANCZOS
+    )
+    path = FOLDER / f"demo_{name}.png"
+    picture.save(path, optimize=True)
+    if path.stat().st_size > MOST:
+        picture.quantize(200, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+    esper.switch_world("default")
+
+
 if __name__ == "__main__":
-    for name, draw in PICTURES.items():
-        (FOLDER / name).write_text(str(draw()), "utf-8")
-    if "--screen" in sys.argv:
-        screenshot(FOLDER / "overlay.png")
+    if sys.argv[1:2] == ["demos"]:
+        for name in sys.argv[2:] or SECONDS:
+            draw_demo(name)
+    else:
+        for name, draw in PICTURES.items():
+            (FOLDER / name).write_text(str(draw()), "utf-8")
+        if "--screen" in sys.argv:
+            screenshot(FOLDER / "overlay.png")

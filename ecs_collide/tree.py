@@ -449,6 +449,29 @@ class AABBTree(TreeQuestions):
         """The number of branches above the deepest leaf; 0 for up to one box."""
         return int(self._tree.depth)
 
+    def branches(self) -> tuple[Floats, Floats, Integers]:
+        """Return the bounds of all branches of the tree: what a picture of it shows.
+
+        Returns
+        -------
+        mins, maxs : ndarray
+            float64, shape (n, dim): the corners, in world units.  A branch is the
+            smallest box around what hangs on it, branches or the boxes themselves.
+        depths : ndarray
+            int64, shape (n,), never falling: 0 for the root, `depth` - 1 for
+            the branches that hold the boxes.
+
+        Notes
+        -----
+        Copies.  O(n) for n boxes; an empty tree has no branches.
+        """
+        n = self._tree.n_nodes
+        mins, maxs = np.empty((2, n, self._dim))
+        depths = np.empty(n, np.int64)
+        self._tree.branches_into(mins.data, maxs.data, depths.data)
+        order = np.argsort(depths, kind="stable")
+        return mins[order], maxs[order], depths[order]
+
     def check(self) -> None:
         """Verify every invariant of the tree.  O(n).
 

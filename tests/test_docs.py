@@ -114,3 +114,11 @@ def test_pictures_of_the_pages_are_what_the_library_answers():
         assert (drawing.FOLDER / name).read_text("utf-8") == str(draw()), (
             f"{name} is out of date: python docs/make_pictures.py"
         )
+
+
+def test_every_demo_has_a_small_picture_and_stands_in_the_readme():
+    page = README.read_text("utf-8")
+    for demo in (ROOT / "demos").glob("[a-z]*.py"):
+        picture = ROOT / "docs" / "pictures" / f"demo_{demo.stem}.png"
+        assert 1_000 < picture.stat().st_size < 60_000, picture.name
+        assert f"](docs/pictures/{picture.name}) `{demo.stem}`: " in page, demo.stem

@@ -900,3 +900,48 @@ def test_fat_bounds_are_the_same_in_both_lives(dim):
                     log.append(fat.tobytes())
             logs.append(log)
         assert logs[0] == logs[1]
+
+
+# What a picture of the tree shows
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_branches_hold_one_another_and_the_boxes(new_tree, dim, many):
+    tree = new_tree(dim)
+    mins, maxs = scattered(many, dim)
+    tree.insert_many(range(many), mins, maxs)
+    tree.update_many(range(0, many, 3), mins[::3] + 7.0, maxs[::3] + 7.0)
+    tree.remove_many(range(0, many, 5))
+
+    low, high, depths = tree.branches()
+
+    assert low.shape == high.shape == (len(depths), dim)
+    assert (np.diff(depths) >= 0).all()
+    assert depths[0] == 0
+    assert (depths == 0).sum() == 1
+    assert depths[-1] == tree.depth - 1
+    bounds = np.array([tree.bounds(id) for id in tree])
+    for depth in range(tree.depth):
+        inside = depths == depth + 1
+        inner_low = low[inside] if inside.any() else bounds[:, 0]
+        inner_high = high[inside] if inside.any() else bounds[:, 1]
+        outer = depths == depth
+        for a, b in zip(inner_low, inner_high, strict=True):
+            assert ((low[outer] <= a) & (high[outer] >= b)).all(axis=1).any()
+        # Fitted: each face of a branch is that of something on the floor below.
+        for n in np.flatnonzero(outer):
+            for axis in range(dim):
+                assert (inner_low[:, axis] == low[n, axis]).any()
+                assert (inner_high[:, axis] == high[n, axis]).any()
+
+
+def test_branches_of_small_trees_are_the_box_or_none(new_tree):
+    tree = new_tree()
+    assert [len(part) for part in tree.branches()] == [0, 0, 0]
+
+    tree.insert(5, (1, 2), (3, 4))
+
+    low, high, depths = tree.branches()
+    assert (low.tolist(), high.tolist(), depths.tolist()) == ([[1.0, 2.0]], [[3.0, 4.0]], [0])
+    low[:] = 99.0  # a copy
+    assert tree.branches()[0].tolist() == [[1.0, 2.0]]

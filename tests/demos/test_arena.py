@@ -30,6 +30,16 @@ def test_check_of_the_walls_can_fail(world: str) -> None:
     assert scene.n_outside == 1
 
 
+def test_energy_that_changes_breaks_the_claims(world: str) -> None:
+    scene = arena.build(n=20)
+    assert all(holds for _, holds in scene.claims())
+
+    scene.space.set_velocities(scene.ids[:1], [(1.0, 2.0)])
+    scene.step()
+
+    assert [holds for _, holds in scene.claims()] == [True, False, False]
+
+
 def test_same_seed_gives_the_same_run(world: str) -> None:
     runs = []
     for _ in range(2):

@@ -36,18 +36,24 @@ def demos(*arguments: str, hide: str = "", folder: Path) -> subprocess.Completed
     )
 
 
-def test_no_name_lists_all_demos(capsys: pytest.CaptureFixture[str]) -> None:
-    assert runner.main([]) == 0
+def test_list_names_all_demos_with_what_they_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert runner.main(["--list"]) == 0
 
     said = capsys.readouterr().out
+    for name in runner.names():
+        assert f"  {name:11} {runner.summary(name)}\n" in said
     assert "platformer  Run, jump" in said
-    assert "arena       Some thousand boxes" in said
+    assert "arena       Ten thousand boxes" in said
     assert "python -m demos NAME" in said
 
 
 def test_module_runs_as_a_program(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "demos"], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "demos", "--list"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert done.stdout.startswith("demos of ecs_collide:")
@@ -56,7 +62,9 @@ def test_module_runs_as_a_program(folder: Path) -> None:
 def test_unknown_demo_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert runner.main(["tetris"]) == 2
 
-    assert capsys.readouterr().err == "there is no demo 'tetris'; there are: arena, platformer\n"
+    said = capsys.readouterr().err
+    assert said == f"there is no demo 'tetris'; there are: {', '.join(runner.names())}\n"
+    assert "arena, " in said
 
 
 @pytest.mark.parametrize(
@@ -115,6 +123,26 @@ def test_without_a_screen_it_says_so_and_runs_all_the_same(folder: Path) -> None
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("no window (NoSuchDisplayException")
     assert "arena: 6 steps" in done.stdout
+
+
+def test_no_name_and_no_screen_lists_the_demos(folder: Path) -> None:
+    need("pyglet")
+    if sys.platform != "linux":
+        pytest.skip("only X11 can be taken away by a variable")
+
+    done = demos(folder=folder)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("no window (NoSuchDisplayException")
+    assert "\ndemos of ecs_collide:\n  arena" in done.stdout
+
+
+def test_no_name_and_no_pyglet_lists_the_demos(folder: Path) -> None:
+    done = demos(hide="pyglet", folder=folder)
+
+    assert done.returncode == 0, done.stderr
+    assert 'no window (a window needs pyglet: pip install "ecs_collide[demos]")' in done.stdout
+    assert "\n  platformer  Run, jump" in done.stdout
 
 
 @pytest.mark.parametrize(

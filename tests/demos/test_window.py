@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,77 @@ def test_key_b_hands_over_to_the_bot(screen: Screen) -> None:
     from pyglet.window import key
 
     screen.window.dispatch_event("on_key_press", key.LEFT, 0)
+    screen.window.dispatch_events()  # of a queue, if pyglet keeps one
     screen.read_keys()
     assert screen.scene.keys.left
 
     screen.window.dispatch_event("on_key_press", key.B, 0)
+    screen.window.dispatch_events()
     assert screen.scene.keys.bot
+
+
+def test_every_demo_looks_in_the_window_as_on_paper(screen: Screen) -> None:
+    need("PIL")
+    import esper
+    from PIL import Image
+
+    from demos._painter import Painter
+    from tests.demos.test_gallery import GALLERY, WRAPS, build
+
+    for name in GALLERY:
+        if name == "asteroids" and not WRAPS:
+            continue
+        esper.switch_world(f"window {name}")
+        scene = build(name)
+        for _ in range(45):
+            scene.step()
+        screen.show(scene)
+        wanted = tuple(round(side * scene.zoom) for side in scene.view[::-1])
+        end = perf_counter() + 5
+        while pixels(screen.window).shape[:2] != wanted and perf_counter() < end:
+            screen.window.dispatch_events()  # the window system takes its time
+        screen.draw()
+        seen = pixels(screen.window)[::-1, :, :3].astype(int)
+        paper = Painter(scene).paint().convert("RGB")
+        paper = np.asarray(paper.resize(seen.shape[1::-1], Image.Resampling.NEAREST)).astype(int)
+        esper.switch_world("default")
+        esper.delete_world(f"window {name}")
+
+        far = np.abs(seen - paper).max(axis=2) > 60  # edges that are rounded, and letters
+        assert far.mean() < 0.03, name
+        assert (paper.max(axis=2) > 80).mean() > far.mean(), name
+
+
+def test_text_in_the_world_is_written_and_follows(screen: Screen) -> None:
+    from demos._scene import Label
+
+    scene = screen.scene
+    place = [100.0]
+    scene.labels = lambda: [Label("MMMM", place[0], 60.0, 40.0, (255, 0, 255))]  # type: ignore[method-assign]
+
+    columns = []
+    for x in (100.0, 40.0):
+        place[0] = x
+        screen.draw()
+        seen = pixels(screen.window)[:, :, :3]
+        pink = (seen[:, :, 0] > 200) & (seen[:, :, 1] < 60) & (seen[:, :, 2] > 200)
+        assert pink.sum() > 300
+        columns.append(np.flatnonzero(pink.any(axis=0))[0])
+
+    assert columns[0] - columns[1] == pytest.approx(60 * screen.zoom(), abs=2)
+
+
+def test_what_is_gone_is_not_drawn_any_more(screen: Screen) -> None:
+    scene = screen.scene
+    full = scene.boxes()
+    screen.draw()
+
+    few = type(full)(*(part[-4:] for part in full))  # the walls
+    scene.boxes = lambda: few  # type: ignore[method-assign]
+    screen.draw()
+
+    seen = pixels(screen.window)
+    left, bottom = scene.camera()
+    middles = (full.rects[:-4, :2] + full.rects[:-4, 2:]) / 2 - (left, bottom)
+    for x, y in (middles * scene.zoom).astype(int).tolist():
+        assert y >= seen.shape[0] - 40 or seen[y, x, :3].max() < 40

@@ -1,0 +1,186 @@
+"""The menu of the demos, and the window in which one is chosen after the other.
+
+The menu is a scene like any other: its rows are bodies, and what the mouse
+points at is asked of the space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import esper
+
+import ecs_collide as ec
+from demos._scene import Boxes, Colour, Label, Scene
+from demos._window import Screen
+
+ROW = 36.0  # height, in world units, which are pixels here
+WIDTH = 960.0
+HEAD, FOOT = 92.0, 44.0  # height above and below the rows
+INSET = 24.0
+GREY: Colour = (178, 184, 204)
+LIT: Colour = (58, 84, 178)
+DARK: Colour = (28, 31, 46)
+YELLOW: Colour = (250, 214, 96)
+WORLD = "menu of the demos"
+
+
+class Menu(Scene):
+    """The demos by name, one of them lit.
+
+    Parameters
+    ----------
+    demos : mapping of str to str
+        What each demo shows, in one line, by its name.
+    """
+
+    title = "demos"
+    help = "up, down or the mouse: choose   Enter: play   Escape: back here, or leave"
+
+    def __init__(self, demos: Mapping[str, str]) -> None:
+        size = (WIDTH, HEAD + FOOT + ROW * len(demos))
+        super().__init__(ec.install(), size, size)
+        self.names = list(demos)
+        self.lines = dict(demos)
+        self.chosen = 0
+        self.trouble = ""
+        self.rows = [
+            esper.create_entity(
+                ec.Position(WIDTH / 2, size[1] - HEAD - ROW * (number + 0.5)),
+                ec.Extents(WIDTH / 2 - INSET, ROW / 2 - 2),
+            )
+            for number in range(len(demos))
+        ]
+        esper.process(0.0)  # nothing moves, but the space now knows the rows
+
+    @property
+    def name(self) -> str:
+        """The name of the demo that is lit."""
+        return self.names[self.chosen]
+
+    def move(self, rows: int) -> None:
+        """Light the demo that stands so many rows further down."""
+        self.chosen = (self.chosen + rows) % len(self.rows)
+
+    def point(self, place: tuple[float, float]) -> bool:
+        """Light the demo at a point of the world; return whether there is one."""
+        for row in self.space.query_point(place):
+            self.chosen = self.rows.index(row)
+            return True
+        return False
+
+    def boxes(self) -> Boxes:
+        """Return the rows."""
+        bounds = [self.space.bounds(row) for row in self.rows]
+        return Boxes.of(
+            [
+                ((low[0], low[1], high[0], high[1]), 0, LIT if number == self.chosen else DARK)
+                for number, (low, high) in enumerate(bounds)
+            ]
+        )
+
+    def labels(self) -> list[Label]:
+        """Return the names, and what each demo shows."""
+        top = self.size[1]
+        found = [Label("ecs_collide", INSET, top - 62, 28.0)]
+        if self.trouble:
+            found.append(Label(self.trouble, INSET, 14, 13.0, YELLOW))
+        for row, name in zip(self.rows, self.names, strict=True):
+            (_, low), _ = self.space.bounds(row)
+            found.append(Label(name, INSET + 12, low + 10, 15.0))
+            found.append(Label(self.lines[name], INSET + 140, low + 10, 12.0, GREY))
+        return found
+
+
+class Gallery:
+    """A window with the menu, or with the demo that was chosen in it.
+
+    Each demo runs in an esper world of its own, which is deleted when the menu
+    comes back.
+
+    Parameters
+    ----------
+    demos : mapping of str to str
+        What each demo shows, in one line, by its name.
+    build : callable
+        Makes the scene of a demo, by name, in the current world.
+    visible : bool
+        Whether the window is shown.
+
+    Raises
+    ------
+    ImportError, NoScreenError
+        As from `Screen`.
+    """
+
+    def __init__(
+        self,
+        demos: Mapping[str, str],
+        build: Callable[[str], Scene],
+        visible: bool = True,
+    ) -> None:
+        esper.switch_world(WORLD)
+        self.build = build
+        self.menu = Menu(demos)
+        self.screen = Screen(self.menu, visible=visible)
+        self.world = WORLD
+        self.screen.window.push_handlers(
+            on_key_press=self.press,
+            on_mouse_motion=self.point,
+            on_mouse_press=self.click,
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the menu is seen, and no demo."""
+        return self.screen.scene is self.menu
+
+    def open(self) -> None:
+        """Show the demo that is lit, or say why it cannot be shown."""
+        name = self.menu.name
+        self.world = f"demo {name}"
+        esper.switch_world(self.world)
+        try:
+            scene = self.build(name)
+        except ImportError as error:
+            self.close()
+            self.menu.trouble = f"{name}: {error}"
+            return
+        self.menu.trouble = ""
+        self.screen.show(scene)
+
+    def close(self) -> None:
+        """Show the menu again, and forget the demo."""
+        esper.switch_world(WORLD)
+        esper.delete_world(self.world)
+        self.world = WORLD
+        self.screen.show(self.menu)
+
+    def press(self, symbol: int, modifiers: int) -> bool:
+        """Take a key; return whether it is of no more use to others."""
+        from pyglet.window import key
+
+        if not self.is_open:
+            if symbol == key.ESCAPE:
+                self.close()
+                return True
+            return False
+        if symbol in (key.UP, key.DOWN):
+            self.menu.move(1 if symbol == key.DOWN else -1)
+        elif symbol in (key.ENTER, key.RETURN, key.NUM_ENTER, key.SPACE):
+            self.open()
+        return False
+
+    def point(self, x: float, y: float, *_: float) -> None:
+        """Light what the mouse is over."""
+        if self.is_open:
+            self.menu.point(self.screen.place(x, y))
+
+    def click(self, x: float, y: float, *_: float) -> None:
+        """Open what the mouse is over."""
+        if self.is_open and self.menu.point(self.screen.place(x, y)):
+            self.open()
+
+    def run(self, seconds: float | None = None) -> None:
+        """Go on until the window is closed, or for so many seconds."""
+        self.screen.run(seconds)

@@ -1,0 +1,98 @@
+"""Parts that several demos are made of: bodies drawn as they are, walls, outlines, ghosts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import esper
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import ecs_collide as ec
+from demos._scene import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALE,
+    RED,
+    YELLOW,
+    Boxes,
+    Colour,
+    Scene,
+)
+
+COLOURS = (RED, ORANGE, YELLOW, GREEN, BLUE)
+
+
+@dataclass(slots=True)
+class Paint:
+    """A body is drawn as the box it is, in a colour; higher layers are drawn later."""
+
+    colour: Colour = PALE
+    layer: int = 0
+
+
+def create_wall(
+    low: tuple[float, float], high: tuple[float, float], *others: object, colour: Colour = GREY
+) -> int:
+    """Create a body without response by its corners, with other components; return its id."""
+    (left, bottom), (right, top) = low, high
+    return esper.create_entity(
+        ec.Position((left + right) / 2, (bottom + top) / 2),
+        ec.Extents.from_size(right - left, top - bottom),
+        Paint(colour),
+        *others,
+    )
+
+
+def create_frame(width: float, height: float, thick: float, sides: str = "lrbt") -> list[int]:
+    """Create walls around the box from (0, 0) to (width, height): left, right, bottom, top."""
+    places = {
+        "l": ((-thick, -thick), (0.0, height + thick)),
+        "r": ((width, -thick), (width + thick, height + thick)),
+        "b": ((0.0, -thick), (width, 0.0)),
+        "t": ((0.0, height), (width, height + thick)),
+    }
+    return [create_wall(*places[side]) for side in sides]
+
+
+def painted() -> Boxes:
+    """Return all bodies of the current world that have `Paint`, as they are."""
+    found = esper.get_components(Paint, ec.Position, ec.Extents)
+    rows = [
+        ((place.x - half.x, place.y - half.y, place.x + half.x, place.y + half.y), 0, paint.colour)
+        for _, (paint, place, half) in sorted(found, key=lambda item: (item[1][0].layer, item[0]))
+    ]
+    return Boxes.of(rows)
+
+
+def plain(rects: ArrayLike, colours: ArrayLike) -> Boxes:
+    """Return boxes of one colour, or of one for each, shape (3,) or (n, 3)."""
+    corners = np.asarray(rects, dtype=np.float64).reshape(-1, 4)
+    shades = np.broadcast_to(np.asarray(colours, dtype=np.uint8), (len(corners), 3))
+    return Boxes(corners, np.zeros(len(corners), np.int64), shades)
+
+
+def outlines(rects: NDArray[np.float64], colours: ArrayLike, thick: float) -> Boxes:
+    """Return the four sides of boxes, inside of them, as boxes that are so thick."""
+    left, bottom, right, top = np.asarray(rects, dtype=np.float64).reshape(-1, 4).T
+    sides = np.stack(
+        [
+            np.stack([left, bottom, right, bottom + thick], axis=1),
+            np.stack([left, top - thick, right, top], axis=1),
+            np.stack([left, bottom, left + thick, top], axis=1),
+            np.stack([right - thick, bottom, right, top], axis=1),
+        ],
+        axis=1,
+    )
+    shades = np.broadcast_to(np.asarray(colours, dtype=np.uint8), (len(left), 3))
+    return plain(sides.reshape(-1, 4), np.repeat(shades, 4, axis=0))
+
+
+class PaintedScene(Scene):
+    """A scene whose picture is its bodies."""
+
+    def boxes(self) -> Boxes:
+        """Return all bodies that have `Paint`."""
+        return painted()

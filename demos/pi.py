@@ -1,0 +1,192 @@
+"""Two blocks and a wall count the digits of pi: 3141 clacks, all in order, most in one step.
+
+What to look at: the right block weighs a million times the left one.  The more it closes in, the
+faster the left one goes to and fro, and when all is over they have met 3141 times.  The dots are
+the two speeds, each times the root of its mass: they stay on a circle, which is why it is pi.
+(G. Galperin, "Playing pool with pi", 2003.)
+"""
+
+from __future__ import annotations
+
+import argparse
+from math import floor, pi, sqrt
+
+import esper
+import numpy as np
+
+import ecs_collide as ec
+from demos._parts import Paint, PaintedScene, create_wall, plain
+from demos._scene import BLUE, DT, ORANGE, YELLOW, Boxes, Label
+
+SMALL, LARGE = 12.0, 45.0  # half sizes
+START = (130.0, 300.0)  # of the middles; the wall is at 0
+SPEED = -160.0  # of the large block, units per second
+WIDTH, HEIGHT = 900.0, 420.0
+CIRCLE, RADIUS = (650.0, 230.0), 140.0
+MOST_DOTS = 4000
+
+
+def build(seed: int = 0, digits: int = 4) -> Pi:
+    """Make the world in the current esper world.
+
+    Parameters
+    ----------
+    seed : int
+        Nothing is random.
+    digits : int
+        Of pi, from 1 to 6; the large block weighs 100 ** (digits - 1).
+    """
+    if not 1 <= digits <= 6:
+        raise ValueError(f"digits={digits} must be from 1 to 6")
+    create_wall((-20.0, 0.0), (0.0, HEIGHT))
+    create_wall((-20.0, -16.0), (WIDTH, -1.0))  # below the blocks; nobody touches it
+    blocks = []
+    for x, half, speed, mass, colour in (
+        (START[0], SMALL, 0.0, 1.0, BLUE),
+        (START[1], LARGE, SPEED, 100.0 ** (digits - 1), ORANGE),
+    ):
+        block = (ec.Position(x, half), ec.Extents(half, half), ec.Velocity(speed, 0.0))
+        blocks.append(
+            esper.create_entity(*block, ec.Mass(mass), ec.Deflect(), Paint(colour, layer=1))
+        )
+    # A pair may bounce as often as it has to in one step: the limits are for piles.
+    space = ec.install(ec.Space(pair_limit=10**7, answer_limit=10**8))
+    return Pi(space, blocks, digits)
+
+
+class Pi(PaintedScene):
+    """The blocks, their clacks, and whether those came in order."""
+
+    title = "pi"
+    seconds = 9.0
+
+    def __init__(self, space: ec.Space, blocks: list[int], digits: int) -> None:
+        view = (WIDTH + 20.0, HEIGHT + 46.0)
+        super().__init__(space, (WIDTH, HEIGHT), view)
+        self.blocks = blocks
+        self.mass = 100.0 ** (digits - 1)
+        self.n_clacks = 0
+        self.most = 0  # clacks in one step
+        self.n_disorders = self.n_outside = 0
+        self.last = 0.0  # time of the last clack, in seconds
+        self.last_pair: tuple[int, int] = (0, 0)
+        self.dots: list[tuple[float, float]] = [self.state(SPEED, 0.0)]
+        self.energy_at_start = self.energy()
+
+    def camera(self) -> tuple[float, float]:
+        """Return a corner that lets the wall and the ground be seen."""
+        return -20.0, -16.0
+
+    def state(self, large: float, small: float) -> tuple[float, float]:
+        """Return a point of the circle, of radius 1."""
+        return large / abs(SPEED), small / abs(SPEED) / sqrt(self.mass)
+
+    def velocities(self) -> tuple[float, float]:
+        """Return the speeds of the small and of the large block."""
+        small, large = (esper.component_for_entity(b, ec.Velocity).x for b in self.blocks)
+        return small, large
+
+    def energy(self) -> float:
+        """Return twice the energy."""
+        small, large = self.velocities()
+        return small * small + self.mass * large * large
+
+    def drift(self) -> float:
+        """Return which part of the energy was won."""
+        return self.energy() / self.energy_at_start - 1.0
+
+    def bound(self) -> float:
+        """Return a rounding for each clack, and a few for the sum."""
+        return (self.n_clacks + 4) * 2.0**-52
+
+    def step(self) -> None:
+        """Advance the world, slower where more is going on; look at the order of the clacks."""
+        small, large = (esper.component_for_entity(b, ec.Position).x for b in self.blocks)
+        gap = large - LARGE - 2 * SMALL
+        self.dt = DT * min(1.0, max(abs(gap) / 50.0, 0.04))
+        began = self.space.time
+        super().step()
+        rows = self.space.collision_array
+        self.n_clacks += len(rows)
+        self.most = max(self.most, len(rows))
+        for time, first, second in zip(
+            rows["time"].tolist(), rows["first"].tolist(), rows["second"].tolist(), strict=True
+        ):
+            when = began + time * self.dt
+            # The small block meets the large one, the wall, the large one: never one twice.
+            self.n_disorders += when < self.last or (first, second) == self.last_pair
+            self.last, self.last_pair = when, (first, second)
+        for row in rows[:: max(1, len(rows) // 40)]:
+            by_id = {int(row["first"]): row["velocity_first"][0]}
+            by_id[int(row["second"])] = row["velocity_second"][0]
+            if self.blocks[0] in by_id and self.blocks[1] in by_id:
+                speeds = by_id[self.blocks[1]], by_id[self.blocks[0]]
+                self.dots.append(self.state(*speeds))
+                self.dots.append(self.state(speeds[0], -speeds[1]))  # as before the wall
+        small, large = (esper.component_for_entity(b, ec.Position).x for b in self.blocks)
+        self.n_outside += small < SMALL or large < small + SMALL + LARGE - 1e-9
+
+    @property
+    def expected(self) -> int:
+        """The number of clacks that the digits ask for."""
+        return floor(pi * sqrt(self.mass))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the blocks part for ever."""
+        small, large = self.velocities()
+        return 0.0 <= small <= large
+
+    def boxes(self) -> Boxes:
+        """Return the blocks, and the circle of their speeds."""
+        points = np.array([*self.dots[-MOST_DOTS:], self.state(*self.velocities()[::-1])])
+        x, y = (points * RADIUS + CIRCLE).T
+        dots = plain(np.stack([x - 2, y - 2, x + 2, y + 2], axis=1), YELLOW)
+        angle = np.linspace(0, 2 * pi, 240)
+        x, y = CIRCLE[0] + RADIUS * np.cos(angle), CIRCLE[1] + RADIUS * np.sin(angle)
+        ring = plain(np.stack([x - 1, y - 1, x + 1, y + 1], axis=1), (60, 66, 88))
+        return ring.joined(dots, super().boxes())
+
+    def labels(self) -> list[Label]:
+        """Return the count."""
+        return [Label(f"{self.n_clacks}", 40, HEIGHT - 90, 64.0)]
+
+    def status(self) -> str:
+        """Return how slow the motion is."""
+        slow = f"{DT / self.dt:.0f} times slower" if self.dt < DT else "full speed"
+        return f"{slow}   {self.mass:g} : 1   most in a step {self.most}"
+
+    def report(self) -> list[str]:
+        """Return the count."""
+        return [
+            f"clacks      {self.n_clacks} of {self.expected}, at most {self.most} in one step",
+            f"order       {self.n_disorders} out of order",
+            f"energy      {self.drift():.1e} of it was won or lost",
+        ]
+
+    def claims(self) -> list[tuple[str, bool]]:
+        """Return what this demo proves."""
+        found = [
+            (
+                "each clack comes after the one before, wall and block in turns",
+                not self.n_disorders,
+            ),
+            ("no block is inside the other or the wall", not self.n_outside),
+            ("a clack costs the energy less than a rounding", abs(self.drift()) <= self.bound()),
+            (f"there are never more than {self.expected} clacks", self.n_clacks <= self.expected),
+        ]
+        if self.is_over:
+            found.append((f"there were {self.expected} clacks", self.n_clacks == self.expected))
+        return found
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this demo to the command line."""
+    parser.add_argument("--digits", type=_digits, default=4, help="of pi, 1 to 6 (%(default)s)")
+
+
+def _digits(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 6:
+        raise argparse.ArgumentTypeError(f"{text} digits: say 1 to 6")
+    return value

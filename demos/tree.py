@@ -1,0 +1,158 @@
+"""Watch the broadphase's tree at work: fat bounds, escapes, and branches by depth.
+
+What to look at: boxes are inserted one by one.  Around each are its fat bounds, longer along its
+velocity.  As long as a box stays in them it hangs where it is; when it escapes they flash, and it
+is hung elsewhere.  The coloured frames are branches: every one lies inside of the one above.
+"""
+
+from __future__ import annotations
+
+from math import log2
+from operator import lt
+
+import esper
+import numpy as np
+from numpy.typing import NDArray
+
+import ecs_collide as ec
+from demos._parts import COLOURS, create_frame, outlines, painted, plain
+from demos._scene import DT, Boxes, Scene
+
+WIDTH, HEIGHT, EDGE = 900.0, 520.0, 8.0
+MOST = 110  # boxes
+INSERT_EVERY = 2  # steps
+CHECK_EVERY = 10  # steps between two comparisons with all pairs
+FLASH = 8  # steps
+LOOKAHEAD = 25.0  # steps; what half of a box allows of it
+BOXES, WALLS = 1, 2  # categories: boxes fly through each other
+FASTEST = 70.0  # on an axis, units per second
+
+
+def build(seed: int = 0) -> TreeScene:
+    """Make the world in the current esper world; `seed` is of the boxes."""
+    for wall in create_frame(WIDTH, HEIGHT, EDGE):
+        esper.add_component(wall, ec.Filter(categories=WALLS))
+    return TreeScene(ec.install(), seed)
+
+
+class TreeScene(Scene):
+    """Boxes that bounce about, and a tree of its own in which they hang."""
+
+    title = "tree"
+    seconds = 10.0
+
+    def __init__(self, space: ec.Space, seed: int) -> None:
+        view = (WIDTH + 2 * EDGE, HEIGHT + 2 * EDGE + 26)
+        super().__init__(space, (WIDTH, HEIGHT), view)
+        self.chance = np.random.default_rng(seed)
+        self.tree = ec.AABBTree(lookahead=LOOKAHEAD)
+        self.boxes_in: list[int] = []
+        self.halves: dict[int, tuple[float, float]] = {}
+        self.flash: dict[int, int] = {}  # until which step
+        self.n_updates = self.n_escapes = self.n_lost = self.n_outside = self.n_wrong = 0
+        self.n_checks = self.n_pairs = 0
+
+    def camera(self) -> tuple[float, float]:
+        """Return a corner that lets all walls be seen."""
+        return -EDGE, -EDGE
+
+    def insert(self) -> None:
+        """Add a box to the world, and to the tree."""
+        half = self.chance.uniform(6.0, 18.0, 2)
+        place = self.chance.uniform(half + 1, (WIDTH, HEIGHT) - half - 1)
+        speed = self.chance.uniform(-FASTEST, FASTEST, 2)
+        body = (ec.Position(*place), ec.Extents(*half), ec.Velocity(*speed), ec.Deflect())
+        box = esper.create_entity(*body, ec.Filter(categories=BOXES, mask=WALLS))
+        self.halves[box] = (float(half[0]), float(half[1]))
+        self.tree.insert(box, tuple(place - half), tuple(place + half))
+        self.boxes_in.append(box)
+        self.flash[box] = self.n_steps + FLASH
+
+    def step(self) -> None:
+        """Advance the world, and tell the tree where its boxes are now."""
+        if self.n_steps % INSERT_EVERY == 0 and len(self.boxes_in) < MOST:
+            self.insert()
+        super().step()
+        for box in self.boxes_in:
+            x, y = esper.component_for_entity(box, ec.Position).xy
+            velocity = esper.component_for_entity(box, ec.Velocity)
+            half_x, half_y = self.halves[box]
+            low, high = (x - half_x, y - half_y), (x + half_x, y + half_y)
+            fat_low, fat_high = self.tree.fat_bounds(box)
+            is_out = any(map(lt, low, fat_low)) or any(map(lt, fat_high, high))
+            renewed = self.tree.update(box, low, high, (velocity.x * DT, velocity.y * DT))
+            self.n_lost += is_out and not renewed
+            self.n_updates += 1
+            if renewed:
+                self.n_escapes += 1
+                self.flash[box] = self.n_steps + FLASH
+        if self.n_steps % CHECK_EVERY == 0:
+            self.check()
+
+    def check(self) -> None:
+        """Compare the tree with looking at all pairs, and its branches with each other."""
+        self.tree.check()
+        ids = np.array(self.boxes_in)
+        bounds = np.array([self.tree.bounds(box) for box in self.boxes_in])
+        low, high = bounds[:, 0], bounds[:, 1]
+        meet = ((low[:, None] <= high) & (high[:, None] >= low)).all(axis=2)
+        first, second = np.nonzero(np.triu(meet, 1))
+        pairs = self.tree.pairs()
+        self.n_wrong += not np.array_equal(np.stack([ids[first], ids[second]], axis=1), pairs)
+        self.n_pairs += len(pairs)
+        self.n_checks += 1
+        mins, maxs, depths = self.tree.branches()
+        last = depths == depths[-1]
+        places = [(mins[n], maxs[n], depths == depths[n] - 1) for n in range(1, len(depths))]
+        places += [(*box, last) for box in bounds]
+        for inner_low, inner_high, above in places:
+            around = (mins[above] <= inner_low) & (maxs[above] >= inner_high)
+            self.n_outside += not around.all(axis=1).any()
+
+    def boxes(self) -> Boxes:
+        """Return branches below fat bounds below boxes."""
+        walls = painted()
+        mins, maxs, depths = self.tree.branches()
+        if not len(depths):
+            return walls
+        frames = outlines(np.hstack([mins, maxs]), self.shades(depths), 2.0)
+        fat = np.array([np.ravel(self.tree.fat_bounds(box)) for box in self.boxes_in])
+        tight = np.array([np.ravel(self.tree.bounds(box)) for box in self.boxes_in])
+        left = np.array([max(self.flash[box] - self.n_steps, 0) for box in self.boxes_in]) / FLASH
+        glow = np.array([(36, 40, 58)]) + left[:, None] * np.array([(140, 130, 60)])
+        bodies = (150, 156, 178) + left[:, None] * np.array([(105, 99, 60)])
+        drawn = plain(fat, glow).joined(outlines(fat, np.minimum(glow * 1.6, 255), 1.0))
+        return walls.joined(drawn, plain(tight, bodies), frames)
+
+    def shades(self, depths: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return a colour for each depth: the root's is red."""
+        return np.array(COLOURS, np.uint8)[np.minimum(depths, len(COLOURS) - 1)]
+
+    def status(self) -> str:
+        """Return the size of the tree."""
+        n = len(self.tree)
+        return f"{n} boxes   depth {self.tree.depth}   {self.share():.1%} of the moves were escapes"
+
+    def share(self) -> float:
+        """Return which part of the moves made a box leave its fat bounds."""
+        return self.n_escapes / max(self.n_updates, 1)
+
+    def report(self) -> list[str]:
+        """Return what the tree had to do."""
+        return [
+            f"boxes       {len(self.tree)}, in a tree {self.tree.depth} deep",
+            f"moves       {self.n_updates}, of which {self.n_escapes} were escapes"
+            f" ({self.share():.1%})",
+            f"compared    {self.n_checks} times with all pairs by hand, {self.n_pairs} pairs",
+        ]
+
+    def claims(self) -> list[tuple[str, bool]]:
+        """Return what this demo proves."""
+        n = max(len(self.tree), 2)
+        return [
+            ("the tree finds the pairs that are found by hand", self.n_wrong == 0),
+            ("every box and every branch lies inside of a branch above it", self.n_outside == 0),
+            ("no box escapes unnoticed", self.n_lost == 0),
+            ("most moves leave the tree as it is", self.share() < 0.5),
+            ("the tree is not deeper than 2 log2 n + 8", self.tree.depth <= 2 * log2(n) + 8),
+        ]

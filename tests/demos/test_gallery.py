@@ -1,0 +1,170 @@
+"""Every demo builds, runs, keeps its claims, repeats itself and can be seen."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from demos import __main__ as runner
+from demos import _headless
+from demos._scene import Scene
+from tests.demos.conftest import need
+
+ROOT = Path(__file__).parents[2]
+DEAR = ("gas", "boxes3d", "tree", "asteroids")  # where the kernels run as Python
+GALLERY = [name for name in runner.names() if name not in ("arena", "platformer")]
+LONGEST = 200  # lines of a demo
+
+
+def n_steps(name: str) -> int:
+    """Return how many steps of a demo are run."""
+    return 240 if ec.COMPILED or name not in DEAR else 24
+
+
+def build(name: str, seed: int = 0) -> Scene:
+    """Make the world of a demo, with a bot at the keys."""
+    scene: Scene = importlib.import_module(f"demos.{name}").build(seed=seed)
+    scene.keys.bot = True
+    return scene
+
+
+def track(scene: Scene, steps: int) -> list[bytes]:
+    """Run steps; return the bits of all that moved."""
+    bits = []
+    for _ in range(steps):
+        scene.step()
+        bits.append(scene.space.positions().tobytes() + scene.space.velocities().tobytes())
+    return bits
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_claims_hold_and_all_is_well(name: str, world: str) -> None:
+    scene = build(name)
+
+    track(scene, n_steps(name))
+
+    assert [words for words, holds in scene.claims() if not holds] == []
+    assert len(scene.claims()) >= 1
+    assert scene.report()
+    assert scene.n_collisions > 0
+    scene.space.check()
+    assert scene.space.reports == []
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_same_seed_gives_the_same_run(name: str, world: str) -> None:
+    runs = []
+    for _ in range(2):
+        esper.switch_world("default")
+        esper.delete_world(world)
+        esper.switch_world(world)
+        runs.append(track(build(name, seed=3), n_steps(name) // 2))
+
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_picture_is_written_and_not_blank(
+    name: str, world: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need("PIL", "tqdm")
+    from PIL import Image
+
+    written = _headless.run(build(name), name, 0.5, out=Path("out"))
+
+    assert written == [Path("out") / f"{name}.png"]
+    said = capsys.readouterr().out
+    assert f"{name}: 30 steps of 1/60 s" in said
+    assert "\n  holds " in said
+    with Image.open(written[0]) as picture:
+        seen = np.asarray(picture.convert("RGB"))
+    assert seen.shape[1] >= 800
+    rows = seen.reshape(-1, 3)
+    far = (rows.max(axis=1) > 80).mean()  # of another colour than the sky
+    assert 0.005 < far < 0.9
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_demo_is_one_short_file(name: str) -> None:
+    source = (ROOT / "demos" / f"{name}.py").read_text("utf-8")
+
+    assert len(source.splitlines()) <= LONGEST
+    assert "What to look at:" in source
+    assert "ecs_collide._" not in source
+
+
+def test_claim_that_is_broken_fails_the_run(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from demos import responses
+
+    monkeypatch.setattr(
+        responses, "WAYS", [(*way[:2], (1.0, 2.0), way[3]) for way in responses.WAYS]
+    )
+
+    code = runner.main(["responses", "--headless", "--seconds", "1.2"])
+
+    esper.switch_world("default")
+    esper.delete_world("demo responses")
+    said = capsys.readouterr()
+    assert code == 1
+    assert "BROKEN      every velocity" in said.out
+    assert said.err.count("responses: does not hold: every velocity") == 1
+
+
+def test_boxes_across_the_seam_are_drawn_on_both_sides() -> None:
+    from demos._parts import plain
+    from demos._scene import RED
+
+    box = plain([(95.0, -3.0, 105.0, 5.0), (40.0, 20.0, 50.0, 30.0)], RED)
+
+    drawn = box.around(100.0, 60.0)
+
+    assert sorted(map(tuple, drawn.rects.tolist())) == [
+        (-5.0, -3.0, 5.0, 5.0),
+        (-5.0, 57.0, 5.0, 65.0),
+        (40.0, 20.0, 50.0, 30.0),
+        (95.0, -3.0, 105.0, 5.0),
+        (95.0, 57.0, 105.0, 65.0),
+    ]
+    assert len(drawn.tiles) == len(drawn.colours) == 5
+
+
+def test_outlines_lie_inside_of_their_boxes() -> None:
+    from demos._parts import outlines
+    from demos._scene import RED
+
+    drawn = outlines(np.array([(0.0, 0.0, 10.0, 6.0)]), RED, 2.0)
+
+    assert sorted(map(tuple, drawn.rects.tolist())) == [
+        (0.0, 0.0, 2.0, 6.0),
+        (0.0, 0.0, 10.0, 2.0),
+        (0.0, 4.0, 10.0, 6.0),
+        (8.0, 0.0, 10.0, 6.0),
+    ]
+
+
+def test_recording_keeps_the_colours(world: str, folder: Path) -> None:
+    need("PIL")
+    from PIL import Image, ImageSequence
+
+    from demos import responses
+    from demos._painter import Recorder
+
+    scene = build("responses")
+    recorder = Recorder(scene)
+    for _ in range(60):
+        scene.step()
+        recorder.take()
+    recorder.save(Path("responses.gif"))
+
+    with Image.open("responses.gif") as animation:
+        frames = [np.asarray(f.convert("RGB")) for f in ImageSequence.Iterator(animation)]
+    assert len(frames) == 12
+    seen = set(map(tuple, frames[-1].reshape(-1, 3).tolist()))
+    assert {way[3] for way in responses.WAYS} <= seen

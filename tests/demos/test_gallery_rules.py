@@ -1,0 +1,270 @@
+"""What single demos show, looked at from outside."""
+
+from __future__ import annotations
+
+from math import floor, pi
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from demos import boxes3d, breakout, gas, pong, responses, tree
+from demos import pi as blocks
+from tests.demos.conftest import STEPS
+
+
+def run(scene, n_steps: int) -> None:
+    scene.keys.bot = True
+    for _ in range(n_steps):
+        scene.step()
+
+
+# pi
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 4, 5] if ec.COMPILED else [1, 2, 3])
+def test_blocks_count_pi(world: str, digits: int) -> None:
+    scene = blocks.build(digits=digits)
+
+    steps = 0
+    while not scene.is_over and steps < 3000:
+        scene.step()
+        steps += 1
+    run(scene, 30)
+
+    assert scene.n_clacks == floor(pi * 10 ** (digits - 1)) == [0, 3, 31, 314, 3141, 31415][digits]
+    assert all(holds for _, holds in scene.claims())
+    assert len(scene.claims()) == 5  # the last: that it is over
+
+
+def test_blocks_with_the_limits_of_piles_do_not(world: str) -> None:
+    if not ec.COMPILED:
+        pytest.skip("the same in both lives, and slow in this one")
+    scene = blocks.build(digits=5)
+    scene.space.pair_limit = 64
+    run(scene, 600)
+
+    assert scene.n_clacks < 31415
+    assert not all(holds for _, holds in scene.claims())
+
+
+@pytest.mark.parametrize("digits", [0, 7])
+def test_digits_that_cannot_be_are_refused(world: str, digits: int) -> None:
+    with pytest.raises(ValueError, match=f"digits={digits} must be from 1 to 6"):
+        blocks.build(digits=digits)
+
+
+# gas
+
+
+def test_speeds_become_maxwells_and_the_piston_is_held(world: str) -> None:
+    scene = gas.build(seed=1)
+    assert scene.away() > 0.8
+
+    run(scene, STEPS if ec.COMPILED else 50)
+
+    if ec.COMPILED:
+        assert scene.away() < 0.05
+        assert scene.held() == pytest.approx(1.0, abs=0.05)
+        assert 300 < scene.height() < 500
+    assert scene.away() < 0.6
+    assert scene.lost() < 1e-12
+    assert scene.given > 0
+
+
+def test_law_of_maxwell_is_a_density() -> None:
+    law = gas.Gas.law() * gas.MOST / gas.N_BINS
+
+    assert law.sum() == pytest.approx(1.0, abs=1e-4)
+    r = (np.arange(gas.N_BINS) + 0.5) * gas.MOST / gas.N_BINS
+    assert law * gas.N_BINS / gas.MOST == pytest.approx(r * np.exp(-(r**2) / 2), abs=0.02)
+
+
+def test_momentum_from_nowhere_is_seen(world: str) -> None:
+    scene = gas.build()
+    run(scene, 5)
+    assert scene.lost() < 1e-12
+
+    esper.component_for_entity(scene.piston, ec.Velocity).y += 1.0
+
+    assert scene.lost() > 1e-6
+
+
+# pong
+
+
+def test_paddle_gives_english_and_speed(world: str) -> None:
+    game = pong.build()
+    left = game.paddles[0]
+    esper.component_for_entity(left, ec.Position).y = 250.0
+    esper.component_for_entity(game.ball, ec.Position).set(40 + 7 + 7 + 2, 250.0)
+    esper.component_for_entity(game.ball, ec.Velocity).set(-600.0, 30.0)
+    game.keys.up = True
+
+    game.step()
+
+    velocity = esper.component_for_entity(game.ball, ec.Velocity)
+    assert velocity.xy == (600.0 * pong.FASTER, 30.0 + pong.ENGLISH * pong.SPEED)
+    assert game.n_returns == 1
+
+
+def test_ball_of_a_thousand_units_a_step_is_returned(world: str) -> None:
+    game = pong.build()
+    esper.component_for_entity(game.ball, ec.Velocity).set(-60_000.0, 0.0)
+
+    game.step()
+
+    assert game.n_returns >= 1
+    assert game.n_outside == 0
+    assert game.fastest >= 60_000.0
+
+
+def test_goal_is_counted_for_the_other_side(world: str) -> None:
+    game = pong.build()
+    esper.component_for_entity(game.ball, ec.Position).set(450.0, 60.0)
+    esper.component_for_entity(game.ball, ec.Velocity).set(60_000.0, 0.0)
+
+    game.step()
+
+    assert game.points == [1, 0]
+    assert not esper.entity_exists(game.ball)
+    run(game, 60)
+    assert game.n_serves == 2
+    assert all(holds for _, holds in game.claims())
+
+
+def test_paddles_stay_in_the_field(world: str) -> None:
+    game = pong.build()
+    game.keys.down = True
+
+    for _ in range(120):
+        game.step()
+
+    assert esper.component_for_entity(game.paddles[0], ec.Position).y == pong.HALF[1] + 1
+
+
+# breakout
+
+
+def test_boosted_ball_breaks_what_is_in_its_way_and_nothing_else(world: str) -> None:
+    game = breakout.build(seed=0)
+    run(game, 2)
+    column = 4
+    x = (column + 0.5) * breakout.BRICK[0]
+    game.boost = 1.0
+    esper.component_for_entity(game.ball, ec.Position).set(x, breakout.LOWEST - 20)
+    esper.component_for_entity(game.ball, ec.Velocity).set(0.0, 13_000.0)
+
+    game.step()
+
+    assert game.most == breakout.ROWS
+    left = [
+        esper.component_for_entity(brick, ec.Position).x
+        for brick, _ in esper.get_component(breakout.Brick)
+        if esper.entity_exists(brick)
+    ]
+    assert len(left) == breakout.COLUMNS * breakout.ROWS - breakout.ROWS
+    assert x not in left
+    assert all(holds for _, holds in game.claims())
+
+
+def test_ball_that_is_not_boosted_turns_at_the_first_brick(world: str) -> None:
+    game = breakout.build(seed=0)
+    run(game, 2)
+    esper.component_for_entity(game.ball, ec.Position).set(225.0, breakout.LOWEST - 20)
+    esper.component_for_entity(game.ball, ec.Velocity).set(0.0, 1_200.0)
+
+    game.step()
+
+    assert game.most == 1
+    assert esper.component_for_entity(game.ball, ec.Velocity).xy == (0.0, -1_200.0)
+
+
+def test_star_makes_the_ball_fast_and_closes_the_field(world: str) -> None:
+    game = breakout.build(seed=0)
+    slow = np.hypot(*breakout.SERVE)
+    fastest = 0.0
+    for _ in range(STEPS):
+        run(game, 1)
+        velocity = esper.component_for_entity(game.ball, ec.Velocity).xy
+        fastest = max(fastest, float(np.hypot(*velocity)))
+        assert (game.shield is not None and esper.entity_exists(game.shield)) == (game.boost > 0)
+
+    if ec.COMPILED:
+        assert game.n_stars >= 1
+        assert fastest > 20 * slow
+        assert game.most >= 5
+    assert game.n_outside == 0
+
+
+def test_lost_ball_is_served_again(world: str) -> None:
+    game = breakout.build(seed=0)
+    esper.component_for_entity(game.ball, ec.Position).set(100.0, 0.0)
+    first = game.ball
+
+    for _ in range(10):
+        game.step()
+
+    assert game.n_lost == 1
+    assert game.ball != first
+    assert esper.entity_exists(game.ball)
+
+
+# responses, tree, boxes in 3D
+
+
+def test_all_responses_are_seen_in_one_round(world: str) -> None:
+    scene = responses.build()
+
+    run(scene, responses.ROUND - 1)
+
+    assert scene.after == {number: way[2] for number, way in enumerate(responses.WAYS)}
+    run(scene, 2)
+    assert [len(trail) for trail in scene.trail] == [0] * len(responses.WAYS)
+
+
+def test_tree_is_drawn_with_its_branches(world: str) -> None:
+    scene = tree.build(seed=1)
+    run(scene, 250)
+
+    rects = set(map(tuple, scene.boxes().rects.tolist()))
+
+    mins, maxs, depths = scene.tree.branches()
+    assert len(depths) > 15
+    for (left, bottom), (right, _) in zip(mins.tolist(), maxs.tolist(), strict=True):
+        assert (left, bottom, right, bottom + 2.0) in rects
+    for box in scene.boxes_in:
+        low, high = scene.tree.fat_bounds(box)
+        assert (*low, *high) in rects
+        assert scene.tree.bounds(box) == scene.space.bounds(box)
+    assert scene.n_pairs > 50
+    assert len(set(map(tuple, scene.shades(depths).tolist()))) == scene.tree.depth
+
+
+def test_boxes_in_3d_are_drawn_from_the_far_to_the_near(world: str) -> None:
+    scene = boxes3d.build(n=40)
+    run(scene, 30)
+
+    quads = scene.quads()
+
+    eye, axes = scene.eye()
+    assert np.allclose(axes @ axes.T, np.eye(3))
+    assert np.allclose(axes @ eye, (0.0, 0.0, -boxes3d.AWAY))
+    faces, _ = scene.faces(scene.space.positions(scene.ids), scene.halves, scene.colours, eye, 1)
+    away = ((faces.mean(axis=1) - eye) ** 2).sum(axis=1)
+    one = (scene.space.positions(scene.ids[:1]), scene.halves[:1], scene.colours[:1])
+    near = ((scene.faces(*one, eye, 1)[0].mean(axis=1) - eye) ** 2).sum(axis=1)
+    assert 1 <= len(near) <= 3
+    assert (near < ((one[0] - eye) ** 2).sum()).all()
+    n = len(faces)
+    assert n <= 3 * 40  # of a box, three faces at most look at the eye
+    assert (np.diff(away) < 2 * 12.0 * boxes3d.AWAY).all()
+    middle = quads.corners[-n:].mean(axis=(0, 1))
+    assert np.abs(middle - (450.0, 294.0)).max() < 60
+    assert ((quads.corners[-n:] > 0) & (quads.corners[-n:] < (900, 560))).all()
+
+
+def test_too_many_boxes_for_the_room_are_refused(world: str) -> None:
+    with pytest.raises(ValueError, match="n=301 must be from 1 to 300"):
+        boxes3d.build(n=301)

@@ -1,0 +1,165 @@
+"""The menu: what it lights, opens and closes, without a window and in a real one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from demos import _menu, arena, responses
+from demos._menu import Gallery, Menu
+from demos._scene import Scene
+from demos._window import NoScreenError
+from tests.demos.conftest import need
+from tests.demos.test_window import pixels
+
+LINES = {"one": "Shows one thing.", "two": "Shows two.", "three": "Cannot be shown."}
+
+
+def build(name: str) -> Scene:
+    if name == "three":
+        raise ImportError("it needs more than there is")
+    return responses.build() if name == "one" else arena.build(n=30)
+
+
+def test_arrows_go_round(world: str) -> None:
+    menu = Menu(LINES)
+
+    lit = []
+    for rows in (0, 1, 1, 1, -1):
+        menu.move(rows)
+        lit.append(menu.name)
+
+    assert lit == ["one", "two", "three", "one", "three"]
+
+
+def test_mouse_lights_what_it_is_over(world: str) -> None:
+    menu = Menu(LINES)
+    low, high = menu.space.bounds(menu.rows[1])
+
+    assert menu.point(((low[0] + high[0]) / 2, (low[1] + high[1]) / 2))
+    assert menu.name == "two"
+    assert not menu.point((0.0, menu.size[1]))
+    assert menu.name == "two"
+
+
+def test_every_line_is_written_beside_its_name(world: str) -> None:
+    menu = Menu(LINES)
+
+    written = {label.text: label for label in menu.labels()}
+
+    for name, line in LINES.items():
+        assert written[name].y == written[line].y
+        assert written[name].x < written[line].x
+    boxes = menu.boxes()
+    assert (boxes.colours == _menu.LIT).all(axis=1).tolist() == [True, False, False]
+
+
+@pytest.fixture
+def gallery() -> Iterator[Gallery]:
+    need("pyglet")
+    if sys.platform == "linux" and not os.environ.get("DISPLAY"):
+        pytest.skip("no display")
+    try:
+        gallery = Gallery(LINES, build)
+    except NoScreenError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no window: {error}")
+    yield gallery
+    gallery.screen.window.close()
+    esper.switch_world("default")
+    for name in (_menu.WORLD, gallery.world):
+        if name in esper.list_worlds():
+            esper.delete_world(name)
+
+
+def press(gallery: Gallery, symbol: int) -> None:
+    send(gallery, "on_key_press", symbol, 0)
+
+
+def send(gallery: Gallery, *event: object) -> None:
+    """Send an event, and take it from the queue where pyglet has put it into one."""
+    gallery.screen.window.dispatch_event(*event)
+    gallery.screen.window.dispatch_events()
+
+
+def test_keys_choose_a_demo_and_escape_comes_back(gallery: Gallery) -> None:
+    from pyglet.window import key
+
+    screen = gallery.screen
+    press(gallery, key.DOWN)
+    press(gallery, key.ENTER)
+
+    assert isinstance(screen.scene, arena.Arena)
+    assert esper.current_world == "demo two"
+    assert screen.window.caption == "ecs_collide: arena"
+    screen.run(seconds=0.2)
+    # The window was closed at the end of the run; what the scene did is still there.
+    assert screen.scene.n_steps >= 2
+
+
+def test_escape_leaves_the_window_open_and_forgets_the_world(gallery: Gallery) -> None:
+    from pyglet.window import key
+
+    for _ in range(2):
+        press(gallery, key.ENTER)
+        assert isinstance(gallery.screen.scene, responses.Responses)
+        gallery.screen.scene.step()
+        gallery.screen.draw()
+        press(gallery, key.ESCAPE)
+
+        assert gallery.screen.scene is gallery.menu
+        assert not gallery.screen.window.has_exit
+        assert "demo one" not in esper.list_worlds()
+        assert esper.current_world == _menu.WORLD
+    press(gallery, key.ESCAPE)
+    assert gallery.screen.window.has_exit
+
+
+def test_menu_is_seen_and_a_click_opens(gallery: Gallery) -> None:
+    screen, menu = gallery.screen, gallery.menu
+    screen.draw()
+    seen = pixels(screen.window)
+    (x0, y0), (x1, y1) = menu.space.bounds(menu.rows[0])
+    assert tuple(seen[int(y0) + 3, int(x1) - 3, :3]) == _menu.LIT
+    letters = seen[int(y0) : int(y1), int(x0) : int(x1) // 2, :3]
+    assert (letters.min(axis=2) > 200).sum() > 30  # white
+
+    (_, low), (_, high) = menu.space.bounds(menu.rows[1])
+    send(gallery, "on_mouse_press", 300, int((low + high) / 2), 1, 0)
+
+    assert isinstance(screen.scene, arena.Arena)
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_window_takes_the_size_of_the_demo(gallery: Gallery, row: int) -> None:
+    gallery.menu.move(row)
+    gallery.open()
+    screen = gallery.screen
+
+    screen.window.dispatch_events()
+    screen.draw()
+
+    view, zoom = screen.scene.view, screen.zoom()
+    assert abs(zoom - min(screen.window.width / view[0], screen.window.height / view[1])) < 1e-9
+    place = screen.place(*(part * zoom for part in view))
+    assert np.allclose(place, np.add(screen.scene.camera(), view))
+
+
+def test_demo_that_lacks_a_package_is_named(gallery: Gallery) -> None:
+    from pyglet.window import key
+
+    press(gallery, key.UP)
+    press(gallery, key.ENTER)
+
+    assert gallery.is_open
+    assert gallery.menu.trouble == "three: it needs more than there is"
+    assert gallery.menu.trouble in [label.text for label in gallery.menu.labels()]
+    assert esper.current_world == _menu.WORLD
+    assert isinstance(gallery.menu.space, ec.Space)

@@ -1,0 +1,31 @@
+"""The demos' worlds: both lives of the kernels play the same game, to the bit."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+from ecs_collide import _backend
+from tests.demos.test_gallery import DEAR, GALLERY, build, track
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_both_lives_play_the_same_game(
+    name: str, world: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        lives = [_backend.load(compiled=compiled) for compiled in (True, False)]
+    except ImportError:
+        pytest.skip("the compiled kernels are not installed")
+    runs = []
+    for kernels in lives:
+        monkeypatch.setattr(_backend, "kernels", kernels)
+        esper.switch_world("default")
+        esper.delete_world(world)
+        esper.switch_world(world)
+        scene = build(name, seed=7)
+        bits = track(scene, 20 if name in DEAR else 120)
+        runs.append((bits, scene.n_collisions, scene.n_contacts, scene.report()))
+
+    assert runs[0] == runs[1]
+    assert len(set(runs[0][0])) > 10
