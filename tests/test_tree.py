@@ -386,8 +386,8 @@ def test_the_same_calls_give_the_same_tree_in_both_lives():
             n = tree.touching(*boxes, id)
             log.append((tree.cost, tree.depth, list(tree.found)[:n]))
         put_all(tree, np.arange(0, 300, 5), there - 50, moved + 50)
-        n = tree.pairs()
-        log.append((tree.cost, tree.depth, list(tree.pairing.found)[: 2 * n]))
+        n = tree.touching(memoryview(there), memoryview(moved), 0)
+        log.append((tree.cost, tree.depth, list(tree.found)[:n]))
         tree.check()
         logs.append(log)
 

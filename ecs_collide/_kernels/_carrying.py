@@ -24,9 +24,6 @@ else:
 
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, zeros
 
-cython.declare(PASSES=cython.int)
-PASSES = 64  # so many riders on top of each other go with the lowest one's carrier
-
 
 @cython.cclass
 class Ride:
@@ -90,14 +87,14 @@ class Carrying:
         of riders hold already what carries them.
         """
         t: Traits = self.bodies.traits
-        _n: cython.int
+        _n: cython.Py_ssize_t
 
         if t.any_carrier:
             self._make_room(self.bodies.ids.shape[0])
         self._clear(self.now)
         if not t.any_carrier:
             return
-        for _n in range(PASSES):
+        for _n in range(self.contacts.n + 1):  # who carries each other in a ring would never end
             self.now, self.before = self.before, self.now
             if not self._pass(at_rest):
                 break

@@ -1,8 +1,6 @@
 from ecs_collide._kernels._bodies import Bodies
 from ecs_collide._kernels._contacts import Contacts
 
-PASSES: int
-
 class Ride:
     n: int
     riders: memoryview

@@ -4,8 +4,6 @@ from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._contacts_c cimport Contacts
 from ecs_collide._kernels._traits_c cimport Traits
 
-cdef int PASSES
-
 cdef class Ride:
     cdef readonly Py_ssize_t n
     cdef readonly long long[::1] riders

@@ -233,10 +233,8 @@ class Sleepers:
             return
         self._index()
         m = self.head[i] - 1
-        while m >= 0 and m < 2 * contacts.n:
+        while m >= 0:
             n = m >> 1
-            if contacts.rows[n, m & 1] != i:
-                return  # it has none: this is what an earlier step has left
             j = contacts.rows[n, 1 - (m & 1)]
             p = self.pairs.find(i, j)
             if p >= first_new:
@@ -264,8 +262,7 @@ class Sleepers:
         self.is_indexed = True
         if self.contacts.n > self.next.shape[0]:
             self.next = grown(self.next, 2 * self.contacts.n)
-        for m in range(2 * self.contacts.n):
-            self.head[rows[m >> 1, m & 1]] = 0
+        self.head = zeros(LONG, self.head.shape[0])
         for m in range(2 * self.contacts.n):
             self.next[m >> 1, m & 1] = self.head[rows[m >> 1, m & 1]]
             self.head[rows[m >> 1, m & 1]] = m + 1

@@ -267,8 +267,6 @@ class Sweeper:
             return True
         if self.gap[side] + self.rate[side] * self.enter <= -self.slop[k]:
             return False
-        if not self._opens(side):
-            return False
         self.axis = k
         self.sign = sign
         return True

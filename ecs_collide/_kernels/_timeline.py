@@ -196,12 +196,11 @@ class Timeline:
             elif kind == OVERLAP:
                 self.pairs.inside[p] = 1
                 self.meetings.note_side(p, kind)
-                if n < 0:
-                    self.pairs.began[p] = 0.0
-                    self.log.add_contact(
-                        BEGAN, WITHIN, 0.0, self.queue.low[p], self.queue.high[p],
-                        self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
-                    )  # fmt: skip
+                self.pairs.began[p] = 0.0
+                self.log.add_contact(
+                    BEGAN, WITHIN, 0.0, self.queue.low[p], self.queue.high[p],
+                    self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
+                )  # fmt: skip
             self.meetings.sweep_crossing(p, kind)
 
     def run(self, answering: cython.bint) -> cython.Py_ssize_t:
@@ -361,7 +360,7 @@ class Timeline:
         self._record(p, CROSSED)
         self.pairs.inside[p] = 1
         self.pairs.began[p] = self.meetings.now
-        if not self.pairs.known[p]:
+        if not self.pairs.known[p]:  # pragma: no branch: but for what was about to enter before
             self._note_image(p)
             self.log.add_contact(
                 BEGAN, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],

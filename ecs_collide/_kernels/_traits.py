@@ -105,11 +105,9 @@ class Traits:
     @cython.cfunc
     @cython.exceptval(check=False)
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the filters of two bodies let them meet."""
+        """Tell whether the filters of two bodies let them meet; where the columns are used."""
         f: cython.longlong[:, ::1] = self.filters
 
-        if not self.is_used:
-            return True
         if f[i, 2] != 0 and f[i, 2] == f[j, 2]:
             return f[i, 2] > 0
         return (f[i, 0] & f[j, 1]) != 0 and (f[j, 0] & f[i, 1]) != 0

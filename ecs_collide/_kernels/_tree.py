@@ -393,16 +393,6 @@ class Tree:
             for k in range(1 + 2 * self.dim):
                 hits[i, k] = self.ray_hit[k]
 
-    def pairs(self, only_changed: cython.bint = False) -> int:
-        """Find all pairs of items whose boxes share a point (closed), each once.
-
-        Returns their number n; `pairing.found[:2 * n]` holds the items, in
-        the tree's order.  With `only_changed`, those of which at least one
-        item is marked as changed; `forget_changes` takes the marks away.
-        """
-        self.pairing.within(self.nodes, only_changed)
-        return self.pairing.n
-
     @cython.ccall
     @cython.exceptval(check=False)
     def forget_changes(self) -> cython.void:

@@ -180,6 +180,41 @@ def test_a_carrier_that_is_carried_itself():
     assert gaps(rider, belt)[1] == gaps(belt, lift)[1] == 0
 
 
+def test_who_stands_on_a_lift_and_on_one_who_rides_faster_goes_with_the_faster():
+    slow = mover((-4, 2), (4, 1), (0, 5), ec.Carry())
+    fast = mover((4, 0), (4, 1), (0, 9), ec.Carry())
+    crate = mover((2, 2), (2, 1), (0, 0), ec.Slide())
+    rider = mover((0, 4), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.0)
+
+    assert {c.other(rider) for c in space.contacts(rider)} == {slow, crate}
+    assert space.carried(crate) == (0, 9)
+    assert space.carried(rider) == (0, 9)
+    assert fast
+
+
+def test_a_tower_of_a_hundred_rides_as_one():
+    mover((0, 0), (5, 1), (7, 30), ec.Carry())
+    tower = [mover((0, 2 + 2 * n), (1, 1), (0, 0), ec.Slide()) for n in range(100)]
+    space = ec.install()
+    for _ in range(3):
+        esper.process(0.125)
+
+    assert {space.carried(rider) for rider in tower} == {(7, 30)}
+    assert {position(rider)[0] for rider in tower} == {7 * 0.25}
+
+
+def test_two_that_carry_each_other_go_on():
+    one = mover((-1, 0), (1, 1), (1, 0), ec.Slide(), ec.Carry(normal=(1, 0)))
+    two = mover((1, 0), (1, 1), (0, 0), ec.Slide(), ec.Carry(normal=(-1, 0)))
+    space = ec.install()
+    for _ in range(5):
+        esper.process(0.1)
+    assert max(gaps(one, two)) >= 0
+    space.check()
+
+
 def test_a_ceiling_above_a_lift_crushes_and_both_solids_are_named():
     lift = mover((0, 0), (20, 1), (0, 50), ec.Carry())
     ceiling = box((0, 14), (20, 1))

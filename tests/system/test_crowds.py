@@ -182,6 +182,18 @@ def test_a_body_that_turns_within_the_step_meets_new_partners_but_not_its_crowd(
     assert times == pytest.approx([10 / 60, 30 / 60, 50 / 60], rel=1e-14)
 
 
+def test_a_crowd_of_few_that_move_in_many_that_do_not(quiet):
+    movers = crowd(200)
+    for _ in range(200):
+        box((0, 0), (1, 1))
+    space = ec.install()
+    esper.process(1 / 60)
+
+    assert space.stats.left_out > 20_000
+    assert len(space.reports) == 1
+    assert movers[0] in space
+
+
 def test_a_new_crowd_is_reported_anew(quiet):
     entities = crowd()
     space = ec.install()

@@ -136,6 +136,25 @@ def test_a_filter_that_changes_between_two_that_stand_still():
     assert ledger.ends == [((floor, zone), FILTERED)]
 
 
+def test_filters_of_hundreds_that_come_later():
+    first = mover((0, 0), (1, 1), (10, 0), ec.Slide(), ec.Filter(2, 2))
+    space = ec.install()
+    esper.process(0.0)
+    made = [
+        mover((0, 10 * n), (1, 1), (10, 0), ec.Slide(), *([ec.Filter(1, 1)] if n % 2 else []))
+        for n in range(1, 300)
+    ]
+    for n in range(300):
+        box((5, 10 * n), (1, 1), ec.Filter(1 + n % 4, ec.ALL))
+    esper.process(1.0)
+
+    ends = [position(ball)[0] for ball in (first, *made)]
+    assert ends[0] == 10
+    for n, end in enumerate(ends[1:], 1):
+        assert end == (3 if 1 + n % 4 in (1, 3) or n % 2 == 0 else 10)
+    space.check()
+
+
 def test_a_body_that_is_let_pass_meets_nobody_it_turned_to_in_mid_step():
     ghost = box((-6, 0), (1, 1), ec.Filter(2, 2))
     wall = box((6, 0), (1, 1))

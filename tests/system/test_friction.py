@@ -80,11 +80,15 @@ def test_which_friction_a_pair_has(own, floor, counts):
     assert velocity(crate) == (30 - counts * 4, 0)
 
 
-def test_an_impact_takes_as_much_along_the_surface_as_it_takes_from_the_normal():
-    box((0, -1), (500, 1))
+@pytest.mark.parametrize("floor_first", [True, False])
+def test_an_impact_takes_as_much_along_the_surface_as_it_takes_from_the_normal(floor_first):
+    if floor_first:
+        box((0, -1), (500, 1))
     slider = mover((0, 11), (1, 1), (30, -20), ec.Slide(), ec.Friction(0.25))
     bouncer = mover((40, 11), (1, 1), (30, -20), ec.Deflect(0.5), ec.Friction(0.25))
     sticker = mover((-90, 11), (1, 1), (3, -20), ec.Deflect(1), ec.Friction(0.25))
+    if not floor_first:
+        box((0, -1), (500, 1))
     ec.install()
     esper.process(1.0)
 

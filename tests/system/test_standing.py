@@ -165,6 +165,17 @@ class TestSensors:
         esper.process(1.0)
         assert len(space.contact_array) == 0
 
+    def test_tiles_that_overlap_across_an_edge_are_no_business_of_it_either(self):
+        box((0, 5), (5, 5))
+        box((99, 5), (5, 5))
+        sensor = box((50, 5), (5, 5), ec.Sensor())
+        zone = box((98, 8), (4, 4), ec.Sensor())
+        space = ec.install(wrap=(100, None))
+        esper.process(1.0)
+
+        assert space.contacts(sensor) == []
+        assert [(c.first, c.second) for c in space.contacts()] == [(1, zone), (2, zone)]
+
     def test_a_bullet_that_flies_through_in_one_step_tells_when(self):
         sensor = box((100, 0), (10, 10), ec.Sensor())
         bullet = mover((0, 0), (1, 1), (1000, 0), ec.Slide())
