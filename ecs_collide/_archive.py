@@ -21,6 +21,7 @@ from ecs_collide._numbers import LARGEST
 from ecs_collide._reports import Report
 from ecs_collide._state import (
     CONTACT,
+    FILTERED,
     PENDING,
     QUARANTINED,
     RIDE,
@@ -46,7 +47,8 @@ _LONGEST_ID = 2**62
 
 _SECTIONS = (
     "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
-    "bodies", "flags", "strays", "contacts", "rides", "pending", "collisions", "contact_events",
+    "bodies", "flags", "strays", "filters", "contacts", "rides", "pending", "collisions",
+    "contact_events",
 )  # fmt: skip
 _OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
 
@@ -81,6 +83,7 @@ def encode(state: State) -> bytes:
         [_packed(state.bodies)],
         [state.flags.tobytes()],
         [state.strays.tobytes()],
+        [state.filters.tobytes()],
         [state.contacts.tobytes()],
         [state.rides.tobytes()],
         [state.pending.tobytes()],
@@ -269,6 +272,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
         bodies=bodies,
         flags=flags,
         strays=parts.array("strays", STRAY),
+        filters=parts.array("filters", FILTERED),
         contacts=parts.array("contacts", CONTACT),
         rides=parts.array("rides", RIDE),
         pending=parts.array("pending", PENDING),
@@ -278,6 +282,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     state.numbers = _numbers(state, parts, known)
     state.blobs = _blobs(state, parts)
     _check_strays(state)
+    _check_filters(state)
     _check_contacts(state)
     if _OF_WRAP in parts.parts:
         _take_wrap(state, parts)
@@ -348,6 +353,14 @@ def _check_strays(state: State) -> None:
     _require((strays["column"] < len(SEEN)).all(), "what it has seen")
     _require((strays["axis"] < widths[strays["column"]]).all(), "what it has seen")
     _require((strays["body"] < len(state.bodies)).all(), "what it has seen")
+
+
+def _check_filters(state: State) -> None:
+    places, numbers = state.filters["body"].astype(np.int64), state.filters["numbers"]
+    _require((places < len(state.bodies)).all(), "the bodies of its filters")
+    _require((places[1:] > places[:-1]).all(), "the order of its filters")
+    _require(_within(numbers[:, :2], 0, 2**32 - 1), "its filters")
+    _require((abs(numbers[:, 2]) < 2**31).all(), "its filters")
 
 
 def _check_contacts(state: State) -> None:

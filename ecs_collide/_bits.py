@@ -21,7 +21,6 @@ TRAITS = 8  # how many bits those of `has` take before these in the mark of a ki
 NEW = 1  # it was nowhere in the last step
 UNPLACED = 2  # it is in the wrong tree
 UNCHECKED = 4  # a component of it, or a number in one, has changed
-RESUMED = 8  # a snapshot was restored: what its filter was before is not known
 
 # In the column `touched`: why a body is looked at in this step though it may not move.
 TOUCHED_BY_GAME = 1  # it was moved or resized

@@ -25,7 +25,6 @@ from ecs_collide._bits import (
     NEW,
     ONE_WAY,
     PUSH_OUT,
-    RESUMED,
     SENSOR,
     TOUCHED_BY_GAME,
     TRAITS,
@@ -45,18 +44,29 @@ from ecs_collide._reports import (
     rules,
 )
 from ecs_collide._sleep import Sleep
-from ecs_collide._state import CHANGED, N_OF_STEPS, QUARANTINED, REPLACED, SEEN, TOUCHED, UNSEEN
+from ecs_collide._state import (
+    CHANGED,
+    FILTERED,
+    N_OF_STEPS,
+    QUARANTINED,
+    REPLACED,
+    SEEN,
+    TOUCHED,
+    UNSEEN,
+    none_of,
+)
 from ecs_collide._world import World
 from ecs_collide._wrapping import Ring
 from ecs_collide.components import Deflect, Sensor
 from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.responses import RESPONSE_CODES
 from ecs_collide.roles import Components
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut
 
 Rows = NDArray[np.int64]
 
 _NO_ROWS: Rows = np.zeros(0, np.int64)
+_NO_FILTER = np.array([1, ALL, 0])  # what stands for none
 
 
 def _make_kinds(components: Components, dim: int) -> list[Any]:
@@ -620,6 +630,28 @@ class Roster:
         self._part()
         self._mark = object()
 
+    def seen_filters(self) -> NDArray[np.void]:
+        """Return the filters that were seen last, of the bodies that had one of any effect."""
+        traits = self._timeline.bodies.traits
+        if not traits.is_used:
+            return none_of(FILTERED)
+        numbers = np.asarray(traits.filters)[self.rows]
+        places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
+        filters = none_of(FILTERED, len(places))
+        filters["body"] = places
+        filters["numbers"] = numbers[places]
+        return filters
+
+    def resume_filters(self, filters: NDArray[np.void]) -> None:
+        """Take filters for what was seen last, as `seen_filters` gives them."""
+        traits = self._timeline.bodies.traits
+        if len(filters):
+            self._gatherer.use_traits()
+        if traits.is_used:
+            numbers = np.asarray(traits.filters)
+            numbers[self.rows] = _NO_FILTER
+            numbers[self.rows[filters["body"]]] = filters["numbers"]
+
     def resume(self, flags: NDArray[np.uint8], seen: list[NDArray[np.float64]]) -> None:
         """Take up what was known of all bodies, in the order of `entities`.
 
@@ -644,7 +676,7 @@ class Roster:
         c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
         c.touched[rows] = flags & TOUCHED != 0
         c.quarantined[rows] = flags & QUARANTINED != 0
-        c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | UNCHECKED | RESUMED
+        c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | UNCHECKED
         for row in rows[flags & REPLACED != 0].tolist():
             self._gatherer.clear(row)
         changed = flags & CHANGED != 0

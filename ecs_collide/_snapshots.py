@@ -149,7 +149,7 @@ class SnapshotStepper(Stepper):
     def _snapshot(self) -> bytes:
         world = self.world
         world.require_current()
-        if self.is_stepping:
+        if self.is_stepping or self._judges.is_asking:
             raise RuntimeError(
                 "snapshot() was called within a step, or after one that was never finished: "
                 "call it between steps, or in a handler of their events"
@@ -183,6 +183,7 @@ class SnapshotStepper(Stepper):
             bodies=self._roster.entities,
             flags=flags,
             strays=none_of(STRAY),
+            filters=self._roster.seen_filters(),
             contacts=self._kept_contacts(),
             rides=self._kept_rides(),
             wrap=self.wrap,
@@ -353,6 +354,7 @@ class SnapshotStepper(Stepper):
         roster, timeline = self._roster, self._timeline
         roster.recall(world, state.bodies)
         roster.resume(state.flags, state.seen)
+        roster.resume_filters(state.filters)
         contacts = np.empty((len(state.contacts), 5), np.int64)
         for n, name in enumerate(("first", "second", "kind", "axis", "sign")):
             contacts[:, n] = state.contacts[name]

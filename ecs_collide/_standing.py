@@ -125,7 +125,7 @@ class Standing(Questions):
             Within a step.
         """
         with self._guard:
-            if self.is_stepping:
+            if self.is_stepping or self._judges.is_asking:
                 raise RuntimeError(
                     "drop_through() was called within a step: call it between steps, "
                     "or in a handler of their events"

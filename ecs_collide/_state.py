@@ -40,6 +40,7 @@ CONTACT = np.dtype(
     [("first", "<i8"), ("second", "<i8"), ("kind", "i1"), ("axis", "i1"), ("sign", "i1"),
      ("since", "<f8")]
 )  # fmt: skip
+FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
 RIDE = np.dtype([("entity", "<i8"), ("drift", "<f8", (3,))])
 PENDING = np.dtype([("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))])
 
@@ -62,6 +63,7 @@ class State:
     bodies, flags : int64, uint8
         The bodies of the last step, and what has become of them since.
     strays : where what was seen of a body is not what its components say
+    filters : the filters that were seen last, where they are of any effect
     rides : which bodies are carried, and how fast
     contacts, pending : contacts; contact events that no step has told yet
     collisions, contact_events : what the last step told
@@ -91,6 +93,7 @@ class State:
     flags: NDArray[np.uint8]
     strays: NDArray[np.void]
     contacts: NDArray[np.void]
+    filters: NDArray[np.void]
     rides: NDArray[np.void]
     pending: NDArray[np.void]
     collisions: NDArray[np.void]

@@ -39,7 +39,8 @@ def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
             raise TypeError(f"{wanted}; the {'xyz'[k]} entry is {width!r}")
         if not 1.0 / LARGEST <= width <= LARGEST:
             raise ValueError(
-                f"{wanted}; the width on {'xyz'[k]} is {width!r} and must be finite and above 0"
+                f"{wanted}; the width on {'xyz'[k]} is {width!r} and must be within "
+                "2**-500 ... 2**500"
             )
     checked = tuple(None if width is None else float(width) for width in widths)
     return None if not any(checked) else checked

@@ -36,7 +36,7 @@ else:
     from ecs_collide._kernels._traits import Traits
     from ecs_collide._kernels._tree import Tree
 
-from ecs_collide._bits import PICKY, TOUCHED_BY_FILTER, TOUCHED_BY_GAME
+from ecs_collide._bits import PICKY, TOUCHED_BY_GAME
 from ecs_collide._kernels._memory import DOUBLE, LONG, zeros
 
 cython.declare(
@@ -46,13 +46,11 @@ cython.declare(
     PAIR=cython.int,
     COUNT=cython.int,
     COUNT_AMONG=cython.int,
-    LOOKED_AT=cython.int,
 )
 CROWD = 32  # a body inside more others than this, which are so too, is one of a crowd
 ROOM = 1 << 14  # pairs that a step has room for, and CROWD more for each body
 INSIDE = 2.0**-40  # of the largest face: two boxes deeper than this in each other are not touching
 
-LOOKED_AT = TOUCHED_BY_GAME | TOUCHED_BY_FILTER
 
 # What is done with each pair that is found.
 PAIR = 0  # make it a pair
@@ -277,7 +275,9 @@ class Candidates:
         """Tell whether two bodies that do not move are looked at; one of them was touched."""
         b: Bodies = self.bodies
 
-        return ((b.touched[i] | b.touched[j]) & LOOKED_AT) != 0 or b.sensor[i] or b.sensor[j]
+        moved: cython.bint = ((b.touched[i] | b.touched[j]) & TOUCHED_BY_GAME) != 0
+
+        return moved or b.sensor[i] or b.sensor[j]
 
     @cython.cfunc
     @cython.exceptval(check=False)

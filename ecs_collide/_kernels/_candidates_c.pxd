@@ -7,7 +7,7 @@ from ecs_collide._kernels._traits_c cimport Traits
 from ecs_collide._kernels._tree_c cimport Tree
 
 cdef int PICKY
-cdef int LOOKED_AT
+cdef int TOUCHED_BY_GAME
 
 cdef class Candidates:
     cdef Bodies bodies

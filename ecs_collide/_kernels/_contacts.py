@@ -21,6 +21,7 @@ else:
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._placement import APART, DEEP, SUNK, Settler
 
+from ecs_collide._bits import TOUCHED_BY_GAME
 from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
 
 cython.declare(
@@ -271,7 +272,7 @@ class Contacts:
                 self.log.image = self.images[n]
                 self.candidates.around.take(self.images[n])
             if (
-                b.moves[i] or b.moves[j] or b.touched[i] or b.touched[j]
+                b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & TOUCHED_BY_GAME
             ) and not self.candidates.leaves_out(i, j):
                 self._tell_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)

@@ -7,6 +7,7 @@ from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._placement_c cimport Settler
 
 cdef int SOLID
+cdef int TOUCHED_BY_GAME
 cdef int CROSSING
 cdef int PASSING
 cdef int LEAVING

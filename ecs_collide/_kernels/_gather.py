@@ -20,7 +20,6 @@ from ecs_collide._bits import (
     GROWTH,
     MASS,
     NEW,
-    RESUMED,
     SENSOR,
     TOUCHED_AS_NEW,
     TOUCHED_BY_FILTER,
@@ -179,6 +178,10 @@ class Gatherer:
         """File components of one more type from now on."""
         kind.bind(self.n_rows, self.seen_restitution, self.seen_restitution)
         self.kinds.append(kind)
+
+    def use_traits(self):
+        """Have columns for traits from now on."""
+        self.trait_gatherer.use()
 
     # -- structure --
 
@@ -449,7 +452,7 @@ class Gatherer:
             and (self.sweeps or (self.has[i] & VELOCITY) != 0)
             and -INFINITE < mass < INFINITE
         )
-        self.news[i] &= ~(UNCHECKED | RESUMED)
+        self.news[i] &= ~UNCHECKED
         return 0
 
     @cython.cfunc
@@ -464,7 +467,7 @@ class Gatherer:
 
         differs: cython.bint = f[i, 0] != categories or f[i, 1] != mask or f[i, 2] != group
 
-        if differs and not self.news[i] & (NEW | RESUMED):
+        if differs and not self.news[i] & NEW:
             self.touched[i] |= TOUCHED_BY_FILTER
         return fine
 

@@ -9,7 +9,6 @@ cdef int TOUCHED_BY_GAME
 cdef int TOUCHED_BY_FILTER
 cdef int TOUCHED_AS_NEW
 cdef int TRAITS
-cdef int RESUMED
 cdef double ROUNDS
 cdef int VELOCITY
 cdef int GROWTH

@@ -1,6 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Moving bodies out of what they are inside of from the start, never through anything else.
 
+A push is a displacement and no momentum: what a body meets on its way ends it for the
+step, and is met at the speed that the body has of itself.
+
 The way out leads along one axis, past the farthest face of all that the body
 is inside of: of two tiles of one floor it is up, and never sideways into the
 neighbour.  It leads out of each of them on its nearer side, and a way on which
@@ -83,22 +86,36 @@ class Pushing:
             b.traits.way_out[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
 
     def end(self):
-        """Give the bodies their own velocities back, without what led on into others."""
+        """Give the bodies their own velocities back."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(self.n):
             i = self.rows[n]
-            k = self.axis[n]
-            b.traits.way_out[i] = 0
-            if b.velocity[i, k] != self.speed[n]:
-                continue  # an answer has changed it
-            if (self.before[n] > 0.0) == (self.speed[n] > 0.0):
-                b.velocity[i, k] = self.before[n]
-            else:
-                b.velocity[i, k] = 0.0
+            if b.traits.way_out[i] != 0:
+                b.traits.way_out[i] = 0
+                if b.velocity[i, self.axis[n]] == self.speed[n]:  # the game's own may have set it
+                    b.velocity[i, self.axis[n]] = self._own(n)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def stop(self, i: cython.Py_ssize_t) -> cython.double:
+        """Push a body no further in this step; return its own velocity along the way out."""
+        n: cython.Py_ssize_t = 0
+
+        self.bodies.traits.way_out[i] = 0
+        while self.rows[n] != i:
+            n += 1
+        return self._own(n)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _own(self, n: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity that a body has of itself, without what led on into others."""
+        if (self.before[n] > 0.0) == (self.speed[n] > 0.0):
+            return self.before[n]
+        return 0.0
 
     @cython.cfunc
     def _look_for_way(self, i: cython.Py_ssize_t) -> cython.void:

@@ -18,6 +18,8 @@ cdef class Pushing:
     cdef double[::1] speed
     cdef double[:, ::1] low
     cdef double[:, ::1] high
+    cdef double stop(self, Py_ssize_t i) noexcept
+    cdef double _own(self, Py_ssize_t n) noexcept
     cdef void _look_for_way(self, Py_ssize_t i)
     cdef bint _is_inside_any(self, Py_ssize_t i)
     cdef bint _is_inside_some(self, Tree tree, Py_ssize_t i)

@@ -117,6 +117,8 @@ class Responder:
         if not cython.compiled:
             self.before_first = [0.0] * 3
             self.before_second = [0.0] * 3
+            self.face_first = [0.0] * 3
+            self.face_second = [0.0] * 3
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -212,6 +214,8 @@ class Responder:
         for axis in range(self.bodies.dim):
             self.before_first[axis] = self.bodies.velocity[i, axis]
             self.before_second[axis] = self.bodies.velocity[j, axis]
+            self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
+            self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
             self._exchange_faces(i, j, k, sign, restitution)
         elif restitution > 0.0:
@@ -493,7 +497,7 @@ class Responder:
             for axis in range(self.bodies.dim):
                 if axis != k:
                     self.change(
-                        i, axis, self.before_second[axis] if is_first else self.before_first[axis]
+                        i, axis, self.face_second[axis] if is_first else self.face_first[axis]
                     )
             return
         if self.bodies.response[i] != PUSH or restitution > 0.0:

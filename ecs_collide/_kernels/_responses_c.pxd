@@ -23,6 +23,8 @@ cdef class Responder:
     cdef double sum_low
     cdef double before_first[3]
     cdef double before_second[3]
+    cdef double face_first[3]
+    cdef double face_second[3]
     cdef void begin_instant(self, double now) noexcept
     cdef void _dissolve_groups(self) noexcept
     cdef void change(self, Py_ssize_t i, int k, double velocity) noexcept

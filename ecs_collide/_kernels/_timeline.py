@@ -232,6 +232,7 @@ class Timeline:
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
         k: cython.int
+        met: cython.bint = True
 
         if self.pairs.stale[p]:
             self.pairs.stale[p] = 0
@@ -251,12 +252,17 @@ class Timeline:
             self.sleepers.rouse(i)
         if b.asleep[j] and b.yields[j]:
             self.sleepers.rouse(j)
+        k = self.pairs.axis[p]
         if self.pairs.kind[p] == IMPACT:
-            k = self.pairs.axis[p]
             place(b, i, j, k, self.pairs.sign[p], self.meetings.now, self.pairs.offset_of(p, k))
+        if b.traits.any_pusher:
+            met = not self._end_pushes(p)
         self.event = self._record(p, ANSWERED)
         if self.pairs.began[p] < 0.0:
             self.pairs.began[p] = self.meetings.now
+        if not met:
+            self._sweep_changed()
+            return False
         if self.n_answers >= self.answer_limit and not self.responder.lasting:
             self.responder.lasting = True
             self.n_answer_limit += 1
@@ -274,6 +280,21 @@ class Timeline:
         self._answer(p, False, False)
         self._sweep_changed()
         return False
+
+    @cython.cfunc
+    def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
+        """End what pushes the bodies of a pair into each other; tell whether nothing else does."""
+        n: cython.int
+        i: cython.Py_ssize_t
+        k: cython.int = self.pairs.axis[p]
+        ended: cython.bint = False
+
+        for n in range(2):
+            i = self.pairs.second[p] if n else self.pairs.first[p]
+            if abs(self.bodies.traits.way_out[i]) == k + 1:
+                ended = True
+                self.responder.change(i, k, self.pushing.stop(i))
+        return ended and not self.meetings.meets(p)
 
     def conclude(self, default: cython.bint):
         """Take up the pair that was handed over; with `default`, give the built-in answer.
@@ -452,6 +473,8 @@ class Timeline:
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= self.responder.lasting
+        if b.traits.any_pusher:  # what one has along the surface may be none of its own
+            normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
             self._crush(p, self.responder.solid_first, self.responder.solid_second)
 

@@ -42,6 +42,7 @@ cdef class Timeline:
     cdef void _cross(self, Py_ssize_t p)
     cdef Py_ssize_t _record(self, Py_ssize_t p, int answer)
     cdef bint _reach_answer(self, Py_ssize_t p)
+    cdef bint _end_pushes(self, Py_ssize_t p)
     cdef void _answer(self, Py_ssize_t p, bint normal_only, bint inelastic)
     cdef void _crush(self, Py_ssize_t p, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _sweep_changed(self)

@@ -122,6 +122,22 @@ def test_a_conveyor_belt_takes_along_what_lies_on_it():
     assert position(crate)[0] == pytest.approx(x - 30)
 
 
+@pytest.mark.parametrize("gravity", [0.0, -3.0])
+@pytest.mark.parametrize("lift", [0.0, 30.0])
+@pytest.mark.parametrize("response", [ec.Stop, ec.Slide, ec.Deflect])
+def test_a_belt_takes_all_along_under_gravity_too(gravity, lift, response):
+    mover((0, 0), (500, 1), (lift, 0), ec.Carry(surface=(-10, 0)))
+    body = mover((0, 2), (1, 1), (0, 0), response())
+    space = ec.install()
+    for _ in range(61):
+        of(body, ec.Velocity).y += gravity
+        esper.process(1 / 60)
+
+    if response is not ec.Deflect or gravity == 0.0:  # which bounces
+        assert position(body)[0] == pytest.approx(lift - 10, abs=0.7)
+        assert (velocity(body), space.carried(body)) == ((0, 0), (lift - 10, 0))
+
+
 def test_over_the_seams_of_a_belt_of_tiles():
     for n in range(-50, 50):
         box((4 * n, 0), (2, 1), ec.Carry(surface=(60, 0)))

@@ -155,6 +155,54 @@ def test_filters_of_hundreds_that_come_later():
     space.check()
 
 
+def test_a_filter_between_two_walls_that_stand_still_begins_nothing():
+    box((0, 0), (5, 1))
+    wall = box((0, 1), (5, 1))
+    space = ec.install()
+    esper.process(0.1)
+    esper.add_component(wall, ec.Filter(1, 3))
+    esper.process(0.1)
+
+    assert len(space.contact_array) == 0
+
+
+@pytest.mark.parametrize("when", ["before saving", "after restoring"])
+@pytest.mark.parametrize("how", ["set", "add", "remove"])
+def test_a_filter_that_changes_beside_a_snapshot(when, how, elsewhere):
+    def change():
+        if how == "set":
+            of(gate, ec.Filter).categories = 1
+            of(gate, ec.Filter).mask = 3
+        elif how == "add":
+            esper.add_component(gate, ec.Filter(2, 2))
+        else:
+            esper.remove_component(gate, ec.Filter)
+
+    wall = box((0, 0), (5, 1))
+    gate = box((0, 1), (5, 1), ec.Sensor(), *([ec.Filter(2, 2)] if how != "add" else []))
+    space = ec.install()
+    esper.process(0.1)
+    if when == "before saving":
+        change()
+    data = space.snapshot()
+
+    def go_on(space):
+        if when == "after restoring":
+            change()
+        for _ in range(2):
+            esper.process(0.1)
+        return space.contacts()
+
+    wanted = go_on(space)
+    assert len(wanted) == (0 if how == "add" else 1)
+    space.restore(data)
+    assert go_on(space) == wanted
+    other = elsewhere()
+    other.restore(data)
+    assert go_on(other) == wanted
+    assert wall
+
+
 def test_a_body_that_is_let_pass_meets_nobody_it_turned_to_in_mid_step():
     ghost = box((-6, 0), (1, 1), ec.Filter(2, 2))
     wall = box((6, 0), (1, 1))
@@ -261,6 +309,20 @@ def test_a_predicate_may_not_begin_a_step():
     with pytest.raises(RuntimeError, match="begun inside"):
         esper.process(1.0)
     assert space.stats.step == 1
+
+
+@pytest.mark.parametrize("name", ["snapshot", "drop_through", "restore"])
+def test_a_predicate_may_not_save_nor_drop(name):
+    box((0, -2), (50, 1))
+    crate = mover((0, 1), (1, 1), (0, -10), ec.Slide())
+    space = ec.install()
+    esper.process(0.0)
+    arguments = {"snapshot": (), "drop_through": (crate,), "restore": (space.snapshot(),)}[name]
+    space.filter_pairs(lambda first, second: getattr(space, name)(*arguments))
+
+    with pytest.raises(RuntimeError, match=name):
+        esper.process(1.0)
+    assert position(crate) == (0, 0)
 
 
 def test_several_predicates_must_all_agree():

@@ -219,6 +219,54 @@ def test_on_its_way_it_answers_what_it_meets():
     assert position(body) == (pytest.approx(6), 3)  # past the stone, by a way round
 
 
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 6000])
+@pytest.mark.parametrize("response", [ec.Slide, ec.Deflect, ec.Push, ec.Stop])
+def test_a_push_is_no_momentum(dt, response):
+    box((0, -10), (50, 10))
+    sunk = mover((0, -8), (1, 1), (1, 0), response(), ec.PushOut())
+    crate = mover((0, 3), (1, 1), (0, -5), ec.Slide())
+    ec.install()
+    for _ in range(30):
+        esper.process(dt)
+        assert max(abs(x) for body in (sunk, crate) for x in velocity(body)) <= 6
+
+    assert max(gaps(sunk, crate)) >= 0
+    assert position(sunk)[1] >= 0.5
+
+
+def test_along_a_wall_a_push_turns_into_no_speed():
+    box((0, -10), (50, 10))
+    box((6, 5), (1, 4.5))  # its foot hangs half a unit above the floor
+    walker = mover((0, -3), (1, 1), (60, 0), ec.Push(), ec.PushOut())
+    ec.install()
+    for _ in range(60):
+        esper.process(1 / 60)
+        assert max(map(abs, velocity(walker))) <= 60
+
+
+def test_a_response_sees_the_velocity_that_a_body_has_of_itself():
+    class Own:
+        pass
+
+    box((0, -10), (50, 10))
+    sunk = mover((0, -8), (1, 1), (0, 0), Own(), ec.PushOut())
+    crate = mover((0, 3), (1, 1), (0, -5), ec.Slide())
+    space = ec.install()
+    seen = []
+
+    def respond(impact):
+        seen.append((impact.velocity(sunk), impact.closing_speed))
+        return ec.DEFAULT
+
+    space.respond_with(Own, respond)
+    esper.process(1 / 60)
+
+    assert seen[0] == ((0, 0), 5)
+    assert max(speed for _, speed in seen) == 5
+    (hit,) = [event for event in space.collisions if crate in (event.first, event.second)]
+    assert hit.velocity_first == (0, 0)
+
+
 def test_after_a_teleport_into_a_wall_and_a_step_without_time():
     box((0, 0), (5, 5))
     body = mover((40, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
