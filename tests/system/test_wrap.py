@@ -54,7 +54,7 @@ def test_a_space_tells_how_it_wraps():
         (320, TypeError, "must have 2 entries"),
         ("ab", ValueError, "must have 2 entries"),
         ((320, 0), ValueError, "width on y is 0"),
-        ((-1, None), ValueError, "finite and above 0"),
+        ((-1, None), ValueError, "within 2"),
         ((float("inf"), None), ValueError, "width on x is inf"),
         ((float("nan"), None), ValueError, "width on x is nan"),
         ((320, "b"), TypeError, "the y entry is 'b'"),
