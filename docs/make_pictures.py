@@ -347,8 +347,36 @@ def overlay() -> Picture:
     return picture
 
 
+def responses() -> Picture:
+    """Draw what becomes of the same throw at a wall with each response."""
+    picture = Picture(860, 200)
+    wall, start, half, thrown = (4.5, 0.0), (0.0, -2.0), (0.6, 0.6), (6.0, 2.0)
+    for n, response in enumerate((ec.Deflect(), ec.Slide(), ec.Push(), ec.Stop())):
+        esper.switch_world(f"picture {n}")
+        place, velocity = ec.Position(*start), ec.Velocity(*thrown)
+        esper.create_entity(place, ec.Extents(*half), velocity, response)
+        esper.create_entity(ec.Position(*wall), ec.Extents(0.5, 3.6))
+        space = ec.install()
+        esper.process(1.0)
+        met, end, speed = space.collisions[0].position_first, place.xy, velocity.xy
+        esper.switch_world("default")
+        esper.delete_world(f"picture {n}")
+        panel = Panel(picture, (45 + n * 212, 88), 22)
+        panel.box(wall, (0.5, 3.6), SECOND)
+        panel.box(start, half, FIRST, 0.08, "5 3")
+        panel.box(end, half, FIRST)
+        panel.arrow(start, met)
+        if end != met:
+            panel.arrow(met, end)
+        picture.text((100 + n * 212, 176), f"{type(response).__name__}()", INK, 14)
+        words = f"({thrown[0]:g}, {thrown[1]:g}) becomes ({speed[0]:g}, {speed[1]:.3g})"
+        picture.text((100 + n * 212, 194), words, INK, 11)
+    return picture
+
+
 PICTURES = {
     "overlay.svg": overlay,
+    "responses.svg": responses,
     "ways_to_move.svg": ways_to_move,
     "gaps.svg": gaps,
     "corners.svg": corners,

@@ -15,9 +15,15 @@ import ecs_collide
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
-GUIDE = ROOT / "docs" / "guide.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.S)
-GUIDE_BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.S)
+BLOCKS = [
+    pytest.param(block, id=f"{page.name} block {number}")
+    for page in PAGES
+    for number, block in enumerate(
+        re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S), 1
+    )
+]
+OTHERS = {"ecs_collide import tiled": "pytiled_parser", "import pymunk": "pymunk"}
+EXTRAS = ("tiled", "ldtk", "character", "pyglet_util")  # imported by themselves
 MODULES = [
     "components",
     "roles",
@@ -36,24 +42,20 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
+@pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.usefixtures("world")
-def test_readme_block_runs(number):
-    exec(compile(BLOCKS[number], f"README.md block {number + 1}", "exec"), {"__name__": "readme"})
+def test_python_of_the_pages_runs(block, request):
+    for words, package in OTHERS.items():
+        if words in block:
+            pytest.importorskip(package)
 
-
-@pytest.mark.parametrize("number", range(len(GUIDE_BLOCKS)))
-@pytest.mark.usefixtures("world")
-def test_guide_block_runs(number):
-    exec(
-        compile(GUIDE_BLOCKS[number], f"guide.md block {number + 1}", "exec"), {"__name__": "guide"}
-    )
+    exec(compile(block, request.node.callspec.id, "exec"), {"__name__": "page"})
 
 
 @pytest.mark.usefixtures("world")
 def test_program_of_the_readme_does_what_it_says():
     names = {"__name__": "readme"}
-    program = next(block for block in BLOCKS if "coin = " in block)
+    program = next(block.values[0] for block in BLOCKS if "coin = " in block.values[0])
 
     exec(compile(program, "README.md", "exec"), names)
 
@@ -98,11 +100,30 @@ def test_files_that_the_exactness_page_names_are_there():
         assert (ROOT / named).is_file(), named
 
 
-def test_python_of_the_exactness_page_runs():
-    page = (ROOT / "docs" / "exactness.md").read_text("utf-8")
+def test_reference_names_each_public_name_once():
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    listed = re.findall(r"auto(?:class|function|data):: ecs_collide\.([\w.]+)", page)
 
-    for block in re.findall(r"```python\n(.*?)```", page, re.S):
-        exec(compile(block, "exactness.md", "exec"), {})
+    names = [name for name in listed if name.partition(".")[0] not in EXTRAS]
+
+    assert sorted(name.rpartition(".")[2] for name in names) == sorted(ecs_collide.__all__)
+    for name in names:  # those of a module are constants, documented where they are defined
+        home, _, constant = name.rpartition(".")
+        module = importlib.import_module(f"ecs_collide.{home}" if home else "ecs_collide")
+        assert hasattr(module, constant), name
+        if not callable(getattr(module, constant)):
+            lines = Path(module.__file__).read_text("utf-8").splitlines()
+            (at,) = (n for n, line in enumerate(lines) if re.match(rf"{constant}\b.* = ", line))
+            assert lines[at + 1].startswith('"""'), f"{name} has no docstring"
+
+
+def test_pages_of_the_site_are_all_in_its_table_of_contents():
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    listed = " ".join(re.findall(r"```{toctree}(.*?)```", index, re.S)).split()
+
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+
+    assert pages <= set(listed)
 
 
 def test_pictures_of_the_pages_are_what_the_library_answers():

@@ -97,7 +97,10 @@ ORDER = [
     # floor 5: the public names
     "__init__",
 ]
-EXTRAS = ["_pyglet_lists", "pyglet_util", "tiled", "character", "_stride"]
+EXTRAS = [
+    "_pyglet_lists", "pyglet_util", "_level_traits", "_levels", "tiled", "ldtk",
+    "character", "_stride",
+]  # fmt: skip
 TYPED = ["_kernels._memory", "_kernels._curve", "_kernels._lanes"]  # that are Python in both lives
 
 

@@ -1,0 +1,58 @@
+"""Check an installed ecs_collide: python .ci/wheel_check.py compiled|plain.
+
+It must be the installed one, in the life that is said; the README's first program must
+run; and the mixed room of the tests must show its golden log, bit for bit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BINARY = (".so", ".pyd")
+
+
+def main(life: str) -> None:
+    """Raise unless the installation is what it should be."""
+    compiled = {"compiled": True, "plain": False}[life]
+    os.environ["ECS_COLLIDE_REQUIRE_COMPILED" if compiled else "ECS_COLLIDE_PURE_PYTHON"] = "1"
+    import ecs_collide
+
+    here = Path(ecs_collide.__file__).resolve()
+    assert ROOT not in here.parents, f"{here} is the checkout's, not an installed one"
+    assert compiled is ecs_collide.COMPILED
+    kernels = here.parent / "_kernels"
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    wanted = {module["name"].rpartition(".")[2] for module in said["ext-modules"]}
+    built = {path.name.partition(".")[0] for path in kernels.iterdir() if path.suffix in BINARY}
+    assert built == (wanted if compiled else set()), wanted ^ built
+    assert not list(kernels.glob("*.c"))
+    assert (here.parent / "py.typed").is_file()
+
+    program = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    names = {"__name__": "__main__"}
+    exec(compile(program[1], "README.md", "exec"), names)
+    assert names["space"].collisions[0].time == 0.378  # of a ball of 20,000 units a second
+
+    with tempfile.TemporaryDirectory() as folder:  # without the checkout's own package beside it
+        copy = Path(folder, "tests")
+        copy.mkdir()
+        for name in ("__init__.py", "scenes.py", "golden.py", "golden.json"):
+            shutil.copy(ROOT / "tests" / name, copy)
+        sys.path.insert(0, folder)
+        from tests import golden
+
+        for dim in (2, 3):
+            log = golden.run(dim, golden.PREFIX, compiled=compiled)
+            golden.assert_golden(log, dim, golden.PREFIX, f"in the {life} wheel")
+    print(f"{life}: {ecs_collide.__version__} with {len(built)} compiled kernels is as golden")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,128 @@
+"""What a level's properties say of a body: which components, and whether it is one at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from ecs_collide.components import Sensor
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay
+
+# All that layers and groups hand down to what is in them.
+HANDED_DOWN = (
+    "solid",
+    "one_way",
+    "sensor",
+    "carry",
+    "friction",
+    "categories",
+    "mask",
+    "group",
+)
+
+# Where it points on the screen, in a world where y grows upwards.
+_NORMALS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
+
+Factory = Callable[[], object]
+
+
+def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what a layer hands down: what it says itself, else what is said above it."""
+    said = {name: value for name, value in (own or {}).items() if name in HANDED_DOWN}
+    return {**above, **said}
+
+
+def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
+    """Return whether a layer, tile or object says that it is a body; None if it says nothing.
+
+    What says that it is a platform, a sensor or a lift says so too.
+
+    Raises
+    ------
+    ValueError
+        `solid` is there and no bool.
+    """
+    value = properties.get("solid")
+    if isinstance(value, bool):
+        return value
+    if value is not None:
+        raise _wrong(owner, "solid", value, "give it the type bool")
+    traits = [properties.get(name) for name in ("one_way", "sensor", "carry")]
+    return True if any(value is not None and value is not False for value in traits) else None
+
+
+def traits_of(
+    properties: Mapping[str, Any], owner: str, names: Mapping[str, int]
+) -> tuple[Factory, ...]:
+    """Return what makes the components that properties ask for, anew at each call.
+
+    Parameters
+    ----------
+    properties : mapping
+        `one_way`, `sensor`, `carry`, `friction`, `categories`, `mask`, `group`; others
+        are left alone.
+    owner : str
+        Whose they are, for errors.
+    names : mapping
+        The bits of each category that may be named.
+
+    Raises
+    ------
+    ValueError
+        A property has a value that says nothing.
+    """
+    made: list[Factory] = []
+    one_way = properties.get("one_way", False)
+    if one_way is not False:
+        side = "up" if one_way is True else one_way
+        if side not in _NORMALS:
+            right = "bool, or one of up, down, left, right: the side that is solid"
+            raise _wrong(owner, "one_way", one_way, f"give it the type {right}")
+        made.append(partial(OneWay, _NORMALS[side]))
+    sensor = properties.get("sensor", False)
+    if not isinstance(sensor, bool):
+        raise _wrong(owner, "sensor", sensor, "give it the type bool")
+    if sensor:
+        made.append(Sensor)
+    carry = properties.get("carry", False)
+    if carry is not False:
+        if carry is not True and not isinstance(carry, (int, float)):
+            right = "bool, or float: the speed of a belt, to the right"
+            raise _wrong(owner, "carry", carry, f"give it the type {right}")
+        made.append(Carry if carry is True else partial(Carry, (carry, 0.0)))
+    if "friction" in properties:
+        made.append(partial(Friction, properties["friction"]))
+    asked = {
+        name: _bits(properties[name], name, owner, names)
+        for name in ("categories", "mask")
+        if name in properties
+    }
+    if "group" in properties:
+        asked["group"] = properties["group"]
+    if asked:
+        made.append(partial(Filter, **asked))
+    for make in made:
+        try:
+            make()
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the properties of {owner} are wrong: {error}") from None
+    return tuple(made)
+
+
+def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any:
+    """Return the bits of a number, or of a text of names with commas or spaces between."""
+    if not isinstance(value, str):
+        return value
+    bits = 0
+    for word in value.replace(",", " ").split():
+        if word not in names and word != "all":
+            known = sorted(names) or "none: give load(categories={name: bit, ...})"
+            raise _wrong(owner, name, value, f"{word!r} is no category; those given are {known}")
+        bits |= names.get(word, ALL)
+    return bits
+
+
+def _wrong(owner: str, name: str, value: object, right: str) -> ValueError:
+    kind = type(value).__name__
+    return ValueError(f"the property {name} of {owner} is {value!r} ({kind}); {right}")

@@ -1,0 +1,156 @@
+"""Levels drawn with LDtk: cells become boxes, entities become objects, fields say more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import ldtk
+
+VALUES = [
+    {"value": 1, "identifier": "walls"},
+    {"value": 2, "identifier": "platform"},
+    {"value": 3, "identifier": None},
+]
+Save = Callable[..., Path]
+
+
+def layer(kind: str, **more: Any) -> dict[str, Any]:
+    """Return a layer of 4 x 3 cells of 10 pixels."""
+    empty = {"intGridCsv": [], "entityInstances": [], "__cWid": 4, "__cHei": 3, "__gridSize": 10}
+    offset = {"__pxTotalOffsetX": 0, "__pxTotalOffsetY": 0}
+    return {"__identifier": kind, "layerDefUid": 5, **empty, **offset, **more}
+
+
+def cells(picture: str, **more: Any) -> dict[str, Any]:
+    return layer("Grid", intGridCsv=[int(mark) for mark in "".join(picture.split())], **more)
+
+
+def entity(kind: str, px: tuple[int, int], **more: Any) -> dict[str, Any]:
+    fields = [{"__identifier": name, "__value": v} for name, v in more.pop("says", {}).items()]
+    own = {"__identifier": kind, "iid": f"{kind} {px}", "px": list(px), "width": 10, "height": 20}
+    return {**own, "__pivot": [0, 0], "fieldInstances": fields, **more}
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Save:
+    """Return a function that saves levels, by name, as a project."""
+
+    def save_levels(apart: bool = False, **levels: list[dict[str, Any]]) -> Path:
+        raw = []
+        for name, layers in levels.items():
+            says = [{"__identifier": "music", "__value": "calm"}]
+            inside = {"layerInstances": layers, "fieldInstances": says, "pxWid": 40, "pxHei": 30}
+            whole = {"identifier": name, "worldX": 100, "worldY": 0, **inside}
+            if apart:
+                (tmp_path / f"{name}.ldtkl").write_text(json.dumps(whole))
+                whole = {**whole, "layerInstances": None, "externalRelPath": f"{name}.ldtkl"}
+            raw.append(whole)
+        path = tmp_path / "world.ldtk"
+        path.write_text(
+            json.dumps({"levels": raw, "defs": {"layers": [{"uid": 5, "intGridValues": VALUES}]}})
+        )
+        return path
+
+    return save_levels
+
+
+def boxes(level: ldtk.Level) -> list[tuple[Any, ...]]:
+    return [(box.centre, box.half, box.type) for box in level.solids]
+
+
+def test_cells_of_one_value_merge_and_count_upwards(save: Save) -> None:
+    level = ldtk.load(save(Cellar=[cells("1000 1022 1022")]))
+
+    assert level.size == (40, 30)
+    assert level.properties == {"music": "calm"}
+    assert boxes(level) == [
+        ((5, 15), (5, 15), "walls"),
+        ((30, 10), (10, 10), "platform"),
+    ]
+
+
+def test_layer_of_cells_lies_where_its_offset_says(save: Save) -> None:
+    layer = cells("1000 0000 0000", __pxTotalOffsetX=3, __pxTotalOffsetY=4)
+
+    assert boxes(ldtk.load(save(Cellar=[layer]))) == [((8, 21), (5, 5), "walls")]
+
+
+def test_without_merging_each_cell_is_a_box(save: Save) -> None:
+    level = ldtk.load(save(Cellar=[cells("1100 1100 0000")]), merge=False)
+
+    assert [box.centre for box in level.solids] == [(5, 25), (15, 25), (5, 15), (15, 15)]
+
+
+def test_table_of_cells_says_what_they_are(save: Save) -> None:
+    path = save(Cellar=[cells("1200 3300 0000")])
+
+    says = {"platform": {"one_way": True}, "3": {"solid": False}, "walls": {"mask": "red"}}
+    level = ldtk.load(path, cells=says, categories={"red": 4})
+
+    assert [list(box.components()[2:]) for box in level.solids] == [
+        [ec.Filter(mask=4)],
+        [ec.OneWay((0, 1))],
+    ]
+    with pytest.raises(ValueError, match=r"'platfrom'; .* \['3', 'platform', 'walls'\]"):
+        ldtk.load(path, cells={"platfrom": {}})
+    with pytest.raises(ValueError, match="sensor of cell 'walls' in layer 'Grid' is 1"):
+        ldtk.load(path, cells={"walls": {"sensor": 1}})
+
+
+def test_entities_keep_fields_and_lie_where_their_pivot_says(save: Save, world: str) -> None:
+    things = layer(
+        "Things",
+        entityInstances=[
+            entity("Door", (10, 0), says={"to": "Attic", "sensor": True, "key": None}),
+            entity("Hero", (20, 30), __pivot=[0.5, 1]),
+        ],
+        __pxTotalOffsetX=3,
+        __pxTotalOffsetY=-2,
+    )
+
+    level = ldtk.load(save(Cellar=[things]))
+    door, hero = level.objects
+
+    assert (door.type, door.name, door.layer) == ("Door", "Door (10, 0)", "Things")
+    assert door.properties == {"to": "Attic", "sensor": True, "key": None}
+    assert (door.centre, door.half) == ((18, 22), (5, 10))
+    assert hero.centre == (23, 12)
+    assert level.named("Hero (20, 30)") is hero
+    ((_, made),) = level.create({"Door": ec.Slide, "Hero": None})
+    assert esper.components_for_entity(made) == (
+        ec.Position(18, 22), ec.Extents(5, 10), ec.Sensor(), ec.Slide(),
+    )  # fmt: skip
+
+
+def test_layers_come_from_the_back_to_the_front(save: Save) -> None:
+    level = ldtk.load(save(Cellar=[cells("0000 0000 0002"), cells("1000 0000 0000")]))
+
+    assert [box.type for box in level.solids] == ["walls", "platform"]
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["one file", "a file for each level"])
+def test_level_is_found_by_its_name(save: Save, apart: bool) -> None:
+    path = save(apart, Cellar=[cells("1000 0000 0000")], Attic=[cells("0001 0000 0000")])
+
+    assert boxes(ldtk.load(path, "Attic")) == [((35, 25), (5, 5), "walls")]
+    for name in ("Roof", None):
+        with pytest.raises(ValueError, match=rf"no level {name!r}; .* \['Attic', 'Cellar'\]"):
+            ldtk.load(path, name)
+
+
+@pytest.mark.parametrize("text", ["", "hello", "[]", "{}", '{"levels": 3}', '{"levels": [{}]}'])
+def test_file_that_is_no_project_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "broken.ldtk"
+    path.write_text(text)
+
+    with pytest.raises(ValueError, match=r"broken\.ldtk is no project that LDtk has saved"):
+        ldtk.load(path, "Cellar")
+    with pytest.raises(FileNotFoundError):
+        ldtk.load(tmp_path / "nowhere.ldtk")

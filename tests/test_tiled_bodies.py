@@ -1,0 +1,401 @@
+"""What the properties and types of a Tiled map make of its tiles and objects."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import esper
+import pytest
+
+import ecs_collide as ec
+
+try:
+    import pytiled_parser  # noqa: F401
+except ImportError:
+    if os.environ.get("CI"):
+        raise
+    pytest.skip("pytiled-parser is not installed", allow_module_level=True)
+
+from ecs_collide import tiled
+
+Load = Callable[..., tiled.Level]
+PLAYER, ENEMY = 1, 2
+
+
+def said(**properties: Any) -> list[dict[str, Any]]:
+    """Return custom properties as Tiled saves them."""
+    kinds = {bool: "bool", int: "int", float: "float", str: "string"}
+    return [
+        {"name": name, "type": kinds[type(value)], "value": value}
+        for name, value in properties.items()
+    ]
+
+
+def tiles(picture: str, **properties: Any) -> dict[str, Any]:
+    """Return a tile layer drawn with digits and dots."""
+    rows = picture.split()
+    data = [int(mark.replace(".", "0")) for row in rows for mark in row]
+    return {
+        "type": "tilelayer", "name": "tiles", "id": 1, "x": 0, "y": 0, "opacity": 1,
+        "visible": True, "width": len(rows[0]), "height": len(rows), "data": data,
+        "properties": said(**properties),
+    }  # fmt: skip
+
+
+def thing(number: int = 7, size: tuple[float, float] = (10, 10), **more: Any) -> dict[str, Any]:
+    """Return a rectangle at the map's top left."""
+    own = {"id": number, "x": 0, "y": 0, "width": size[0], "height": size[1], "rotation": 0}
+    return {**own, "name": "", "type": "", "visible": True, **more}
+
+
+def objects(*things: dict[str, Any], **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "objectgroup", "name": "things", "id": 2, "x": 0, "y": 0, "opacity": 1,
+        "visible": True, "draworder": "topdown", "objects": list(things),
+        "properties": said(**properties),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Return a function that saves layers as a JSON map of 10 x 10 pixels a tile, and loads it."""
+
+    def load_layers(
+        *layers: dict[str, Any], tile: dict[int, dict[str, Any]] | None = None, **options: Any
+    ) -> tiled.Level:
+        ours = [
+            {"id": number - 1, "type": says.pop("type", ""), "properties": said(**says)}
+            for number, says in (tile or {}).items()
+        ]
+        tileset = {
+            "firstgid": 1, "name": "t", "tilewidth": 10, "tileheight": 10, "tilecount": 9,
+            "columns": 9, "margin": 0, "spacing": 0, "image": "t.png", "imagewidth": 90,
+            "imageheight": 10, "tiles": ours,
+        }  # fmt: skip
+        infinite = options.pop("infinite", False)
+        level = {
+            "type": "map", "version": "1.10", "tiledversion": "1.10.2", "width": 4, "height": 3,
+            "tilewidth": 10, "tileheight": 10, "orientation": "orthogonal", "infinite": infinite,
+            "renderorder": "right-down", "nextlayerid": 9, "nextobjectid": 9,
+            "layers": list(layers), "tilesets": [tileset],
+        }  # fmt: skip
+        path = tmp_path / "map.tmj"
+        path.write_text(json.dumps(level))
+        return tiled.load(path, **options)
+
+    return load_layers
+
+
+def traits(made: tiled.SolidBox | tiled.LevelObject) -> list[object]:
+    """Return the components beside place and size."""
+    return list(made.components()[2:])
+
+
+@pytest.mark.parametrize(
+    ("properties", "component"),
+    [
+        ({"one_way": True}, ec.OneWay((0, 1))),
+        ({"one_way": "up"}, ec.OneWay((0, 1))),
+        ({"one_way": "down"}, ec.OneWay((0, -1))),
+        ({"one_way": "left"}, ec.OneWay((-1, 0))),
+        ({"one_way": "right"}, ec.OneWay((1, 0))),
+        ({"sensor": True}, ec.Sensor()),
+        ({"carry": True}, ec.Carry()),
+        ({"carry": -60.0}, ec.Carry((-60, 0))),
+        ({"solid": True, "friction": 0.25}, ec.Friction(0.25)),
+        ({"solid": True, "categories": 6}, ec.Filter(6)),
+        ({"solid": True, "categories": "enemy", "mask": "player, enemy"}, ec.Filter(2, 3)),
+        ({"solid": True, "mask": "all", "group": -4}, ec.Filter(group=-4)),
+    ],
+)
+def test_tiles_layers_and_objects_say_what_kind_of_body_they_are(
+    load: Load, properties: dict[str, Any], component: object
+) -> None:
+    names = {"player": PLAYER, "enemy": ENEMY}
+
+    of_tile = load(tiles("1..."), tile={1: dict(properties)}, categories=names)
+    of_layer = load(tiles("1...", **properties), categories=names)
+    of_object = load(objects(thing(properties=said(**properties))), categories=names)
+    of_objects = load(objects(thing(), **properties), categories=names)
+
+    for level in (of_tile, of_layer):
+        assert [traits(box) for box in level.solids] == [[component]]
+    for level in (of_object, of_objects):
+        assert level.objects[0].solid
+        assert traits(level.objects[0]) == [component]
+
+
+def test_properties_that_say_no_say_nothing(load: Load) -> None:
+    level = load(tiles("1..."), tile={1: {"one_way": False, "sensor": False, "carry": False}})
+
+    assert level.solids == ()
+
+
+def test_nearest_says_what_a_tile_is(load: Load) -> None:
+    group = {
+        "type": "group", "name": "g", "id": 5, "opacity": 1, "visible": True, "x": 0, "y": 0,
+        "layers": [tiles("12..", sensor=False)], "properties": said(sensor=True, friction=0.5),
+    }  # fmt: skip
+
+    level = load(group, tile={1: {"solid": True, "friction": 1.0}, 2: {"sensor": True}})
+
+    assert [traits(box) for box in level.solids] == [
+        [ec.Friction(1.0)],
+        [ec.Sensor(), ec.Friction(0.5)],
+    ]
+
+
+def test_only_tiles_of_the_same_properties_and_type_merge(load: Load) -> None:
+    #  1: plain   2: one-way   3: one-way too, of the same type   4: plain, of a type of its own
+    level = load(
+        tiles("1122 1123 4411"),
+        tile={
+            1: {"solid": True},
+            2: {"one_way": True},
+            3: {"one_way": True},
+            4: {"solid": True, "type": "ice"},
+        },
+    )
+
+    found = {(box.centre, box.half, box.type, len(box.traits)) for box in level.solids}
+    assert found == {
+        ((10.0, 20.0), (10.0, 10.0), "", 0),
+        ((30.0, 20.0), (10.0, 10.0), "", 1),
+        ((10.0, 5.0), (10.0, 5.0), "ice", 0),
+        ((30.0, 5.0), (10.0, 5.0), "", 0),
+    }
+
+
+def test_hidden_layers_and_objects_count(load: Load) -> None:
+    level = load(
+        {**tiles("1...", solid=True), "visible": False},
+        {**objects(thing(3, visible=False)), "visible": False},
+    )
+
+    assert (len(level.solids), len(level.objects)) == (1, 1)
+
+
+def test_layer_of_platforms_over_a_layer_of_walls_keeps_both(load: Load) -> None:
+    level = load(tiles("11..", solid=True), tiles(".11.", one_way=True))
+
+    assert sorted((box.centre[0], len(box.traits)) for box in level.solids) == [(10, 0), (20, 1)]
+
+
+def test_components_are_new_for_each_entity(load: Load) -> None:
+    (box,) = load(tiles("1...", sensor=True, mask=2)).solids
+
+    first, second = box.components(), box.components()
+
+    assert len(first) == 4
+    assert all(one is not other for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("properties", "words"),
+    [
+        ({"one_way": "north"}, r"one_way of .* is 'north' \(str\); .*bool, or one of up, down"),
+        ({"one_way": 1}, r"one_way of .* is 1 \(int\)"),
+        ({"sensor": "true"}, r"sensor of .* is 'true' \(str\); give it the type bool"),
+        ({"carry": "fast"}, r"carry of .* is 'fast' \(str\); .*bool, or float"),
+        ({"solid": "true"}, r"solid of .* is 'true' \(str\); give it the type bool"),
+        ({"friction": -1.0}, r"properties of .* are wrong: Friction\(value=-1.0\)"),
+        ({"categories": -1}, r"properties of .* are wrong: Filter\(categories=-1\)"),
+        ({"group": "red"}, r"properties of .* are wrong: Filter\(group='red'\)"),
+        ({"mask": "player ghost"}, r"mask of .* is .*'ghost' is no category; .*\['player'\]"),
+    ],
+)
+def test_property_that_says_nothing_is_refused_by_name(
+    load: Load, properties: dict[str, Any], words: str
+) -> None:
+    properties = {"solid": True, **properties}
+    names = {"player": PLAYER}
+
+    with pytest.raises(ValueError, match=words.replace("of .*", "of tile 1 in layer 'tiles'", 1)):
+        load(tiles("1..."), tile={1: dict(properties)}, categories=names)
+    with pytest.raises(ValueError, match=words.replace("of .*", r"of object 7 \(no name\).*", 1)):
+        load(objects(thing(properties=said(**properties))), categories=names)
+
+
+def test_named_category_without_names_says_how_to_give_them(load: Load) -> None:
+    with pytest.raises(ValueError, match=r"load\(categories=\{name: bit"):
+        load(tiles("1...", solid=True, mask="player"))
+
+
+class Coin:
+    """Is collected."""
+
+
+class Worth:
+    """Says how much."""
+
+    def __init__(self, points: int) -> None:
+        self.points = points
+
+
+@pytest.mark.parametrize(
+    ("entry", "types"),
+    [
+        (Coin, {Coin}),
+        ((ec.Sensor, Coin), {ec.Sensor, Coin}),
+        (lambda coin: Worth(coin.properties["worth"]), {Worth}),
+        (lambda coin: [Coin(), ec.Sensor()], {Coin, ec.Sensor}),
+        ([Coin, lambda coin: (ec.Velocity(0, 0), ec.Stop())], {Coin, ec.Velocity, ec.Stop}),
+    ],
+    ids=["class", "classes", "function", "function of several", "mixed"],
+)
+def test_table_gives_each_type_its_components(
+    load: Load, world: str, entry: Any, types: set[type]
+) -> None:
+    level = load(objects(thing(type="coin", properties=said(worth=5))))
+
+    ((source, entity),) = level.create({"coin": entry})
+
+    assert source is level.objects[0]
+    found = {type(part): part for part in esper.components_for_entity(entity)}
+    assert set(found) == {ec.Position, ec.Extents, *types}
+    assert Worth not in found or found[Worth].points == 5
+
+
+@pytest.mark.parametrize("entry", [None, lambda coin: None], ids=["None", "function"])
+def test_table_leaves_a_type_out(load: Load, world: str, entry: Any) -> None:
+    level = load(objects(thing(type="coin")))
+
+    assert level.create({"coin": entry}) == []
+    assert list(esper.get_component(ec.Position)) == []
+
+
+@pytest.mark.parametrize("entry", [Coin(), (Coin, ec.Velocity(1, 0))], ids=["one", "among others"])
+def test_component_in_the_table_is_refused(load: Load, world: str, entry: Any) -> None:
+    level = load(objects(thing(type="coin")))
+
+    with pytest.raises(TypeError, match=r"the table has .* for 'coin'; .* lambda thing: Component"):
+        level.create({"coin": entry})
+
+
+def test_component_of_the_table_comes_before_that_of_the_properties(load: Load, world: str) -> None:
+    level = load(objects(thing(type="belt", properties=said(carry=10.0))))
+
+    ((_, belt),) = level.create({"belt": lambda belt: ec.Carry((20, 0))})
+
+    assert esper.component_for_entity(belt, ec.Carry).surface == (20, 0, 0)
+
+
+def test_unknown_type_is_refused_before_anything_is_made(load: Load, world: str) -> None:
+    level = load(
+        tiles("1...", solid=True), objects(thing(type="coin"), thing(8, type="coyn"), solid=True)
+    )
+
+    with pytest.raises(ValueError, match=r"object 8 .* 'coyn', which .* has \['coin'\]"):
+        level.create({"coin": Coin})
+
+    assert list(esper.get_component(ec.Position)) == []
+    assert len(level.create({"coin": Coin}, unknown="skip")) == 2
+    with pytest.raises(ValueError, match="unknown='perhaps'"):
+        level.create({}, unknown="perhaps")  # type: ignore[arg-type]
+
+
+def test_objects_without_type_are_bodies_where_they_say_so(load: Load, world: str) -> None:
+    level = load(objects(thing(1), thing(2, properties=said(solid=True))), objects(thing(3)))
+
+    assert [source.id for source, _ in level.create()] == [2]
+    assert [source.id for source, _ in level.create({"": Coin})] == [1, 2, 3]
+    assert [source.id for source, _ in load(objects(thing(4), solid=True)).create()] == [4]
+
+
+def test_tiles_need_no_place_in_the_table_and_may_have_one(load: Load, world: str) -> None:
+    level = load(tiles("11.2", solid=True), tile={2: {"type": "spikes"}})
+
+    made = level.create({"spikes": Coin})
+
+    assert [(box.type, esper.has_component(entity, Coin)) for box, entity in made] == [
+        ("", False),
+        ("spikes", True),
+    ]
+    assert len(level.create()) == 2
+
+
+def test_point_becomes_a_body_with_extents_of_the_table_only(load: Load, world: str) -> None:
+    level = load(objects(thing(4, (0, 0), name="a", type="start", x=5, y=10, point=True)))
+
+    with pytest.raises(ValueError, match=r"object 4 \(a\) in layer 'things' is a point, .*'start'"):
+        level.create({"start": Coin})
+    ((_, hero),) = level.create({"start": lambda start: (ec.Extents(8, 16), ec.Slide())})
+
+    parts = esper.components_for_entity(hero)
+    assert parts == (ec.Position(5, 20), ec.Extents(8, 16), ec.Slide())
+
+
+@pytest.mark.parametrize(
+    ("shape", "word"),
+    [
+        ({"ellipse": True}, "is an ellipse"),
+        ({"polygon": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "is a polygon"),
+        ({"polyline": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "is a polyline"),
+        ({"rotation": 30}, "is rotated by 30 degrees"),
+    ],
+)
+def test_what_is_no_box_is_skipped_where_the_game_says_so(
+    load: Load, shape: dict[str, Any], word: str
+) -> None:
+    layer = objects(thing(3), thing(4, name="rock", **shape))
+
+    with pytest.raises(ValueError, match=r"object 4 \(rock\) in layer 'things' .*no_box='skip'"):
+        load(layer)
+    level = load(layer, no_box="skip")
+
+    assert [source.id for source in level.objects] == [3]
+    (sentence,) = level.skipped
+    assert sentence.startswith(f"object 4 (rock) in layer 'things' {word}")
+    with pytest.raises(ValueError, match="no_box='ignore'"):
+        load(layer, no_box="ignore")
+
+
+def test_chunks_of_an_infinite_map_merge_over_their_seams_and_below_zero(load: Load) -> None:
+    layer = {**tiles("....", solid=True), "startx": -2, "starty": -2}
+    del layer["data"]
+    layer["chunks"] = [
+        {"x": x, "y": y, "width": 2, "height": 2, "data": [1, 1, 1, 1]}
+        for x, y in ((-2, -2), (0, -2), (2, 4))
+    ]
+
+    level = load(layer, infinite=True)
+
+    assert [(box.centre, box.half) for box in level.solids] == [
+        ((0.0, 40.0), (20.0, 10.0)),
+        ((30.0, -20.0), (10.0, 10.0)),
+    ]
+    assert level.bounds == ((-20.0, -30.0), (40.0, 50.0))
+
+
+def test_hero_plays_a_level_of_all_kinds(load: Load, world: str) -> None:
+    level = load(
+        #   the hero falls on the belt, which takes it over the coin and off to the right
+        tiles("5... .... 1122"),
+        objects(
+            thing(1, (0, 0), type="start", x=5, y=11, point=True),
+            thing(2, (2, 4), type="coin", x=24, y=15),
+            thing(3, (4, 30), x=36, y=0, properties=said(solid=True)),
+        ),
+        tile={1: {"carry": 30.0}, 2: {"solid": True, "friction": 0.0}},
+    )
+    coins: list[int] = []
+    made = level.create(
+        {
+            "start": lambda start: (ec.Extents(2, 4), ec.Velocity(0, 0), ec.Slide()),
+            "coin": (ec.Sensor, Coin),
+        }
+    )
+    hero = next(entity for source, entity in made if source.type == "start")
+    space = ec.install()
+    space.on_collision(lambda event: coins.append(event.other(hero)), Coin)
+
+    for _ in range(180):
+        esper.component_for_entity(hero, ec.Velocity).y -= 200 / 60
+        esper.process(1 / 60)
+
+    assert esper.component_for_entity(hero, ec.Position).xy == (34.0, 14.0)
+    assert [entity for source, entity in made if source.type == "coin"] == coins
