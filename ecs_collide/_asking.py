@@ -202,6 +202,30 @@ class Asker:
 
     # Questions in bulk
 
+    def cast_rays_again(
+        self,
+        hits: Any,
+        origins: Floats,
+        directions: Floats,
+        alone: Integers | None,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> None:
+        """Cast the rays again whose first hits are left out: one by one, for these are few."""
+        ids = np.asarray(boxes[2])
+        alone = _each(alone, len(origins))
+        out = np.isin(hits.ids, ids[list(barred or ())])
+        if alone.max(initial=-1) >= 0:
+            out |= (alone >= 0) & (hits.ids == ids[alone])
+        for row in np.flatnonzero(out & np.isfinite(hits.times)).tolist():
+            own = (int(alone[row]),) if alone[row] >= 0 else ()
+            start, way = tuple(origins[row].tolist()), tuple(directions[row].tolist())
+            found = self.ray(start, way, 1, (*(barred or ()), *own), boxes)
+            missed = np.inf, -1, np.nan, np.nan
+            hits.times[row], hits.ids[row], hits.points[row], hits.normals[row] = (
+                found[0] if found else missed
+            )
+
     def cast_boxes(
         self,
         centres: ArrayLike,

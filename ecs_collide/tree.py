@@ -28,6 +28,7 @@ from ecs_collide._asking import (
     Neighbour,
     Neighbours,
     RegionHits,
+    rows_to_exclude_each,
 )
 from ecs_collide._ids import Integers, checked_id, checked_ids
 from ecs_collide._numbers import (
@@ -422,13 +423,22 @@ class AABBTree(TreeQuestions):
         hits = self._asker.ray(origin, direction, 0, self._barred(exclude), self._boxes)
         return [_ray_hit(*hit) for hit in hits]
 
-    def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> RayHits:
+    def cast_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        *,
+        exclude: Exclude = None,
+        exclude_each: Sequence[int] | Integers | None = None,
+    ) -> RayHits:
         """Return where each of many rays first meets a box: `cast_ray` for each row, but quicker.
 
         Parameters
         ----------
         origins, directions : float64, shape (n, dim)
             A single vector holds for all rows of the other.
+        exclude, exclude_each : optional
+            As in `cast_boxes`.
         """
         known = same_axes(origins=origins, directions=directions)
         if known["origins"].shape[-1] != self._dim:
@@ -437,7 +447,12 @@ class AABBTree(TreeQuestions):
         items = np.empty(len(starts), np.int64)
         hits = np.empty((len(starts), 1 + 2 * self._dim))
         self._tree.rays(starts.data, ways.data, OWN, OWN, self._rows.ids, items.data, hits.data)
-        return RayHits.of(items, np.asarray(self._rows.ids), hits)
+        found = RayHits.of(items, np.asarray(self._rows.ids), hits)
+        if exclude is not None or exclude_each is not None:
+            each = rows_to_exclude_each(exclude_each, self._row_or_none)
+            barred = self._barred(exclude)
+            self._asker.cast_rays_again(found, starts, ways, each, barred, self._boxes)
+        return found
 
     @property
     def dim(self) -> int:

@@ -200,7 +200,11 @@ def test_questions_see_all_bodies_where_the_step_left_them(dim):
     half = (0.5,) * dim
 
     leave_out = {"exclude": exclude, "exclude_each": each}
-    for ask, arguments in (("cast_boxes", (points, half, ways)), ("nearest_many", (points, 4))):
+    for ask, arguments in (
+        ("cast_boxes", (points, half, ways)),
+        ("cast_rays", (points, ways)),
+        ("nearest_many", (points, 4)),
+    ):
         answer = getattr(space, ask)(*arguments, **leave_out)
         for mine, expected in zip(answer, getattr(twin, ask)(*arguments, **leave_out), strict=True):
             np.testing.assert_array_equal(mine, expected)
@@ -269,6 +273,12 @@ def test_a_row_leaves_out_its_own_body_and_only_that_row_does(row):
 
     casts = space.cast_boxes(centres, (1, 1), (-100, 0), exclude_each=made)
     assert casts.ids.tolist() == [-1, *made[:4]]
+    rays = space.cast_rays(centres, (-100, 0), exclude_each=made)
+    assert rays.ids.tolist() == [-1, *made[:4]]
+    assert rays.times[0] == math.inf
+    assert np.isnan([*rays.points[0], *rays.normals[0]]).all()
+    rays = space.cast_rays(centres, (-100, 0), exclude=made[:3], exclude_each=[-1, *made[1:]])
+    assert rays.ids.tolist() == [-1, -1, -1, -1, made[3]]
     space.cast_boxes((0, 0), (1, 1), (100, 0), exclude_each=made[:1])
     assert asked(space) == made[0]
     near = space.nearest_many(centres, exclude_each=np.array([-1, *made[1:]]))
@@ -386,6 +396,8 @@ def test_questions_that_make_no_sense_are_refused(make):
         asked.nearest_many([(0, 0, 0)])
     with pytest.raises(ValueError, match="for each of the 2 rows; got 1"):
         asked.nearest_many([(0, 0), (1, 1)], exclude_each=[5])
+    with pytest.raises(ValueError, match="for each of the 2 rows; got 1"):
+        asked.cast_rays([(0, 0), (1, 1)], (1, 1), exclude_each=[5])
     with pytest.raises(ValueError, match="ids, one for each row"):
         asked.cast_boxes((0, 0), (1, 1), (1, 1), exclude_each=[1.5])
     for k in (0, -1):

@@ -219,7 +219,12 @@ def test_the_nearest_boxes_are_those_of_all(kind, n_worlds):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_a_ray_hits_all_that_it_meets(kind, n_worlds):
     for w in worlds(kind, n_worlds):
-        order, n_hits = w.order(w.without(ray_times(w)))
+        times = ray_times(w)
+        order, n_hits = w.order(w.without(times, w.each))
+        many = w.tree.cast_rays(w.points, w.ways, exclude=w.exclude, exclude_each=w.each)
+        firsts = [w.ids[order[i, 0]] if n_hits[i] else -1 for i in range(M)]
+        assert many.ids.tolist() == firsts
+        order, n_hits = w.order(w.without(times))
         for i in range(M):
             origin, way = tuple(w.points[i].tolist()), tuple(w.ways[i].tolist())
 

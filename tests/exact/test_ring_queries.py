@@ -169,6 +169,13 @@ def test_rays(worlds):
                 assert np.isnan(many.points[row]).all()
                 continue
             assert (many.times[row], tuple(many.points[row]), tuple(many.normals[row])) == hit[1:]
+        second = [
+            c.space.cast_ray(*ray, exclude=alone)
+            for *ray, alone in zip(starts, ways, many.ids, strict=True)
+        ]
+        others = c.space.cast_rays(starts, ways, exclude_each=many.ids)
+        assert others.ids.tolist() == [-1 if hit is None else hit.entity for hit in second]
+        assert others.times.tolist() == [math.inf if hit is None else hit.time for hit in second]
     assert n_hits >= n_around > 0
 
 
