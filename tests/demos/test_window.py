@@ -98,11 +98,9 @@ def test_every_demo_looks_in_the_window_as_on_paper(screen: Screen) -> None:
     from PIL import Image
 
     from demos._painter import Painter
-    from tests.demos.test_gallery import GALLERY, WRAPS, build
+    from tests.demos.test_gallery import GALLERY, build
 
     for name in GALLERY:
-        if name == "asteroids" and not WRAPS:
-            continue
         esper.switch_world(f"window {name}")
         scene = build(name)
         for _ in range(45):
