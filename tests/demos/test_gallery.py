@@ -16,7 +16,7 @@ from demos._scene import Scene
 from tests.demos.conftest import need
 
 ROOT = Path(__file__).parents[2]
-DEAR = ("gas", "boxes3d", "tree", "asteroids")  # where the kernels run as Python
+DEAR = ("gas", "boxes3d", "tree")  # where the kernels run as Python
 GALLERY = [name for name in runner.names() if name not in ("arena", "platformer")]
 LONGEST = 200  # lines of a demo
 
