@@ -302,13 +302,17 @@ class Asker:
         return [tuple(row) for row in rows.tolist()]
 
     def _rows(self, **arrays: ArrayLike) -> list[Floats]:
-        """Return arrays of as many rows each, single vectors repeated."""
-        known = same_axes(
+        """Return arrays of as many rows each, as `same_rows`, out of empty lists too."""
+        return self.same_rows(
             **{
                 name: np.zeros((0, self.dim)) if np.size(array) == 0 else array
                 for name, array in arrays.items()
             }
         )
+
+    def same_rows(self, **arrays: ArrayLike) -> list[Floats]:
+        """Return arrays of as many rows each, single vectors repeated."""
+        known = same_axes(**arrays)
         self._require_dim(known[next(iter(known))].shape[-1], arrays)
         return [np.array(np.atleast_2d(rows), order="C") for rows in rows_together(known)]
 

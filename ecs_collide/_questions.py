@@ -245,12 +245,7 @@ class Questions(SnapshotStepper):
         RayHits
             Its ids are the entities.
         """
-        known = _numbers.same_axes(origins=origins, directions=directions)
-        if known["origins"].shape[-1] != self.dim:
-            raise ValueError(f"origins and directions must have {self.dim} axes in this space")
-        starts, ways = (
-            np.array(np.atleast_2d(rows), order="C") for rows in _numbers.rows_together(known)
-        )
+        starts, ways = self._asker.same_rows(origins=origins, directions=directions)
         hits = self._cast(starts, ways)
         if exclude is not None or exclude_each is not None:
             each = rows_to_exclude_each(exclude_each, self._row_or_none)

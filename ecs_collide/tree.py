@@ -35,8 +35,6 @@ from ecs_collide._numbers import (
     LARGEST,
     Floats,
     refuse_reversed,
-    rows_together,
-    same_axes,
     vectors,
 )
 from ecs_collide._tree_questions import OWN, TreeQuestions
@@ -440,10 +438,7 @@ class AABBTree(TreeQuestions):
         exclude, exclude_each : optional
             As in `cast_boxes`.
         """
-        known = same_axes(origins=origins, directions=directions)
-        if known["origins"].shape[-1] != self._dim:
-            raise ValueError(f"origins and directions must have {self._dim} axes in this tree")
-        starts, ways = (np.array(np.atleast_2d(rows), order="C") for rows in rows_together(known))
+        starts, ways = self._asker.same_rows(origins=origins, directions=directions)
         items = np.empty(len(starts), np.int64)
         hits = np.empty((len(starts), 1 + 2 * self._dim))
         self._tree.rays(starts.data, ways.data, OWN, OWN, self._rows.ids, items.data, hits.data)
