@@ -216,15 +216,13 @@ class RingAsker(Asker):
         starts, n = self._ring.into_world(origins), len(origins)
         ids, times = np.full(n, -1, np.int64), np.full(n, np.inf)
         points, normals = np.full((n, self.dim), np.nan), np.full((n, self.dim), np.nan)
-        for shift, enter in self._shifts_on_way(starts, np.zeros_like(starts), directions):
-            rows = np.flatnonzero(enter <= times)
-            hits = cast(np.ascontiguousarray(starts[rows] - shift), directions[rows])
-            better = _is_better(hits.times, hits.ids, times[rows], ids[rows])
-            rows = rows[better]
-            ids[rows], times[rows] = hits.ids[better], hits.times[better]
-            points[rows] = self._ring.into_world(hits.points[better])
-            normals[rows] = hits.normals[better]
-        return ids, times, points, normals
+
+        def ask(rows: Integers, moved: Floats) -> Any:
+            return cast(moved, directions[rows])
+
+        best = ids, times, points, normals
+        self._keep_first(best, starts, np.zeros_like(starts), directions, ask)
+        return ids, times, self._ring.into_world(points), normals
 
     def cast_boxes(
         self,
@@ -249,16 +247,30 @@ class RingAsker(Asker):
             np.full(len(starts), np.nan),
         )
         alone = _checked_each(alone, len(starts))
+
+        def ask(rows: Integers, moved: Floats) -> BoxHits:
+            own = None if alone is None else alone[rows]
+            return super(RingAsker, self).cast_boxes(
+                moved, sizes[rows], ways[rows], own, barred, boxes
+            )
+
+        self._keep_first(best, starts, sizes, ways, ask)
+        return best._replace(centres=self._ring.into_world(best.centres))
+
+    def _keep_first(
+        self, best: tuple[Any, ...], starts: Floats, sizes: Floats, ways: Floats, ask: Any
+    ) -> None:
+        """Write the first hit of each row, at any image of the world, over `best`.
+
+        Both are arrays of ids, times and more; `ask` is called with rows and their starts.
+        """
+        ids, times, *_ = best
         for shift, enter in self._shifts_on_way(starts, sizes, ways):
-            rows = np.flatnonzero(enter <= best.times)
-            hits = super().cast_boxes(
-                starts[rows] - shift, sizes[rows], ways[rows],
-                None if alone is None else alone[rows], barred, boxes,
-            )  # fmt: skip
-            better = _is_better(hits.times, hits.ids, best.times[rows], best.ids[rows])
+            rows = np.flatnonzero(enter <= times)
+            hits = ask(rows, starts[rows] - shift)
+            better = _is_better(hits.times, hits.ids, times[rows], ids[rows])
             for whole, part in zip(best, hits, strict=True):
                 whole[rows[better]] = part[better]
-        return best._replace(centres=self._ring.into_world(best.centres))
 
     def nearest_many(
         self,
