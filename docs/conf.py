@@ -12,6 +12,9 @@ release = importlib.metadata.version("ecs_collide")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "numpydoc"]
 html_theme = "furo"
 html_title = f"ecs_collide {release}"
+html_favicon = "pictures/icon.svg"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 myst_heading_anchors = 3
 
 default_role = "py:obj"  # a name in single quotes of a docstring is a link where it is known

@@ -1,5 +1,7 @@
 """Draw the pictures of the pages: every box, time and answer in them comes from the library.
 
+Each is drawn in light colours, and says which it has where a reader prefers dark ones.
+
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
 takes the picture of a window, which is another one on every machine.  Those of
 the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser.
@@ -17,14 +19,16 @@ import ecs_collide as ec
 
 FOLDER = Path(__file__).parent / "pictures"
 FIRST, SECOND, INK, FAINT = "#2f6db3", "#c4662a", "#333333", "#b8b8b8"
+PAPER, WIDE = "white", 600  # not wider, so that the words can be read on a telephone
+DARK = {FIRST: "#6ea8e8", SECOND: "#e8935c", INK: "#d6d6d6", FAINT: "#5c5f66", PAPER: "#16181d"}
 NAMES = {kind: kind.name.lower() for kind in ec.SweepKind}
 
 
 class Picture:
     """An SVG with y upwards inside of panels, and text where it is wanted."""
 
-    def __init__(self, width: float, height: float) -> None:
-        self.width, self.height = width, height
+    def __init__(self, width: float, height: float, paper: str = PAPER) -> None:
+        self.width, self.height, self.paper = width, height, paper
         self.parts: list[str] = []
 
     def line(self, a, b, colour=INK, width=1.5, dash="", arrow=False) -> None:
@@ -49,7 +53,7 @@ class Picture:
         """Draw a dot, or a ring."""
         self.parts.append(
             f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="4.5" stroke="{colour}" '
-            f'stroke-width="1.5" fill="{colour if filled else "white"}"/>'
+            f'stroke-width="1.5" fill="{colour if filled else PAPER}"/>'
         )
 
     def text(self, at, words, colour=INK, size=14, anchor="middle") -> None:
@@ -61,6 +65,10 @@ class Picture:
         )
 
     def __str__(self) -> str:
+        dark = "".join(
+            f' [fill="{light}"] {{fill: {colour}}} [stroke="{light}"] {{stroke: {colour}}}'
+            for light, colour in DARK.items()
+        )
         return "\n".join(
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" '
@@ -68,7 +76,8 @@ class Picture:
                 'font-family="DejaVu Sans, Verdana, sans-serif">',
                 '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="6" refY="3" '
                 f'orient="auto"><path d="M0,0 L7,3 L0,6 z" fill="{INK}"/></marker></defs>',
-                '<rect width="100%" height="100%" fill="white"/>',
+                f"<style>@media (prefers-color-scheme: dark) {{{dark} }}</style>",
+                f'<rect width="100%" height="100%" rx="4" fill="{self.paper}"/>',
                 *self.parts,
                 "</svg>\n",
             ]
@@ -101,9 +110,9 @@ def gaps() -> Picture:
     first = ((-1.4, 0.3), (1, 1), (11, 2.6))
     second = ((4, 2), (1.5, 1.2), (0, 0))
     found = ec.sweep(*first, *second)
-    picture = Picture(860, 330)
+    picture = Picture(WIDE, 520)
 
-    panel = Panel(picture, (90, 230), 27)
+    panel = Panel(picture, (100, 140), 30)
     still = found.positions(0)[1]
     panel.box(still, second[1], SECOND)
     picture.text(panel.at((still[0], still[1] - 0.1)), "second", SECOND)
@@ -113,7 +122,7 @@ def gaps() -> Picture:
         picture.text(panel.at((place[0], place[1] - 1.6)), words, FIRST, 13)
     panel.arrow(first[0], (0.4, 0.3 + 1.8 * 0.26 / 1.1))
 
-    left, right, level, unit = 440, 800, 150, 18
+    left, right, level, unit = 40, 530, 340, 17
 
     def at(t, gap):
         return left + (right - left) * (t + 0.1) / 1.2, level - unit * gap
@@ -136,21 +145,21 @@ def gaps() -> Picture:
             at_end = line[0] if k == 0 and sign < 0 else line[1]
             shift = (8, -4) if k == 0 and sign < 0 else (4, 5)
             place = (at_end[0] + shift[0], at_end[1] + shift[1])
-            picture.text(place, f"{axis} {words}", colour, 12, "start")
+            picture.text(place, f"{axis} {words}", colour, 13, "start")
     for t, words in ((found.enter, "enter"), (found.exit, "exit")):
         picture.dot(at(t, 0))
-        picture.text((at(t, 0)[0], 322), f"{words} = {t:.3g}", INK, 13)
-    picture.text((at(0, 0)[0] - 34, level - 8), "gap 0", INK, 12)
+        picture.text((at(t, 0)[0], 506), f"{words} = {t:.3g}", INK, 13)
+    picture.text((at(0, 0)[0] - 24, level - 8), "gap 0", INK, 13)
     picture.line(at(0, -8), at(0, 8), FAINT, 1)
     picture.line(at(1, -8), at(1, 8), FAINT, 1)
-    picture.text((at(0, 0)[0], 322), "0", INK, 13)
-    picture.text((at(1, 0)[0], 322), "1", INK, 13)
+    picture.text((at(0, 0)[0], 506), "0", INK, 13)
+    picture.text((at(1, 0)[0], 506), "1", INK, 13)
     return picture
 
 
 def corners() -> Picture:
     """Draw four ways to come by a corner."""
-    picture = Picture(860, 250)
+    picture = Picture(WIDE, 470)
     wall = ((0, 0), (1, 1), (0, 0))
     cases = [
         ("over the edge", ((-4, 2), (1, 1), (8, 0))),
@@ -160,7 +169,8 @@ def corners() -> Picture:
     ]
     for n, (words, mover) in enumerate(cases):
         found = ec.sweep(*mover, *wall)
-        panel = Panel(picture, (140 + n * 210, 100), 19)
+        middle, top = 150 + 300 * (n % 2), 235 * (n // 2)
+        panel = Panel(picture, (middle + 30, top + 90 - 30 * (n // 2)), 22)
         panel.box(wall[0], wall[1], SECOND)
         panel.box(mover[0], mover[1], FIRST)
         end = tuple(c + v for c, v in zip(mover[0], mover[2], strict=True))
@@ -171,15 +181,17 @@ def corners() -> Picture:
         answer = NAMES[found.kind]
         if found.normal is not None:
             answer += f", normal ({found.normal[0]:g}, {found.normal[1]:g})"
-        picture.text((105 + n * 210, 226), words, INK, 14)
-        picture.text((105 + n * 210, 243), answer + (", corner" if found.corner else ""), INK, 11)
+        below = 165 if n < 2 else 195
+        picture.text((middle, top + below), words, INK, 15)
+        answer += ", corner" if found.corner else ""
+        picture.text((middle, top + below + 20), answer, INK, 13)
     return picture
 
 
 def half_open_step() -> Picture:
     """Draw approaches that arrive at the start, within and at the end of a step."""
-    picture = Picture(860, 210)
-    left, right = 260, 640
+    picture = Picture(WIDE, 210)
+    left, right = 145, 385
     for n, start in enumerate((-2.0, -3.0, -4.0)):
         found = ec.sweep((start, 0), (1, 1), (2, 0), (0, 0), (1, 1), (0, 0))
         height = 40 + 55 * n
@@ -188,10 +200,10 @@ def half_open_step() -> Picture:
         picture.dot((right, height), FAINT, filled=False)
         x = left + (right - left) * found.enter
         picture.line((x, height - 16), (x, height + 16), FIRST, 3)
-        picture.text((20, height + 5), f"{-start - 2:g} away, 2 a step", INK, 14, "start")
+        picture.text((15, height + 5), f"{-start - 2:g} away, 2 a step", INK, 14, "start")
         words = f"{NAMES[found.kind]}"
         words += f" at {found.time:g}" if found.time is not None else ": the next step's"
-        picture.text((right + 25, height + 5), words, INK, 14, "start")
+        picture.text((right + 18, height + 5), words, INK, 14, "start")
     picture.text((left, 200), "0", INK, 13)
     picture.text((right, 200), "1", INK, 13)
     return picture
@@ -199,8 +211,8 @@ def half_open_step() -> Picture:
 
 def slop() -> Picture:
     """Draw what is answered to closing boxes whose gap at the start is some slops."""
-    picture = Picture(860, 150)
-    left, right, n_samples = 60, 800, 241
+    picture = Picture(WIDE, 150)
+    left, right, n_samples = 30, 570, 241
     unit = 2.0**-44 * 16  # the largest face is 16
     colours = {"overlap": SECOND, "impact at 0": INK, "impact later": FIRST}
     spans: list[list] = []
@@ -233,7 +245,7 @@ def slop() -> Picture:
 
 def ways_to_move() -> Picture:
     """Draw what becomes of a velocity and of a position that a game sets, with either motion."""
-    picture = Picture(860, 240)
+    picture = Picture(WIDE, 210)
     wall, start, half = (6.0, 0.0), (0.0, 0.0), (1.0, 1.0)
     cases = [
         ("velocity", "Velocity set: it is moved", "velocity"),
@@ -256,7 +268,7 @@ def ways_to_move() -> Picture:
         end = position.xy
         esper.switch_world("default")
         esper.delete_world(f"picture {n}")
-        panel = Panel(picture, (60 + n * 285, 120), 20)
+        panel = Panel(picture, (35 + n * 196, 105), 14.5)
         panel.box(wall, (0.5, 2.5), SECOND)
         panel.box(start, half, FIRST, 0.08, "5 3")
         panel.box(end, half, FIRST)
@@ -264,9 +276,9 @@ def ways_to_move() -> Picture:
             panel.box(wanted, half, FAINT, 0.1, "2 3")
         if what == "velocity" or motion == "swept":
             panel.arrow(start, end)
-        picture.text((145 + n * 285, 30), f'motion="{motion}"', INK, 13)
-        picture.text((145 + n * 285, 205), words, INK, 14)
-        picture.text((145 + n * 285, 226), f"it ends at ({end[0]:g}, {end[1]:g})", INK, 12)
+        picture.text((101 + n * 196, 30), f'motion="{motion}"', INK, 13)
+        picture.text((101 + n * 196, 175), words, INK, 14)
+        picture.text((101 + n * 196, 196), f"it ends at ({end[0]:g}, {end[1]:g})", INK, 13)
     return picture
 
 
@@ -349,7 +361,7 @@ def overlay() -> Picture:
 
 def responses() -> Picture:
     """Draw what becomes of the same throw at a wall with each response."""
-    picture = Picture(860, 200)
+    picture = Picture(WIDE, 445)
     wall, start, half, thrown = (4.5, 0.0), (0.0, -2.0), (0.6, 0.6), (6.0, 2.0)
     for n, response in enumerate((ec.Deflect(), ec.Slide(), ec.Push(), ec.Stop())):
         esper.switch_world(f"picture {n}")
@@ -361,20 +373,32 @@ def responses() -> Picture:
         met, end, speed = space.collisions[0].position_first, place.xy, velocity.xy
         esper.switch_world("default")
         esper.delete_world(f"picture {n}")
-        panel = Panel(picture, (45 + n * 212, 88), 22)
+        middle, top = 150 + 300 * (n % 2), 220 * (n // 2)
+        panel = Panel(picture, (middle - 55, top + 92), 22)
         panel.box(wall, (0.5, 3.6), SECOND)
         panel.box(start, half, FIRST, 0.08, "5 3")
         panel.box(end, half, FIRST)
         panel.arrow(start, met)
         if end != met:
             panel.arrow(met, end)
-        picture.text((100 + n * 212, 176), f"{type(response).__name__}()", INK, 14)
+        picture.text((middle, top + 192), f"{type(response).__name__}()", INK, 15)
         words = f"({thrown[0]:g}, {thrown[1]:g}) becomes ({speed[0]:g}, {speed[1]:.3g})"
-        picture.text((100 + n * 212, 194), words, INK, 11)
+        picture.text((middle, top + 211), words, INK, 13)
+    return picture
+
+
+def icon() -> Picture:
+    """Draw a box against a wall, small."""
+    hit = ec.sweep((-6, 0), (5, 5), (20, 0), (12, 0), (4, 16), (0, 0))
+    picture = Picture(32, 32, paper="none")
+    panel = Panel(picture, (16, 16), 1)
+    panel.box((12, 0), (4, 16), SECOND, 1)
+    panel.box(hit.positions(hit.time)[0], (5, 5), FIRST, 1)
     return picture
 
 
 PICTURES = {
+    "icon.svg": icon,
     "overlay.svg": overlay,
     "responses.svg": responses,
     "ways_to_move.svg": ways_to_move,
