@@ -87,6 +87,12 @@ def test_pages_show_pictures_that_are_there(page):
         assert (page.parent / picture).is_file(), picture
 
 
+def test_every_picture_is_shown_by_a_page():
+    pages = "".join(page.read_text("utf-8") for page in (*PAGES, ROOT / "docs" / "conf.py"))
+    for picture in (ROOT / "docs" / "pictures").iterdir():
+        assert f"pictures/{picture.name}" in pages, picture.name
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_of_pages_lead_somewhere(page):
     for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#]+)\)", page.read_text("utf-8")):
