@@ -9,7 +9,13 @@ project = "ecs_collide"
 author = copyright = "The ecs_collide authors"
 release = importlib.metadata.version("ecs_collide")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "numpydoc"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+]
 html_theme = "furo"
 html_title = f"ecs_collide {release}"
 html_favicon = "pictures/icon.svg"
@@ -20,9 +26,24 @@ myst_heading_anchors = 3
 default_role = "py:obj"  # a name in single quotes of a docstring is a link where it is known
 suppress_warnings = ["ref.python"]  # several classes have a `time`: then the first is linked
 add_module_names = False
+python_maximum_signature_line_length = 88
 autodoc_member_order = "bysource"
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "NDArray", "Vector", "Entry")}
+autosummary_generate = False  # tables of what is on the page already
 numpydoc_show_class_members = False
+
+ANY, OF = r"(?:~?typing\.)?Any", r"(?:~?numpy\.)?"
+ARRAY = rf"{OF}ndarray\[tuple\[{ANY}, \.\.\.\], {OF}dtype\[([^\[\]]+)\]\]"
+SHORT = {  # what a signature says: what stands in it
+    r"TypeAliasForwardRef\('(\w+)'\)": r"\1",
+    ARRAY: r"NDArray[\1]",
+    r"<class '[\w.]+\.(\w+)'>": r"\1",
+    r"<factory>": "...",
+    r"~?(?:typing|collections\.abc|numpy\.typing|numpy)\.": "",
+    r"Sequence\[float\] \| NDArray\[\w+\]": "VectorLike",
+    r"type \| tuple\[type, \.\.\.\] \| Callable\[\[int\], object\] \| None": "Which",
+    r", _\w+: \w+(?=[,)])|(?<=\()\w+: _\w+, ": "",  # what is the library's own
+}
 
 
 def lead(text: str) -> str:
@@ -31,6 +52,13 @@ def lead(text: str) -> str:
         "](CHANGELOG.md)", "](changelog.md)"
     )
     return re.sub(r"\]\(docs/", "](", text)
+
+
+def shorten(text: str | None) -> str | None:
+    """Say the types of a signature as one would."""
+    for long, short in SHORT.items() if text else ():
+        text = re.sub(long, short, text)
+    return text
 
 
 def setup(app) -> None:
@@ -43,11 +71,7 @@ def setup(app) -> None:
         content[0] = lead(content[0])
 
     def sign(app, what, name, obj, options, signature, returns):
-        short = [
-            text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)
-            for text in (signature, returns)
-        ]
-        return tuple(short)
+        return shorten(signature), shorten(returns)
 
     app.connect("source-read", read)
     app.connect("include-read", include)

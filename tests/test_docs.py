@@ -107,8 +107,8 @@ def test_files_that_the_exactness_page_names_are_there():
 
 
 def test_reference_names_each_public_name_once():
-    page = (ROOT / "docs" / "api.md").read_text("utf-8")
-    listed = re.findall(r"auto(?:class|function|data):: ecs_collide\.([\w.]+)", page)
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs").glob("api_*.md"))
+    listed = re.findall(r"auto(?:class|function|data):: ecs_collide\.([\w.]+)", pages)
 
     names = [name for name in listed if name.partition(".")[0] not in EXTRAS]
 
@@ -123,9 +123,26 @@ def test_reference_names_each_public_name_once():
             assert lines[at + 1].startswith('"""'), f"{name} has no docstring"
 
 
+def test_tables_of_the_reference_list_all_that_it_has():
+    summary = (ROOT / "docs" / "api.md").read_text("utf-8")
+    for page in (ROOT / "docs").glob("api_*.md"):
+        text = page.read_text("utf-8")
+        for name in re.findall(r"auto(?:class|function|data):: (ecs_collide\.[\w.]+)", text):
+            assert re.search(rf"^   ~?{name}$", summary, re.M), name
+
+
+@pytest.mark.parametrize("kind", [ecs_collide.Space, ecs_collide.AABBTree])
+def test_tables_of_members_list_all_that_there_are(kind):
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs").glob("api_*.md"))
+
+    listed = re.findall(rf"^   ~ecs_collide\.{kind.__name__}\.(\w+)$", pages, re.M)
+
+    assert sorted(listed) == [name for name in dir(kind) if not name.startswith("_")]
+
+
 def test_pages_of_the_site_are_all_in_its_table_of_contents():
-    index = (ROOT / "docs" / "index.md").read_text("utf-8")
-    listed = " ".join(re.findall(r"```{toctree}(.*?)```", index, re.S)).split()
+    pages = [(ROOT / "docs" / name).read_text("utf-8") for name in ("index.md", "api.md")]
+    listed = " ".join(re.findall(r"```{toctree}(.*?)```", "".join(pages), re.S)).split()
 
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
 
