@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import importlib.metadata
 import re
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+
+import ecs_collide
 
 project = "ecs_collide"
 author = copyright = "The ecs_collide authors"
@@ -21,6 +27,7 @@ html_title = f"ecs_collide {release}"
 html_favicon = "pictures/icon.svg"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
+pygments_dark_style = "github-dark"  # furo's own underlines every module, as if it were a link
 myst_heading_anchors = 3
 
 default_role = "py:obj"  # a name in single quotes of a docstring is a link where it is known
@@ -34,6 +41,7 @@ numpydoc_show_class_members = False
 
 ANY, OF = r"(?:~?typing\.)?Any", r"(?:~?numpy\.)?"
 ARRAY = rf"{OF}ndarray\[tuple\[{ANY}, \.\.\.\], {OF}dtype\[([^\[\]]+)\]\]"
+NAMED = re.compile(r"(?:ec\.|ecs_collide\.)?([sS]pace\.)?([A-Za-z]\w*)(?:\(.*\))?")
 SHORT = {  # what a signature says: what stands in it
     r"TypeAliasForwardRef\('(\w+)'\)": r"\1",
     ARRAY: r"NDArray[\1]",
@@ -61,6 +69,43 @@ def shorten(text: str | None) -> str | None:
     return text
 
 
+def link_names(app, doctree) -> None:
+    """Link each public name where a section, or a row of a table, names it first."""
+    if app.env.docname.startswith("api"):
+        return
+    linked: set[tuple[int, str]] = set()
+    for literal in list(doctree.findall(nodes.literal)):
+        found = NAMED.fullmatch(literal.astext())
+        section, above = literal, literal.parent
+        while section.parent is not None and not isinstance(section, nodes.section | nodes.row):
+            section = section.parent
+        if not found or isinstance(above, nodes.reference | pending_xref | nodes.title):
+            continue
+        of_space, name = found.groups()
+        owner = ecs_collide.Space if of_space else ecs_collide
+        if not hasattr(owner, name) or not (of_space or name in ecs_collide.__all__):
+            continue
+        target = f"ecs_collide.Space.{name}" if of_space else f"ecs_collide.{name}"
+        if (id(section), target) in linked:
+            continue
+        linked.add((id(section), target))
+        link = pending_xref(
+            "", refdomain="py", reftype="obj", reftarget=target, refexplicit=True, refwarn=False
+        )
+        above.replace(literal, link)
+        link += literal
+
+
+def describe(app, page, template, context, doctree) -> None:
+    """Tell search engines what a page is about: its first paragraph."""
+    first = doctree and next(doctree.findall(nodes.paragraph), None)
+    if first is not None:
+        words = html.escape(" ".join(first.astext().split()))
+        context["metatags"] = context.get("metatags", "") + (
+            f'<meta name="description" content="{words}">\n'
+        )
+
+
 def setup(app) -> None:
     """Tell Sphinx what to mend while it reads."""
 
@@ -76,3 +121,5 @@ def setup(app) -> None:
     app.connect("source-read", read)
     app.connect("include-read", include)
     app.connect("autodoc-process-signature", sign)
+    app.connect("doctree-read", link_names)
+    app.connect("html-page-context", describe)
