@@ -93,6 +93,12 @@ def test_every_picture_is_shown_by_a_page():
         assert f"pictures/{picture.name}" in pages, picture.name
 
 
+def test_code_of_the_pages_is_narrow_enough_for_the_site():
+    for param in BLOCKS:
+        for line in param.values[0].splitlines():
+            assert len(line) <= 90, f"{param.id}: {line}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_of_pages_lead_somewhere(page):
     for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#]+)\)", page.read_text("utf-8")):
