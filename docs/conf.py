@@ -6,6 +6,7 @@ import html
 import importlib.metadata
 import re
 
+import imagesize
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 
@@ -36,6 +37,7 @@ add_module_names = False
 python_maximum_signature_line_length = 88
 autodoc_member_order = "bysource"
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "NDArray", "Vector", "Entry")}
+TEXT_WIDTH = 736  # pixels, of a page on a wide screen
 autosummary_generate = False  # tables of what is on the page already
 numpydoc_show_class_members = False
 
@@ -96,6 +98,14 @@ def link_names(app, doctree) -> None:
         link += literal
 
 
+def open_large(app, doctree) -> None:
+    """Link each picture that is wider than the text to itself in full size."""
+    for picture in doctree.findall(nodes.image):
+        width, _ = imagesize.get(app.srcdir / picture["uri"])
+        if width > TEXT_WIDTH:
+            picture["width"] = "100%"  # what is scaled is linked
+
+
 def describe(app, page, template, context, doctree) -> None:
     """Tell search engines what a page is about: its first paragraph."""
     first = doctree and next(doctree.findall(nodes.paragraph), None)
@@ -122,4 +132,5 @@ def setup(app) -> None:
     app.connect("include-read", include)
     app.connect("autodoc-process-signature", sign)
     app.connect("doctree-read", link_names)
+    app.connect("doctree-read", open_large)
     app.connect("html-page-context", describe)
