@@ -37,10 +37,10 @@ add_module_names = False
 python_maximum_signature_line_length = 88
 autodoc_member_order = "bysource"
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "NDArray", "Vector", "Entry")}
-TEXT_WIDTH = 736  # pixels, of a page on a wide screen
 autosummary_generate = False  # tables of what is on the page already
 numpydoc_show_class_members = False
 
+TEXT_WIDTH = 736  # pixels, of a page on a wide screen
 ANY, OF = r"(?:~?typing\.)?Any", r"(?:~?numpy\.)?"
 ARRAY = rf"{OF}ndarray\[tuple\[{ANY}, \.\.\.\], {OF}dtype\[([^\[\]]+)\]\]"
 NAMED = re.compile(r"(?:ec\.|ecs_collide\.)?([sS]pace\.)?([A-Za-z]\w*)(?:\(.*\))?")
@@ -49,10 +49,16 @@ SHORT = {  # what a signature says: what stands in it
     ARRAY: r"NDArray[\1]",
     r"<class '[\w.]+\.(\w+)'>": r"\1",
     r"<factory>": "...",
+    r"\b_Vector\b": "Vector",
+    r"\b(?:Floats|Doubles)\b": "NDArray[float64]",
+    r"\b(?:Integers|Longs)\b": "NDArray[int64]",
+    r"NDArray\[np\.": "NDArray[",
     r"~?(?:typing|collections\.abc|numpy\.typing|numpy)\.": "",
     r"Sequence\[float\] \| NDArray\[\w+\]": "VectorLike",
     r"type \| tuple\[type, \.\.\.\] \| Callable\[\[int\], object\] \| None": "Which",
-    r", _\w+: \w+(?=[,)])|(?<=\()\w+: _\w+, ": "",  # what is the library's own
+    # What is the library's own: fields, and a first argument.
+    r", _\w+: \w+(?:\[\w+\])?(?=[,)])": "",
+    r"(?<=\()\w+: [~\w.]*\b_[A-Z]\w*, ": "",
 }
 
 
@@ -128,9 +134,14 @@ def setup(app) -> None:
     def sign(app, what, name, obj, options, signature, returns):
         return shorten(signature), shorten(returns)
 
+    def skip(app, what, name, obj, skipped, options):
+        """Leave out "Alias for field number 0": the docstring of the class has the fields."""
+        return True if type(obj).__name__ == "_tuplegetter" else None
+
     app.connect("source-read", read)
     app.connect("include-read", include)
     app.connect("autodoc-process-signature", sign)
+    app.connect("autodoc-skip-member", skip)
     app.connect("doctree-read", link_names)
     app.connect("doctree-read", open_large)
     app.connect("html-page-context", describe)
