@@ -38,6 +38,16 @@ class Followed(ec.Position):
         self.source[0] = value
 
 
+class Marked(ec.Position):
+    """A position with one more slot, which is nobody's business."""
+
+    __slots__ = ("mark",)
+
+    def __init__(self, x, y):
+        super().__init__(0, 0)
+        self.x, self.y, self.mark = x, y, "mine"
+
+
 class Open(ec.Velocity):
     """A velocity with a dict beside its slots."""
 
@@ -129,6 +139,42 @@ def test_an_attribute_that_was_deleted_is_missed_by_its_name(kind):
     setattr(component, name, value)
     esper.process(1.0)
     assert position(body) == (2, 0)
+
+
+def test_finding_the_slots_of_a_class_leaves_every_value_where_it_was():
+    number, whole = 2.5, 10**20
+    first = esper.create_entity(ec.Extents(1, 1), ec.Velocity(0, 0))
+    esper.component_for_entity(first, ec.Extents).y = whole
+    esper.add_component(first, Marked(number, number), ec.Position)
+    space = ec.install()
+
+    esper.process(0)
+    space.snapshot()
+
+    body = esper.component_for_entity(first, ec.Position)
+    assert body.x is number
+    assert body.y is number
+    assert body.mark == "mine"
+    assert esper.component_for_entity(first, ec.Extents).y is whole
+
+
+def test_a_class_whose_first_component_lacks_an_attribute_is_read_all_the_same():
+    class Late(ec.Velocity):
+        __slots__ = ()
+
+    bodies = [box((9 * n, 0), (1, 1)) for n in range(3)]
+    for body in bodies:
+        esper.add_component(body, Late(3, 4), ec.Velocity)
+    late = esper.component_for_entity(bodies[0], ec.Velocity)
+    del late.y
+    space = ec.install()
+    with pytest.raises(AttributeError, match="y"):
+        esper.process(1.0)
+    late.y = -1
+
+    esper.process(1.0)
+
+    assert space.positions().tolist() == [[3, -1], [12, 4], [21, 4]]
 
 
 @pytest.mark.parametrize("answer", ["built in", "own"])

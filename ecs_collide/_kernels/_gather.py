@@ -32,11 +32,11 @@ from ecs_collide._bits import (
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._fatness_c import flat
-    from cython.cimports.ecs_collide._kernels._kinds_c import NOTHING, Kind, slots_hold
+    from cython.cimports.ecs_collide._kernels._kinds_c import Kind, slots_hold
     from cython.cimports.ecs_collide._kernels._trait_gather_c import TraitGatherer
     from cython.cimports.ecs_collide._kernels._traits_c import Traits
 else:
-    from ecs_collide._kernels._kinds import NOTHING, Kind, slots_hold
+    from ecs_collide._kernels._kinds import Kind, slots_hold
     from ecs_collide._kernels._trait_gather import TraitGatherer
     from ecs_collide._kernels._traits import Traits
 
@@ -241,13 +241,10 @@ class Gatherer:
         """
         kind: Kind
         n: cython.Py_ssize_t
-        k: cython.Py_ssize_t
 
         for kind in self.kinds:
-            if kind.items:
-                for n in range(rows.shape[0]):
-                    for k in range(kind.width):
-                        kind.known[rows[n] * kind.width + k] = NOTHING
+            for n in range(rows.shape[0]):
+                kind.forget(rows[n])
 
     # -- reading --
 

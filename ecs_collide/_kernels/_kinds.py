@@ -14,18 +14,24 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if not cython.compiled:
-    # In Python all components go the way by name; the quick one stands in _kinds_c.pxd.
+    # In Python all components go the way by name; the quick one stands in _slots.h.
     def slots_new(type, names):
         """Return None: no slots are found."""
 
     def slots_free(slots):
         """Free nothing."""
 
+    def slots_make_room(slots, n_rows):
+        """Have no rows."""
+
+    def slots_file(slots, i, item):
+        """File nothing."""
+
+    def slots_forget(slots, i, k):
+        """Forget nothing."""
+
     def slots_bind(slots, seen, now):
         """Look at no columns."""
-
-    def slots_use(slots, items, known):
-        """Use no lists."""
 
     def slots_hold(slots, i):
         """Return False: not known without a look."""
@@ -38,10 +44,6 @@ if not cython.compiled:
     def slots_write(slots, i):
         """Return False: nothing was written."""
         return False
-
-
-cython.declare(NOTHING=object)
-NOTHING = object()  # known of a field whose value may change without the object changing
 
 
 @cython.final
@@ -70,7 +72,6 @@ class Kind:
         self.mark = mark
         self.response = response
         self.items = []
-        self.known = []
         self.width = len(names)
         self.counts = 1
         self.n_rows = 0
@@ -95,22 +96,28 @@ class Kind:
 
     def _make_room(self):
         self.items.extend([None] * (self.n_rows - len(self.items)))
-        self.known.extend([NOTHING] * (self.n_rows * self.width - len(self.known)))
-        slots_use(self.slots, self.items, self.known)
+        slots_make_room(self.slots, self.n_rows)
 
     @cython.cfunc
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
         """File a component, or None, in row i; tell whether it is one."""
-        k: cython.Py_ssize_t
-
         if not self.items:
             if component is None:
                 return False
             self._make_room()
+        slots_file(self.slots, i, component)
         self.items[i] = component
-        for k in range(self.width):
-            self.known[i * self.width + k] = NOTHING
         return component is not None
+
+    @cython.cfunc
+    def forget(self, i: cython.Py_ssize_t) -> cython.int:
+        """Know nothing of the component in row i any more: its numbers are read anew."""
+        k: cython.Py_ssize_t
+
+        if self.items:
+            for k in range(self.width):
+                slots_forget(self.slots, i, k)
+        return 0
 
     def replace(self, i: cython.Py_ssize_t, component: object):
         """File another component in place of the one in row i, within a step."""
@@ -149,7 +156,7 @@ class Kind:
                 value = _number(value)
             self.numbers[k] = value
             if cython.compiled:
-                self._forget(i * self.width + k)
+                slots_forget(self.slots, i, k)
         return 0
 
     @cython.cfunc
@@ -169,21 +176,13 @@ class Kind:
     def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Write a number into a component by name."""
         setattr(self.items[i], self.names[k], number)
-        self._forget(i * self.width + k)
+        slots_forget(self.slots, i, k)
         self.seen[i, k] = number
-        return 0
-
-    @cython.cfunc
-    @cython.inline
-    def _forget(self, at: cython.Py_ssize_t) -> cython.int:
-        """Know nothing of a slot any more."""
-        if self.known[at] is not NOTHING:
-            self.known[at] = NOTHING
         return 0
 
     def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
         """Take over a number that was found in a component within the step."""
-        self._forget(i * self.width + k)
+        slots_forget(self.slots, i, k)
         self.seen[i, k] = number
 
 

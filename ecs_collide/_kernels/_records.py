@@ -16,7 +16,7 @@ import numpy as np
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._kinds_c import slots_free, slots_new
 else:
-    # In Python all fields go the way by name; the quick one stands in _records_c.pxd.
+    # In Python all fields go the way by name; the quick one stands in _slots.h.
     def place_of_type(types, type):
         """Return where a type stands in a list, or -1."""
         return types.index(type) if type in types else -1
