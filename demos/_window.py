@@ -1,4 +1,4 @@
-"""Run a scene in a window: all boxes are one vertex list, filled by numpy."""
+"""Run a scene in a window."""
 
 from __future__ import annotations
 
@@ -6,150 +6,20 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from demos._scene import DT, SHADOW, WHITE, Boxes, Quads, Scene
+from demos._canvas import Canvas
+from demos._scene import DT, SHADOW, WHITE, Scene
 from ecs_collide.pyglet_util import DebugDraw, Show
 
 if TYPE_CHECKING:
     from demos._painter import Recorder
 
-TRIANGLES = 4  # what OpenGL calls them
 HELP = "F1: how it works"
 MAX_STEPS = 4  # in one frame; on a slower machine the game runs slower, not in jumps
 FRAMES_A_TEXT = 6  # the line of numbers is laid out anew that seldom: it is dear
 
-VERTEX_SHADER = """#version 330 core
-in vec2 position;
-in vec2 tex_coords;
-in vec4 colors;
-out vec2 place;
-out vec4 tint;
-uniform WindowBlock { mat4 projection; mat4 view; } window;
-void main()
-{
-    gl_Position = window.projection * window.view * vec4(position, 0.0, 1.0);
-    place = tex_coords;
-    tint = colors;
-}
-"""
-
-FRAGMENT_SHADER = """#version 330 core
-in vec2 place;
-in vec4 tint;
-out vec4 colour;
-uniform sampler2D sheet;
-void main()
-{
-    vec4 dot = texture(sheet, place);
-    if (dot.a < 0.5) discard;
-    colour = vec4(dot.rgb, 1.0) * tint;
-}
-"""
-
 
 class NoScreenError(Exception):
     """There is nowhere to open a window, or it cannot draw."""
-
-
-class BoxList:
-    """A vertex list of textured boxes that grows as needed.
-
-    Parameters
-    ----------
-    scene : Scene
-        Whose sheet of tiles is used.
-    """
-
-    def __init__(self, scene: Scene) -> None:
-        import pyglet
-        from pyglet.graphics import Batch, ShaderGroup, TextureGroup
-        from pyglet.graphics.shader import Shader, ShaderProgram
-
-        with scene.sheet.path.open("rb") as file:
-            picture = pyglet.image.load(scene.sheet.path.name, file=file)
-        texture = picture.get_texture()
-        self._batch = Batch()
-        self._program = ShaderProgram(
-            Shader(VERTEX_SHADER, "vertex"), Shader(FRAGMENT_SHADER, "fragment")
-        )
-        self._group = TextureGroup(texture, parent=ShaderGroup(self._program))
-        self._corners = _texture_corners(scene, picture.width, picture.height, texture.tex_coords)
-        self._capacity = self._n_drawn = 0
-        self._tiles: NDArray[np.int64] = np.zeros(0, np.int64)  # that the list holds
-        self._list: Any = None
-
-    def draw(self, boxes: Boxes, sky: NDArray[np.uint8], quads: Quads | None = None) -> None:
-        """Draw boxes, and faces above them; the corners of the first box get the sky's colours."""
-        rects, tiles, colours = boxes
-        n, n_all = len(tiles), len(tiles) + (0 if quads is None else len(quads.colours))
-        if n_all > self._capacity:
-            self._grow(n_all)
-        corners = self._room("position", np.float32).reshape(-1, 4, 2)
-        corners[:n, :, 0] = rects[:, [0, 2, 2, 0]]
-        corners[:n, :, 1] = rects[:, [1, 1, 3, 3]]
-        tints = self._room("colors", np.uint32).reshape(-1, 4)
-        tints[:n] = _packed(colours)[:, None]
-        tints[0] = _packed(sky)
-        if quads is not None:
-            corners[n:n_all] = quads.corners
-            tints[n:n_all] = _packed(quads.colours)[:, None]
-            tiles = np.concatenate([tiles, np.zeros(n_all - n, np.int64)])
-        corners[n_all : self._n_drawn] = 0.0  # what was drawn there before
-        self._n_drawn = n_all
-        if not np.array_equal(tiles, self._tiles):
-            self._tiles = tiles
-            self._room("tex_coords", np.float32).reshape(-1, 4, 2)[:n_all] = self._corners[tiles]
-        self._batch.draw()
-
-    def _grow(self, n: int) -> None:
-        """Make room for n boxes and some more."""
-        if self._list is not None:
-            self._list.delete()
-        self._capacity = n + n // 8 + 64
-        n_vertices = 4 * self._capacity
-        triangles = np.arange(0, n_vertices, 4)[:, None] + np.array([0, 1, 2, 0, 2, 3])
-        self._list = self._program.vertex_list_indexed(
-            n_vertices,
-            TRIANGLES,
-            triangles.ravel().tolist(),
-            batch=self._batch,
-            group=self._group,
-            position="f",
-            tex_coords="f",
-            colors="Bn",
-        )
-        self._n_drawn = self._capacity  # whatever the room held before
-        self._tiles = np.zeros(0, np.int64)
-
-    def _room(self, name: str, kind: Any) -> NDArray[Any]:
-        """Return the memory of one attribute of the vertex list; it will be sent at the draw."""
-        return np.frombuffer(getattr(self._list, name), dtype=kind)
-
-
-def _packed(colours: NDArray[np.uint8]) -> NDArray[np.uint32]:
-    """Return colours, opaque, as one number each, in the order of bytes of this machine."""
-    rows = np.full((len(colours), 4), 255, np.uint8)
-    rows[:, :3] = colours
-    return rows.view(np.uint32)[:, 0]
-
-
-def _texture_corners(
-    scene: Scene, width: int, height: int, ends: tuple[float, ...]
-) -> NDArray[np.float32]:
-    """Return the texture coordinates of every tile's corners, shape (n, 4, 2)."""
-    right, top = ends[6], ends[7]  # of the picture in its texture
-    sheet = scene.sheet
-    step = sheet.side + sheet.spacing
-    n_tiles = sheet.columns * ((height - 2 * sheet.margin + sheet.spacing) // step)
-    corners = np.empty((n_tiles, 4, 2), dtype=np.float32)
-    for tile in range(n_tiles):
-        x, y = sheet.corner(tile)
-        left, low = x / width, 1 - (y + sheet.side) / height
-        far, high = (x + sheet.side) / width, 1 - y / height
-        corners[tile] = [(left, low), (far, low), (far, high), (left, high)]
-    return corners * np.array([right, top], dtype=np.float32)
 
 
 class Screen:
@@ -176,7 +46,7 @@ class Screen:
             self.window = pyglet.window.Window(
                 width, height, f"ecs_collide: {scene.title}", resizable=True, visible=visible
             )
-            self._boxes = BoxList(scene)
+            self._canvas = Canvas(scene)
             self._status = [
                 pyglet.text.Label("", x=x, font_size=11, color=(*colour, 255))
                 for x, colour in ((11, SHADOW), (10, WHITE))
@@ -194,8 +64,7 @@ class Screen:
 
     def show(self, scene: Scene) -> None:
         """Show another scene from now on, in a window of its size."""
-        if scene.sheet != self.scene.sheet:
-            self._boxes = BoxList(scene)
+        self._canvas = Canvas(scene)
         self.window.set_size(*(round(side * scene.zoom) for side in scene.view))
         self.window.set_caption(f"ecs_collide: {scene.title}")
         self._take(scene)
@@ -207,7 +76,6 @@ class Screen:
         self.overlay.attach(self.window, draws=False)
         self._n_frames = 0
         self._backdrop = scene.backdrop()
-        self._sky = np.array([scene.sky[number] for number in (1, 1, 0, 0)], dtype=np.uint8)
 
     def zoom(self) -> float:
         """Return the pixels for each world unit, as large as the window is now."""
@@ -228,9 +96,7 @@ class Screen:
         left, bottom = scene.camera()
         width, height = scene.view
         window.view = Mat4.from_scale(Vec3(zoom, zoom, 1.0)).translate(Vec3(-left, -bottom, 0.0))
-        sky = Boxes.of([((left, bottom, left + width, bottom + height), 0, WHITE)])
-        boxes = sky.joined(self._backdrop, scene.boxes())
-        self._boxes.draw(boxes, self._sky, scene.quads())
+        self._canvas.draw((left, bottom, left + width, bottom + height), self._backdrop)
         self.overlay.draw(window)
         window.view = Mat4()
         self._write(left, bottom, zoom)

@@ -60,15 +60,22 @@ def test_boxes_are_seen_where_they_are(screen: Screen) -> None:
         assert tuple(seen[y, x, :3]) == tuple(drawn.colours[number]), number
 
 
-def test_vertex_list_grows_with_the_scene(screen: Screen) -> None:
+def test_vertex_list_grows_and_shrinks_with_the_scene(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
     screen.draw()
+    before = pixels(screen.window)
     boxes = screen.scene.boxes()
-    many = boxes.joined(*[boxes] * 20)
+    moved = [boxes._replace(rects=boxes.rects + 3.0 * n) for n in range(20)]
 
-    screen._boxes.draw(many, screen._sky)
+    with monkeypatch.context() as patch:
+        patch.setattr(screen.scene, "boxes", lambda: moved[0].joined(*moved[1:]))
+        screen.draw()
+        grown = pixels(screen.window)
     screen.draw()
 
-    assert pixels(screen.window)[:, :, :3].max() > 60
+    assert (grown != before).any(axis=2).mean() > 0.02
+    assert (pixels(screen.window) == before).all()
 
 
 def test_window_plays_for_so_many_seconds(screen: Screen) -> None:

@@ -1,0 +1,213 @@
+"""Draw a scene with pyglet: few vertex lists, filled by numpy."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demos._scene import Boxes, Scene
+
+TRIANGLES = 4  # what OpenGL calls them
+
+VERTEX_SHADER = """#version 330 core
+in vec2 position;
+in vec4 colors;
+out vec4 tint;
+uniform WindowBlock { mat4 projection; mat4 view; } window;
+void main()
+{
+    gl_Position = window.projection * window.view * vec4(position, 0.0, 1.0);
+    tint = colors;
+}
+"""
+
+FRAGMENT_SHADER = """#version 330 core
+in vec4 tint;
+out vec4 colour;
+void main()
+{
+    colour = tint;
+}
+"""
+
+TILE_VERTEX_SHADER = """#version 330 core
+in vec2 position;
+in vec2 tex_coords;
+in vec4 colors;
+out vec2 place;
+out vec4 tint;
+uniform WindowBlock { mat4 projection; mat4 view; } window;
+void main()
+{
+    gl_Position = window.projection * window.view * vec4(position, 0.0, 1.0);
+    place = tex_coords;
+    tint = colors;
+}
+"""
+
+TILE_FRAGMENT_SHADER = """#version 330 core
+in vec2 place;
+in vec4 tint;
+out vec4 colour;
+uniform sampler2D sheet;
+void main()
+{
+    vec4 dot = texture(sheet, place);
+    if (dot.a < 0.5) discard;
+    colour = vec4(dot.rgb, 1.0) * tint;
+}
+"""
+
+
+class QuadList:
+    """A vertex list of plain four-cornered faces, drawn in their order; it grows as needed."""
+
+    shaders = (VERTEX_SHADER, FRAGMENT_SHADER)
+    attributes: ClassVar[dict[str, str]] = {"position": "f", "colors": "Bn"}
+
+    def __init__(self, texture: Any = None) -> None:
+        from pyglet.graphics import Batch, ShaderGroup, TextureGroup
+        from pyglet.graphics.shader import Shader, ShaderProgram
+
+        vertex, fragment = self.shaders
+        self._program = ShaderProgram(Shader(vertex, "vertex"), Shader(fragment, "fragment"))
+        self._batch = Batch()
+        self._group: Any = ShaderGroup(self._program)
+        if texture is not None:
+            self._group = TextureGroup(texture, parent=self._group)
+        self._capacity = self._n_drawn = 0
+        self._list: Any = None
+
+    def begin(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+        """Return the memory of n faces: their corners, (n, 4, 2), and their colours, (n, 4)."""
+        if n > self._capacity:
+            self._grow(n)
+        corners = self.room("position", np.float32).reshape(-1, 4, 2)
+        corners[n : self._n_drawn] = 0.0  # what was drawn there before
+        self._n_drawn = n
+        return corners[:n], self.room("colors", np.uint32).reshape(-1, 4)[:n]
+
+    def draw(self) -> None:
+        """Draw what the memory holds."""
+        self._batch.draw()
+
+    def room(self, name: str, kind: Any) -> NDArray[Any]:
+        """Return the memory of one attribute of the vertex list; it will be sent at the draw."""
+        return np.frombuffer(getattr(self._list, name), dtype=kind)
+
+    def _grow(self, n: int) -> None:
+        """Make room for n faces and some more."""
+        if self._list is not None:
+            self._list.delete()
+        self._capacity = n + n // 8 + 64
+        n_vertices = 4 * self._capacity
+        triangles = np.arange(0, n_vertices, 4)[:, None] + np.array([0, 1, 2, 0, 2, 3])
+        self._list = self._program.vertex_list_indexed(
+            n_vertices,
+            TRIANGLES,
+            triangles.ravel().tolist(),
+            batch=self._batch,
+            group=self._group,
+            **self.attributes,
+        )
+        self._n_drawn = self._capacity  # whatever the room held before
+
+
+class TileList(QuadList):
+    """A vertex list of faces with pictures from the sheet of a scene."""
+
+    shaders = (TILE_VERTEX_SHADER, TILE_FRAGMENT_SHADER)
+    attributes: ClassVar[dict[str, str]] = {**QuadList.attributes, "tex_coords": "f"}
+
+    def __init__(self, scene: Scene) -> None:
+        import pyglet
+
+        with scene.sheet.path.open("rb") as file:
+            picture = pyglet.image.load(scene.sheet.path.name, file=file)
+        texture = picture.get_texture()
+        super().__init__(texture)
+        self._corners = _texture_corners(scene, picture.width, picture.height, texture.tex_coords)
+        self._tiles: NDArray[np.int64] = np.zeros(0, np.int64)  # that the list holds
+
+    def show(self, tiles: NDArray[np.int64]) -> None:
+        """Give the faces these pictures; after `begin`."""
+        if not np.array_equal(tiles, self._tiles):
+            self._tiles = tiles
+            places = self.room("tex_coords", np.float32).reshape(-1, 4, 2)
+            places[: len(tiles)] = self._corners[tiles]
+
+    def _grow(self, n: int) -> None:
+        super()._grow(n)
+        self._tiles = np.zeros(0, np.int64)
+
+
+class Canvas:
+    """All that is drawn of a scene: its sky, its boxes, and the faces above them."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._sky = QuadList()
+        self._plain = QuadList()
+        self._tiles: TileList | None = None  # until there are pictures
+
+    def draw(self, rect: tuple[float, float, float, float], backdrop: Boxes) -> None:
+        """Draw the scene as it is now, with its sky in a rectangle: left, bottom, right, top."""
+        scene = self._scene
+        corners, tints = self._sky.begin(1)
+        _place(corners, np.array([rect]))
+        top, bottom = np.array(scene.sky, dtype=np.uint8)
+        tints[0] = _packed(np.array([bottom, bottom, top, top]))
+        self._sky.draw()
+
+        boxes, quads = scene.boxes(), scene.quads()
+        if len(backdrop.tiles):
+            boxes = backdrop.joined(boxes)
+        n, n_quads = len(boxes.tiles), 0 if quads is None else len(quads.colours)
+        if n + n_quads == 0:
+            return
+        faces = self._plain
+        if boxes.tiles.any():  # tile 0 is plain
+            faces = self._tiles = self._tiles or TileList(scene)
+        corners, tints = faces.begin(n + n_quads)
+        _place(corners[:n], boxes.rects)
+        tints[:n] = _packed(boxes.colours)[:, None]
+        if quads is not None:
+            corners[n:] = quads.corners
+            tints[n:] = _packed(quads.colours)[:, None]
+        if isinstance(faces, TileList):
+            faces.show(np.concatenate([boxes.tiles, np.zeros(n_quads, np.int64)]))
+        faces.draw()
+
+
+def _place(corners: NDArray[np.float32], rects: NDArray[np.float64]) -> None:
+    """Write the corners, (n, 4, 2), of rectangles: left, bottom, right, top."""
+    corners[:, 0, 0] = corners[:, 3, 0] = rects[:, 0]
+    corners[:, 0, 1] = corners[:, 1, 1] = rects[:, 1]
+    corners[:, 1, 0] = corners[:, 2, 0] = rects[:, 2]
+    corners[:, 2, 1] = corners[:, 3, 1] = rects[:, 3]
+
+
+def _packed(colours: NDArray[np.uint8]) -> NDArray[np.uint32]:
+    """Return colours, opaque, as one number each, in the order of bytes of this machine."""
+    rows = np.full((len(colours), 4), 255, np.uint8)
+    rows[:, :3] = colours
+    return rows.view(np.uint32)[:, 0]
+
+
+def _texture_corners(
+    scene: Scene, width: int, height: int, ends: tuple[float, ...]
+) -> NDArray[np.float32]:
+    """Return the texture coordinates of every tile's corners, shape (n, 4, 2)."""
+    right, top = ends[6], ends[7]  # of the picture in its texture
+    sheet = scene.sheet
+    step = sheet.side + sheet.spacing
+    n_tiles = sheet.columns * ((height - 2 * sheet.margin + sheet.spacing) // step)
+    corners = np.empty((n_tiles, 4, 2), dtype=np.float32)
+    for tile in range(n_tiles):
+        x, y = sheet.corner(tile)
+        left, low = x / width, 1 - (y + sheet.side) / height
+        far, high = (x + sheet.side) / width, 1 - y / height
+        corners[tile] = [(left, low), (far, low), (far, high), (left, high)]
+    return corners * np.array([right, top], dtype=np.float32)
