@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING
 
 import esper
 
 import ecs_collide as ec
 from demos._scene import WHITE, Keys, Look
 from ecs_collide.character import Character
+
+if TYPE_CHECKING:
+    from ecs_collide.tiled import LevelObject
 
 RUN = 240.0  # units (pixels) per second
 JUMP = 720.0
@@ -37,10 +41,11 @@ class Player:
 
 def hero() -> tuple[object, ...]:
     """Return the components of a player, but for its place: it runs at once, in the air too."""
+    look = Look(STANDING, shift=2.0, layer=2)
     character = Character.with_jump_speed(
         JUMP, GRAVITY, walk_speed=RUN, acceleration=inf, deceleration=inf, air_control=1.0
     )
-    return ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide(), character, Player()
+    return ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide(), character, Player(), look
 
 
 @dataclass(slots=True)
@@ -55,6 +60,13 @@ class Lift:
     pause: float
     heading: int = 1
     rest: float = 0.0
+
+    @classmethod
+    def drawn(cls, thing: LevelObject) -> Lift:
+        """Return a lift as a level has it: its place, and how far it goes to the right or up."""
+        (x, y), says = thing.centre, thing.properties
+        ends = ((x, y), (x + says.get("right", 0), y + says.get("up", 0)))
+        return cls(ends, says["speed"], says["pause"])
 
 
 @dataclass(slots=True)

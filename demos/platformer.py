@@ -22,7 +22,7 @@ from ecs_collide.character import install_characters
 LEVEL = Path(__file__).with_name("levels") / "meadow.tmx"
 RESPAWN = 0.7  # seconds
 GRIP = 0.6  # friction of crates
-PLANKS, CRATE, LIFT, GUN, PLAYER, FLAG, TARGET = 11, 12, 16, 17, 18, 21, 28  # tiles
+PLANKS, CRATE, LIFT, GUN, FLAG, TARGET = 11, 12, 16, 17, 21, 28  # tiles
 
 
 class Coin:
@@ -77,11 +77,8 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     for gun in level.of_type("gun"):
         every = float(gun.properties["every"])
         esper.create_entity(*gun.components(), Target(), Gun(every, every), Look(GUN))
-    lifts = {}
+    lifts = {lift.name: Lift.drawn(lift) for lift in level.of_type("lift")}
     for lift in level.of_type("lift"):
-        (x, y), says = lift.centre, lift.properties
-        ends = ((x, y), (x + says.get("right", 0), y + says.get("up", 0)))
-        lifts[lift.name] = Lift(ends, says["speed"], says["pause"])
         tiles = Look(LIFT, shift=lift.half[1] - 16, across=round(lift.half[0] / 16))
         esper.create_entity(*lift.components(), ec.Velocity(0, 0), lifts[lift.name], tiles)
 
@@ -91,14 +88,13 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     space.on_collision(game.collect, Player, Coin)
     space.on_collision(game.save, Player, Checkpoint)
     space.on_collision(game.finish, Player, Goal)
-    space.on_collision(game.squeeze, Player)
+    space.on_collision(game.squeeze)
     space.on_collision(game.pierce, Spikes)
     space.on_collision(game.strike, Bullet)
 
     bot = Bot(game, level.of_type("step"), seed)
-    processors = (bot, Play(space, game.keys), Gravity(), Lifts(), Guns(space))
-    for number, processor in enumerate(processors):
-        esper.add_processor(processor, priority=200 - number)
+    for rank, system in enumerate((bot, Play(space, game.keys), Gravity(), Lifts(), Guns(space))):
+        esper.add_processor(system, priority=200 - rank)
     return game
 
 
@@ -122,8 +118,7 @@ class Platformer(LevelScene):
         """Bring in a player if there is none, and advance the world."""
         self.wait -= DT
         if not esper.entity_exists(self.player) and self.wait <= 0:
-            look = Look(PLAYER, shift=2.0, layer=2)
-            self.player = esper.create_entity(ec.Position(*self.respawn), *hero(), look)
+            self.player = esper.create_entity(ec.Position(*self.respawn), *hero())
         super().step()
         if esper.entity_exists(self.player):
             self.look_at = esper.component_for_entity(self.player, ec.Position).xy
@@ -144,18 +139,23 @@ class Platformer(LevelScene):
         self.end_life()
 
     def squeeze(self, event: ec.Collision) -> None:
-        """Let a lift kill whom it presses against a wall."""
+        """Let a lift break what it presses against a wall."""
         if event.answer == ec.Answer.CRUSHED:
-            self.end_life(dead=True)
+            self.destroy(event)
 
     def pierce(self, event: ec.Collision) -> None:
         """Let spikes delete what touches them."""
-        for victim in (event.first, event.second):
-            if victim == self.player:
-                self.end_life(dead=True)
-            elif esper.has_component(victim, ec.Velocity):
-                esper.delete_entity(victim)
-                self.pierced += 1
+        self.pierced += self.destroy(event)
+
+    def destroy(self, event: ec.Collision) -> int:
+        """Kill the player, and delete crates and bullets; return how many of these."""
+        pair = (event.first, event.second)
+        if self.player in pair:
+            self.end_life(dead=True)
+        others = [entity for entity in pair if esper.has_component(entity, ec.Mass)]
+        for entity in others:
+            esper.delete_entity(entity)
+        return len(others)
 
     def strike(self, event: ec.Collision) -> None:
         """End a bullet's flight at what it hit; the event says where."""

@@ -157,6 +157,21 @@ def test_lift_that_presses_the_player_to_the_ground_kills(game: Platformer) -> N
     assert game.deaths == 1
 
 
+def test_lift_that_presses_a_crate_to_the_ground_breaks_it(game: Platformer) -> None:
+    lift = game.lifts["well"]
+    place = esper.component_for_entity(lift_entity(lift), ec.Position)
+    game.step()
+    lift.heading, lift.rest = 0, 0.0
+    place.y += 100
+    crate = components(_machines.Crate)[0]
+    esper.component_for_entity(crate, ec.Position).set(place.x, 32 + 16)
+
+    run(game, 120)
+
+    assert not esper.entity_exists(crate)
+    assert place.xy == lift.ends[0]
+
+
 def lift_entity(lift: _machines.Lift) -> int:
     return next(entity for entity, found in esper.get_component(_machines.Lift) if found is lift)
 
