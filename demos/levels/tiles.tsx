@@ -48,7 +48,7 @@
  </tile>
  <tile id="11">
   <properties>
-   <property name="solid" type="bool" value="true"/>
+   <property name="one_way" type="bool" value="true"/>
   </properties>
  </tile>
  <tile id="12" type="crate"/>

@@ -144,6 +144,18 @@ def test_player_jumps_onto_the_planks_and_drops_through_them(game: Platformer) -
     assert place.y == pytest.approx(start)
 
 
+def test_planks_that_are_tiles_are_jumped_through_too(game: Platformer) -> None:
+    planks = next(box for box in game.level.solids if box.properties.get("one_way"))
+    top = planks.centre[1] + planks.half[1]
+    velocity = place_player(game, planks.centre[0], top - 80)
+
+    velocity.y = 700.0
+    run(game, 60)
+
+    place = esper.component_for_entity(game.player, ec.Position)
+    assert place.xy == (planks.centre[0], top + 14)
+
+
 def test_lift_that_presses_the_player_to_the_ground_kills(game: Platformer) -> None:
     lift = game.lifts["well"]
     place = esper.component_for_entity(lift_entity(lift), ec.Position)
