@@ -79,9 +79,9 @@ class Gun:
 
 @dataclass(slots=True)
 class Bullet:
-    """Has flown from `start`, and is the player's if it is `friendly`."""
+    """Was fired at the point `start`, and is the player's if it is `friendly`."""
 
-    start: float
+    start: tuple[float, float]
     friendly: bool
 
 
@@ -91,7 +91,7 @@ def shoot(space: ec.Space, x: float, y: float, way: int, friendly: bool) -> None
     if any(esper.entity_exists(body) and not esper.has_component(body, ec.Sensor) for body in near):
         return
     body = (ec.Position(x, y), ec.Extents(6, 2), ec.Velocity(way * BULLET, 0), ec.Mass(0.001))
-    esper.create_entity(*body, ec.Stop(), Bullet(x, friendly))
+    esper.create_entity(*body, ec.Stop(), Bullet((x, y), friendly))
 
 
 class Gravity(esper.Processor):

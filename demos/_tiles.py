@@ -8,6 +8,7 @@ from typing import Any
 import esper
 
 import ecs_collide as ec
+from demos._referee import Referee
 from demos._scene import WHITE, Boxes, Scene, looks
 from ecs_collide.tiled import Level, tile_number
 
@@ -59,7 +60,18 @@ class LevelScene(Scene):
         self.level = level
         self.look_at = level.named("player").centre
         self._backdrop = backdrop(level)
+        self._referee = Referee(level)
         self._flashes: list[tuple[int, tuple[float, float, float]]] = []
+
+    def step(self) -> None:
+        """Advance the world under the eyes of a referee."""
+        self._referee.look()
+        super().step()
+        self._referee.judge()
+
+    def claims(self) -> list[tuple[str, bool]]:
+        """Return what the referee has to say."""
+        return self._referee.claims()
 
     def flash(self, start: float, end: float, y: float) -> None:
         """Show the way of something very fast for a few steps."""

@@ -166,7 +166,7 @@ class Platformer(LevelScene):
                 continue
             esper.delete_entity(entity)
             self.bullets += 1
-            self.flash(bullet.start, place[0], place[1])
+            self.flash(bullet.start[0], place[0], place[1])
             hit = event.other(entity)
             if hit == self.player:
                 self.end_life(dead=True)

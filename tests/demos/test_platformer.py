@@ -182,6 +182,7 @@ def test_lift_that_presses_a_crate_to_the_ground_breaks_it(game: Platformer) -> 
 
     assert not esper.entity_exists(crate)
     assert place.xy == lift.ends[0]
+    assert all(holds for _, holds in game.claims())
 
 
 def lift_entity(lift: _machines.Lift) -> int:

@@ -1,0 +1,310 @@
+"""What the platformer claims is seen without the library, and seen to break."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import fields
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from tests.demos.conftest import STEPS, need
+
+need("pytiled_parser")
+
+from demos import __main__ as runner  # noqa: E402
+from demos import _machines, platformer  # noqa: E402
+from demos._referee import Walls, drawn  # noqa: E402
+from demos._scene import Keys  # noqa: E402
+from demos.platformer import Platformer  # noqa: E402
+from ecs_collide import tiled  # noqa: E402
+
+WALLED, THROUGH, MIXED, SUNK = range(4)
+NOTHING = ec.Filter(mask=0)  # meets nobody
+
+
+@pytest.fixture
+def game(world: str) -> Platformer:
+    game = platformer.build(seed=1)
+    game.step()
+    return game
+
+
+def run(game: Platformer, n_steps: int) -> None:
+    for _ in range(n_steps):
+        game.step()
+
+
+def broken(game: Platformer) -> list[int]:
+    """Return the numbers of the claims that do not hold."""
+    return [number for number, (_, holds) in enumerate(game.claims()) if not holds]
+
+
+def part(entity: int, kind: type):
+    return esper.component_for_entity(entity, kind)
+
+
+def place_player(game: Platformer, x: float, y: float) -> None:
+    part(game.player, ec.Position).set(x, y)
+
+
+def below(game: Platformer) -> int:
+    """Return what the player stands on."""
+    run(game, 30)
+    contact = game.space.is_on(game.player)
+    assert contact is not None
+    return contact.other(game.player)
+
+
+# what is drawn
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_walls_and_planks_that_are_drawn_are_those_that_are_bodies(merge: bool) -> None:
+    level = tiled.load(platformer.LEVEL, merge=merge)
+    walls, planks = drawn(level)
+    found = [np.zeros_like(walls), np.zeros_like(walls)]
+
+    for box in level.solids:
+        left, bottom = (round((c - h) / 32) for c, h in zip(box.centre, box.half, strict=True))
+        right, top = (round((c + h) / 32) for c, h in zip(box.centre, box.half, strict=True))
+        found["one_way" in box.properties][bottom:top, left:right] = True
+
+    assert np.array_equal(found[0], walls)
+    assert np.array_equal(found[1], planks)
+    assert walls.sum() > 1500
+    assert planks.sum() > 20
+
+
+def test_walls_are_found_as_by_looking_at_every_cell() -> None:
+    #
+    #   9  +---+---+---+---+        . and all that is outside is wall, too
+    #      |   | # |   |   |
+    #   6  +---+---+---+---+
+    #      |   |   | # | # |
+    #   3  +---+---+---+---+
+    #      | # |   |   |   |
+    #   0  +---+---+---+---+
+    #      0   5  10  15  20
+    #
+    filled = np.array([[1, 0, 0, 0], [0, 0, 1, 1], [0, 1, 0, 0]], dtype=np.bool_)
+    walls = Walls(filled, 5.0, 3.0)
+    chance = np.random.default_rng(1)
+    low = chance.integers(-16, 60, (4000, 2)) / 2
+    rects = np.concatenate([low, low + chance.integers(1, 16, (4000, 2)) / 2], axis=1)
+    cells = {(x, y) for y, x in np.argwhere(filled).tolist()}
+    cells |= {
+        (x, y) for x in range(-5, 10) for y in range(-5, 16) if not (0 <= x < 4 and 0 <= y < 3)
+    }
+
+    seen = walls.are_in(rects).tolist()
+
+    for (left, bottom, right, top), is_in in zip(rects.tolist(), seen, strict=True):
+        inside = any(
+            left < 5 * x + 5 and right > 5 * x and bottom < 3 * y + 3 and top > 3 * y
+            for x, y in cells
+        )
+        assert is_in == inside, (left, bottom, right, top)
+    assert 3000 < sum(seen) < 3980
+
+
+# runs without a fault
+
+
+@pytest.mark.parametrize("one_body_per_tile", [False, True])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_claims_hold_whoever_presses_the_keys(
+    world: str, seed: int, one_body_per_tile: bool
+) -> None:
+    game = platformer.build(seed, one_body_per_tile)
+    places = game.level.of_type("checkpoint")
+    chance = random.Random(seed)
+    game.respawn = chance.choice(places).centre
+
+    for _ in range(STEPS):
+        for key in fields(Keys):
+            if key.name != "bot" and chance.random() < 0.05:
+                setattr(game.keys, key.name, chance.random() < 0.4)
+        game.step()
+
+    assert broken(game) == []
+    assert game.bullets > 0
+
+
+def test_who_drops_has_not_sunk(game: Platformer) -> None:
+    plank = game.level.of_type("platform")[0]
+    place_player(game, plank.centre[0], plank.centre[1] + plank.half[1] + 14)
+    run(game, 10)
+    height = game.look_at[1]
+
+    game.keys.down = True
+    run(game, 30)
+
+    assert game.look_at[1] < height - 50
+    assert broken(game) == []
+
+
+def test_who_jumps_through_planks_from_below_has_not_sunk(game: Platformer) -> None:
+    height = game.look_at[1]
+    game.keys.jump = True
+
+    run(game, 60)
+
+    assert game.look_at[1] > height + 90
+    assert broken(game) == []
+
+
+# runs with a fault
+
+
+def shift_the_ground(game: Platformer) -> None:
+    part(below(game), ec.Position).y -= 3.0
+
+
+def shift_the_ground_by_a_millionth(game: Platformer) -> None:
+    part(below(game), ec.Position).y -= 1e-6
+
+
+def let_the_player_meet_nothing(game: Platformer) -> None:
+    esper.add_component(game.player, NOTHING)
+
+
+def take_the_fence_away(game: Platformer) -> None:
+    width, height = game.size
+    for entity, (place, _) in esper.get_components(ec.Position, ec.Extents):
+        if not (0 < place.x < width and 0 < place.y < height):
+            esper.delete_entity(entity)
+    place_player(game, 30.0, height - 14)
+    game.keys.left = True
+
+
+def fire(game: Platformer, way: int) -> int:
+    """Fire a bullet where the player stands; return it, before it has flown."""
+    x, y = game.look_at
+    _machines.shoot(game.space, x + 20 * way, y, way, friendly=True)
+    (bullet,) = [entity for entity, _ in esper.get_component(_machines.Bullet)]
+    return bullet
+
+
+def let_bullets_meet_nothing(game: Platformer) -> None:
+    esper.add_component(fire(game, -1), NOTHING)
+
+
+def let_a_bullet_jump_past_a_wall(game: Platformer) -> None:
+    bullet = fire(game, 1)
+    part(bullet, ec.Velocity).set(0.0, 0.0)
+    part(bullet, ec.Position).x = 600.0  # beyond the first step of the meadow
+
+
+def let_a_bullet_jump_through_a_floor(game: Platformer) -> None:
+    place_player(game, 2100.0, 782.0)
+    game.step()
+    bullet = fire(game, -1)
+    part(bullet, ec.Velocity).set(0.0, 0.0)
+    part(bullet, ec.Position).y = 450.0  # in the room below
+
+
+def let_a_target_meet_nothing(game: Platformer) -> None:
+    target = min(
+        (entity for entity, _ in esper.get_component(platformer.Target)),
+        key=lambda entity: part(entity, ec.Position).x,
+    )
+    esper.add_component(target, NOTHING)
+    place_player(game, part(target, ec.Position).x - 60, part(target, ec.Position).y - 2)
+    game.keys.right = True
+
+
+def let_a_lift_meet_nothing(game: Platformer) -> None:
+    lift = next(entity for entity, _ in esper.get_component(_machines.Lift))
+    x, y = part(lift, ec.Position).xy
+    place_player(game, x, y + 40)
+    esper.add_component(lift, NOTHING)
+
+
+def let_planks_meet_nothing(game: Platformer) -> None:
+    (planks,) = game.level.of_type("platform")
+    place_player(game, planks.centre[0], planks.centre[1] + 30)
+    esper.add_component(below(game), NOTHING)
+
+
+def let_planks_of_tiles_meet_nothing(game: Platformer) -> None:
+    planks = next(box for box in game.level.solids if "one_way" in box.properties)
+    place_player(game, planks.centre[0], planks.centre[1] + 40)
+    esper.add_component(below(game), NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("fault", "claims"),
+    [
+        (shift_the_ground, {WALLED}),
+        (shift_the_ground_by_a_millionth, {WALLED}),
+        (let_the_player_meet_nothing, {WALLED}),
+        (take_the_fence_away, {WALLED}),
+        (let_bullets_meet_nothing, {WALLED, THROUGH}),
+        (let_a_bullet_jump_past_a_wall, {THROUGH}),
+        (let_a_bullet_jump_through_a_floor, {THROUGH}),
+        (let_a_target_meet_nothing, {MIXED}),
+        (let_a_lift_meet_nothing, {MIXED}),
+        (let_planks_meet_nothing, {SUNK}),
+        (let_planks_of_tiles_meet_nothing, {SUNK}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_fault_breaks_its_claims_and_no_other(
+    game: Platformer, fault: Callable[[Platformer], None], claims: set[int]
+) -> None:
+    fault(game)
+    assert broken(game) == []
+
+    run(game, 25)
+
+    assert set(broken(game)) == claims
+
+
+def test_overlap_below_the_slop_breaks_no_claim(game: Platformer) -> None:
+    ground = part(below(game), ec.Position)
+    height = ground.y
+
+    ground.y -= 1e-10  # 2.2e-10 is the slop of a map as wide as this
+    run(game, 25)
+
+    assert ground.y != height
+    assert broken(game) == []
+
+
+def test_crate_that_a_lift_presses_into_the_ground_breaks_the_claims(
+    world: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Platformer, "squeeze", lambda game, event: None)
+    game = platformer.build()
+    game.step()
+    lift = game.lifts["well"]
+    entity = next(entity for entity, found in esper.get_component(_machines.Lift) if found is lift)
+    lift.heading, lift.rest = 0, 0.0
+    place = part(entity, ec.Position)
+    place.y += 100
+    crate = min(entity for entity, _ in esper.get_component(_machines.Crate))
+    part(crate, ec.Position).set(place.x, 32 + 16)  # in the pit, below it
+
+    run(game, 60)
+
+    assert WALLED in broken(game)
+
+
+def test_run_with_a_broken_claim_fails(
+    monkeypatch: pytest.MonkeyPatch, folder: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hero = platformer.hero
+    monkeypatch.setattr(platformer, "hero", lambda: (*hero(), NOTHING))
+
+    code = runner.main(["platformer", "--headless", "--seconds", "0.5"])
+
+    esper.switch_world("default")
+    esper.delete_world("demo platformer")
+    said = capsys.readouterr()
+    assert code == 1
+    assert "BROKEN      nothing was ever in a wall" in said.out
+    assert said.err.count("platformer: does not hold: nothing was ever in a wall") == 1
