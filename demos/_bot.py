@@ -93,8 +93,7 @@ class Bot(esper.Processor):
         if do == "run":
             done = on_ground
         elif do == "jump":
-            keys.jump = done = on_ground
-            keys.right = True
+            keys.jump = keys.right = done = on_ground
         elif do == "shoot":
             done = keys.shoot = on_ground and self.delay <= 0
         elif do == "leap":
