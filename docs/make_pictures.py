@@ -423,7 +423,7 @@ def screenshot(path: Path) -> None:
     screen = Screen(scene)
     screen.overlay.visible = True
     screen.overlay.show = ~Show.FAT
-    for _ in range(330):
+    for _ in range(390):
         scene.step()
         screen.draw()
     screen.window.switch_to()
@@ -440,7 +440,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "breakout": 8.0,
     "gas": 8.0,
     "pi": 6.5,
-    "platformer": 9.0,
+    "platformer": 17.55,
     "pong": 6.0,
     "responses": 1.6,
     "tree": 5.5,
@@ -470,7 +470,8 @@ def draw_demo(name: str) -> None:
     path = FOLDER / f"demo_{name}.png"
     picture.save(path, optimize=True)
     if path.stat().st_size > MOST:
-        picture.quantize(200, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+        palette = picture.quantize(256, Image.Quantize.FASTOCTREE)
+        picture.quantize(palette=palette).save(path, optimize=True)
     esper.switch_world("default")
 
 
