@@ -79,7 +79,8 @@ class ContactPoints(NamedTuple):
     pairs : int64 (n, 2)
         The entities, the lower id first; sorted.
     points : float64 (n, dim)
-        The middle of what the two boxes have in common, or of the gap between them.
+        The middle of what the two boxes have in common, or of the gap between them; in
+        the world, where it wraps.
     normals : float64 (n, dim)
         Unit axis vectors from the second box towards the first.
     kinds : int64 (n,)
@@ -159,7 +160,7 @@ class Views(Standing):
         say, so NaN may be among it.
         """
         rows, c = self._rows(entities), self._roster.columns
-        return c.tight_min[rows], c.tight_max[rows]
+        return c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
 
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return the fat bounds of bodies, two float64 (n, dim); NaN for those in quarantine.
@@ -179,10 +180,11 @@ class Views(Standing):
 
         Of a body that was answered within the step: around what was its path
         from then on.  They reach further than the path by about the 2**-40th part of
-        its largest number.  NaN for those in quarantine.
+        its largest number.  In a world that wraps the path ends in the world.
+        NaN for those in quarantine.
         """
         rows, c = self._rows(entities), self._roster.columns
-        mins, maxs = c.swept_min[rows], c.swept_max[rows]
+        mins, maxs = c.swept_min.take(rows, axis=0), c.swept_max.take(rows, axis=0)
         out = c.quarantined[rows] != 0
         mins[out] = maxs[out] = np.nan
         return mins, maxs
@@ -224,11 +226,17 @@ class Views(Standing):
         pairs = c.ids[rows[:, :2]]
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         rows, first, second = rows[order], rows[order, 0], rows[order, 1]
-        low = np.maximum(c.tight_min[first], c.tight_min[second])
-        high = np.minimum(c.tight_max[first], c.tight_max[second])
+        offsets = np.zeros((kept.n, self.dim))  # of the second body's image
+        kept.offsets_into(offsets.data)
+        offsets = offsets[told][order]
+        low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
+        high = np.minimum(c.tight_max[first], c.tight_max[second] + offsets)
+        points = low / 2 + high / 2
+        if self._ring is not None:
+            points = self._ring.into_world(points)
         normals = np.zeros((len(rows), self.dim))
         normals[np.arange(len(rows)), rows[:, 3]] = rows[:, 4]
-        return ContactPoints(pairs[order], low / 2 + high / 2, normals, kinds[order])
+        return ContactPoints(pairs[order], points, normals, kinds[order])
 
     def impact_boxes(self) -> ImpactBoxes:
         """Return where the boxes of each collision of the last step met.

@@ -11,6 +11,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import BodyKind
+from tests.scenes import box, mover
 
 pytestmark = pytest.mark.usefixtures("life", "world")
 
@@ -188,6 +189,37 @@ def test_contact_points_say_what_contacts_say(space: ec.Space) -> None:
             low, high = space.bounds(entity)
             assert (point >= np.array(low) - 1e-9).all()
             assert (point <= np.array(high) + 1e-9).all()
+
+
+def test_contact_points_across_an_edge_are_where_the_boxes_touch(world: str) -> None:
+    box((316, 100), (4, 4))
+    mover((20, 104), (6, 6), (-600, 0), ec.Slide())
+    box((90, 2), (50, 5))
+    mover((90, 225), (3, 3), (0, 600), ec.Slide())
+    space = ec.install(wrap=(320, 240))
+    for _ in range(3):
+        esper.process(DT)
+
+    contacts = space.contact_points()
+
+    assert contacts.pairs.tolist() == [[1, 2], [3, 4]]
+    assert contacts.points.tolist() == [[0, 101], [90, 237]]
+    assert contacts.normals.tolist() == [[-1, 0], [0, 1]]
+
+
+def test_swept_bounds_hold_the_path_around_an_edge(world: str) -> None:
+    flier = mover((290, 100), (2, 2), (2400, -7200))
+    space = ec.install(wrap=(320, 240))
+    esper.process(DT)
+
+    low, high = space.swept_bounds([flier])
+    np.testing.assert_allclose(low[0], (288 - 320, 218 - 240 + 240), atol=1e-6)
+    np.testing.assert_allclose(high[0], (12, 342), atol=1e-6)
+    branches = space.branches()
+    if len(branches.mins):
+        assert (branches.mins.min(axis=0) <= low[0]).all()
+    assert space.query((9, 219), (11, 221)) == [flier]
+    assert space.query((-30, 110), (-25, 300)) == []  # its path, where it is not
 
 
 def test_impact_boxes_touch_on_the_side_of_the_normal(space: ec.Space) -> None:

@@ -344,6 +344,16 @@ class Contacts:
                 offset.append(0.0)
         return tuple(offset)
 
+    def offsets_into(self, offsets: cython.double[:, ::1]):
+        """Write for each contact how far off its second body is touched, float64 (n, dim)."""
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        if self.bodies.wraps:
+            for n in range(self.n):
+                for k in range(self.bodies.dim):
+                    offsets[n, k] = widths_of(self.images[n], k) * self.bodies.width[k]
+
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
         """End all contacts of a body before a step, for `reason`."""
         n: cython.Py_ssize_t

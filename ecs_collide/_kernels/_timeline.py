@@ -563,18 +563,21 @@ class Timeline:
         k: cython.int
         is_out: cython.bint
         n_out: cython.Py_ssize_t = 0
+        before: cython.double
 
         for n in range(rows.shape[0]):
             i = rows[n]
             is_out = False
             for k in range(b.dim):
-                if b.width[k] > 0.0 and not 0.0 <= b.centre[i, k] < b.width[k]:
+                before = b.centre[i, k]
+                if b.width[k] > 0.0 and not 0.0 <= before < b.width[k]:
                     is_out = True
-                    shifts[i] += whole(b.widths_beyond(k, b.centre[i, k])) * one_width(k)
-                    b.put(i, k, b.into_world(k, b.centre[i, k]))
+                    shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
+                    b.put(i, k, b.into_world(k, before))
+                    b.swept_min[i, k] += b.centre[i, k] - before
+                    b.swept_max[i, k] += b.centre[i, k] - before
             if is_out:
                 n_out += 1
-                b.find_swept_bounds(i)
                 c.moving.renew_one(
                     i, b.swept_min, b.swept_max, b.motion, True, c.margin, c.lookahead
                 )
