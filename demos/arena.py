@@ -25,7 +25,8 @@ WARM, COLD = 260.0, 40.0  # highest speed on an axis at the start, units per sec
 MANY = 10_000 if ec.COMPILED else 1_000  # boxes, unless you say how many
 GREY = (72, 78, 98)
 COLOURS = np.array(  # from slow to fast
-    [(58, 84, 178), (74, 148, 214), (126, 214, 190), (250, 214, 96), (248, 128, 60), (226, 58, 72)]
+    [(58, 84, 178), (74, 148, 214), (126, 214, 190), (250, 214, 96), (248, 128, 60), (226, 58, 72)],
+    np.uint8,
 )
 
 
@@ -108,7 +109,7 @@ class Arena(Scene):
 
     def velocities(self) -> NDArray[np.float64]:
         """Return the boxes' velocities, shape (n, 2)."""
-        return self.space.velocities()[self.rows]
+        return self.space.velocities().take(self.rows, axis=0)
 
     def speeds(self) -> NDArray[np.float64]:
         """Return the speeds on each axis, sorted; they only change hands."""
@@ -120,17 +121,17 @@ class Arena(Scene):
 
     def outside(self) -> NDArray[np.bool_]:
         """Return which boxes have a face beyond a wall's."""
-        centres = self.space.positions()[self.rows]
+        centres = self.space.positions().take(self.rows, axis=0)
         low, high = centres - self.halves, centres + self.halves
         return np.asarray(((low < 0) | (high > self.size)).any(axis=1))
 
     def boxes(self) -> Boxes:
         """Return the boxes in colours that tell their speed."""
-        centres = self.space.positions()[self.rows]
+        centres = self.space.positions().take(self.rows, axis=0)
         rects = np.concatenate([centres - self.halves, centres + self.halves], axis=1)
         speed = np.sqrt((self.velocities() ** 2).sum(axis=1))
         shade = np.minimum((speed * (len(COLOURS) / WARM)).astype(np.int64), len(COLOURS) - 1)
-        boxes = Boxes(rects, np.zeros(len(rects), np.int64), COLOURS[shade].astype(np.uint8))
+        boxes = Boxes(rects, np.zeros(len(rects), np.int64), COLOURS.take(shade, axis=0))
         return boxes.joined(self.walls)
 
     def status(self) -> str:

@@ -268,11 +268,11 @@ class Space(Views):
 
     def positions(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the centres of bodies, float64 (n, dim); None: all, in the order of `entities`."""
-        return self._roster.columns.seen_centre[self._rows(entities)]
+        return self._roster.columns.seen_centre.take(self._rows(entities), axis=0)
 
     def velocities(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the velocities of bodies, float64 (n, dim); zeros for those without."""
-        return self._roster.columns.seen_velocity[self._rows(entities)]
+        return self._roster.columns.seen_velocity.take(self._rows(entities), axis=0)
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres into the `Position` of bodies.
