@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from demos._canvas import Canvas
 from demos._scene import DT, SHADOW, WHITE, Scene
-from ecs_collide.pyglet_util import DebugDraw, Show
+from ecs_collide.pyglet_util import DebugDraw
 
 if TYPE_CHECKING:
     from demos._painter import Recorder
@@ -120,9 +120,7 @@ class Screen:
             text = self.text()
             for label in self._status:
                 label.text = text
-        top = self.window.height - 23
-        if self.overlay.visible and Show.STATS in self.overlay.show:
-            top -= 40  # below its lines
+        top = self.window.height - self.overlay.note_height(self.window) - 23
         for down, label in enumerate(self._status):
             label.y = top + down
         for label in self._status:

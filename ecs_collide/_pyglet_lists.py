@@ -1,18 +1,19 @@
-"""Boxes and lines of one colour each as pyglet's vertex lists, filled by numpy."""
+"""Boxes, lines and writing of an overlay as pyglet draws them; vertex lists are filled by numpy."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
-Colours = NDArray[np.uint8] | tuple[int, int, int]
+from ecs_collide._overlay_shapes import Colours, Doubles
 
 LINES = 1  # what OpenGL calls them
 FARTHEST = 1e30  # what single precision holds, and more than is ever seen
 
+# What is drawn lies nearer than all that a game draws, and what is drawn later lies nearer still:
+# a game's depth test changes nothing.
 VERTEX_SHADER = """#version 150 core
 in vec2 position;
 in vec4 colors;
@@ -21,6 +22,8 @@ uniform WindowBlock { mat4 projection; mat4 view; } window;
 void main()
 {
     gl_Position = window.projection * window.view * vec4(position, 0.0, 1.0);
+    float nearness = FIRST + min(1.2e-7 * float(gl_VertexID), 0.04);
+    gl_Position.z = -nearness * gl_Position.w;
     tint = colors;
 }
 """
@@ -30,7 +33,6 @@ in vec4 tint;
 out vec4 colour;
 void main()
 {
-    if (tint.a == 0.0) discard;
     colour = tint;
 }
 """
@@ -45,39 +47,46 @@ def load_pyglet() -> Any:
             'ecs_collide.pyglet_util needs pyglet: pip install "ecs_collide[pyglet]"',
             name="pyglet",
         ) from error
-    if tuple(int(part) for part in pyglet.version.split(".")[:2]) < (2, 1):
+    version = [int(part) for part in pyglet.version.split(".")[:2]]
+    if not [2, 1] <= version < [3, 0]:
         raise ImportError(
-            f"ecs_collide.pyglet_util needs pyglet 2.1 or later, and here is {pyglet.version}: "
-            'pip install --upgrade "ecs_collide[pyglet]"',
+            f"ecs_collide.pyglet_util needs pyglet 2.1 or later, before 3, and here is "
+            f'{pyglet.version}: pip install --upgrade "ecs_collide[pyglet]"',
             name="pyglet",
         )
     return pyglet
 
 
-class _VertexList:
+class ShapeList:
     """A vertex list of shapes that have so many vertices each; it grows as needed.
 
-    What has no shape to draw stays in the list, without colour.
+    Their places are stored from a middle on, which is where the camera looks at:
+    single precision suffices far from the origin too.
     """
 
     n_vertices: int
     indices: tuple[int, ...]
+    columns: NDArray[np.intp]
+    nearness: ClassVar[float]
 
     def __init__(self) -> None:
         from pyglet.graphics import Batch, ShaderGroup
         from pyglet.graphics.shader import Shader, ShaderProgram
 
+        vertex_shader = VERTEX_SHADER.replace("FIRST", str(self.nearness))
         self._program = ShaderProgram(
-            Shader(VERTEX_SHADER, "vertex"), Shader(FRAGMENT_SHADER, "fragment")
+            Shader(vertex_shader, "vertex"), Shader(FRAGMENT_SHADER, "fragment")
         )
         self._batch = Batch()
         self._group = ShaderGroup(self._program)
         self._list: Any = None
         self._capacity = self._n_drawn = 0
-        self._parts: list[tuple[tuple[Doubles, Doubles], NDArray[np.uint32]]] = []
+        self._middle: Doubles = np.zeros(2)
+        self._parts: list[tuple[NDArray[np.float32], NDArray[np.uint32]]] = []
 
-    def begin(self) -> None:
-        """Forget what was added."""
+    def begin(self, middle: Doubles) -> None:
+        """Forget what was added; what will be is stored from this point on."""
+        self._middle = middle
         self._parts.clear()
 
     def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
@@ -90,41 +99,47 @@ class _VertexList:
             tints = np.full(len(low), _as_word(colours), np.uint32)
         else:
             tints = np.ascontiguousarray(colours).view(np.uint32)[:, 0]
-        total = low + high
-        if not np.isfinite(total.sum()):  # rarely: one number that is none makes the sum none
-            seen = np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
-            low, high, tints = low[seen], high[seen], tints[seen]
-        if len(low):
-            self._parts.append(((low, high), tints))
+        with np.errstate(over="ignore", invalid="ignore"):
+            rects = self._rects(low, high)
+            if not np.isfinite(rects.sum()):  # rarely: some are too far away, or none at all
+                seen = ~np.isnan(low).any(axis=1) & ~np.isnan(high).any(axis=1)
+                ends = (end[seen].clip(-FARTHEST, FARTHEST) for end in (low, high))
+                rects, tints = self._rects(*ends), tints[seen]
+        if len(rects):
+            self._parts.append((rects, tints))
+
+    def _rects(self, low: Doubles, high: Doubles) -> NDArray[np.float32]:
+        rects = np.empty((len(low), 4), np.float32)
+        np.subtract(low, self._middle, out=rects[:, :2], casting="same_kind")
+        np.subtract(high, self._middle, out=rects[:, 2:], casting="same_kind")
+        return rects
 
     def draw(self) -> None:
-        """Draw what was added."""
+        """Draw what was added, with a view that is moved to the middle."""
         n = sum(len(tints) for _, tints in self._parts)
         if n > self._capacity:
             self._grow(n)
         if self._capacity == 0 or (n == 0 and self._n_drawn == 0):
             return
-        corners = np.frombuffer(self._list.position, np.float32).reshape(-1, self.n_vertices, 2)
+        corners = np.frombuffer(self._list.position, np.float32)
+        corners = corners.reshape(-1, 2 * self.n_vertices)
         tints = np.frombuffer(self._list.colors, np.uint32).reshape(-1, self.n_vertices)
         start = 0
-        for ends, colours in self._parts:
+        for rects, colours in self._parts:
             stop = start + len(colours)
-            self._place(corners[start:stop], *(_clipped(end) for end in ends))
+            np.take(rects, self.columns, axis=1, out=corners[start:stop], mode="clip")
             tints[start:stop] = colours[:, None]
             start = stop
-        tints[n : self._n_drawn] = 0
+        corners[n : self._n_drawn] = FARTHEST  # nothing is seen of them there
         self._n_drawn = n
         self._batch.draw()
-
-    def _place(self, corners: NDArray[np.float32], low: Doubles, high: Doubles) -> None:
-        """Write the vertices of shapes, float32 (n, n_vertices, 2)."""
-        raise NotImplementedError
 
     def _grow(self, n: int) -> None:
         """Make room for so many shapes and some more."""
         if self._list is not None:
             self._list.delete()
-        self._capacity, self._n_drawn = n + n // 4 + 64, 0
+        self._capacity = n + n // 4 + 64
+        self._n_drawn = self._capacity  # whatever the room holds now
         starts = np.arange(0, self.n_vertices * self._capacity, self.n_vertices)
         self._list = self._program.vertex_list_indexed(
             self.n_vertices * self._capacity,
@@ -137,32 +152,65 @@ class _VertexList:
         )
 
 
-class BoxList(_VertexList):
+class BoxList(ShapeList):
     """Outlines of boxes by their min and max corners."""
 
     n_vertices = 4
     indices = (0, 1, 1, 2, 2, 3, 3, 0)
-
-    def _place(self, corners: NDArray[np.float32], low: Doubles, high: Doubles) -> None:
-        corners[:, 0, 0] = corners[:, 3, 0] = low[:, 0]
-        corners[:, 0, 1] = corners[:, 1, 1] = low[:, 1]
-        corners[:, 1, 0] = corners[:, 2, 0] = high[:, 0]
-        corners[:, 2, 1] = corners[:, 3, 1] = high[:, 1]
+    columns = np.array([0, 1, 2, 1, 2, 3, 0, 3])
+    nearness = 0.9
 
 
-class LineList(_VertexList):
+class LineList(ShapeList):
     """Lines by their two ends."""
 
     n_vertices = 2
     indices = (0, 1)
+    columns = np.array([0, 1, 2, 3])
+    nearness = 0.95
 
-    def _place(self, corners: NDArray[np.float32], low: Doubles, high: Doubles) -> None:
-        corners[:, 0], corners[:, 1] = low, high
 
+class Note:
+    """Lines of writing at the upper edge of a window, on something dark."""
 
-def _clipped(points: Doubles) -> Doubles:
-    """Return points as single precision can hold them."""
-    return points.clip(-FARTHEST, FARTHEST)
+    SIZE, MARGIN, NARROWEST = 10, 6, 120
+
+    def __init__(self) -> None:
+        from pyglet import shapes, text
+
+        self._label = text.Label(
+            "", font_size=self.SIZE, color=(236, 240, 248, 255), multiline=True,
+            width=self.NARROWEST, anchor_y="top",
+        )  # fmt: skip
+        self._back = shapes.Rectangle(0, 0, 1, 1, color=(12, 14, 22, 216))
+        self.height = 0  # pixels
+
+    def say(self, lines: list[str], width: int) -> None:
+        """Set the lines up, broken where they are wider than a window; this takes long."""
+        self._label.width = max(width - 2 * self.MARGIN, self.NARROWEST)
+        self._label.text = "\n".join(lines)
+        self.height = round(self._label.content_height) + 2 * self.MARGIN
+        self._back.width = self._label.content_width + 2 * self.MARGIN
+        self._back.height = self.height
+
+    def draw(self, window: Any, above: int) -> None:
+        """Draw in pixels, so many below the upper edge, whatever projection and view are set."""
+        from pyglet.math import Mat4, Vec3
+
+        projection, view = window.projection, window.view
+        width, height = window.get_size()
+        top = height - above
+        try:
+            # Near as the boxes are, the writing before its ground.
+            window.projection = Mat4.orthogonal_projection(0, width, 0, height, 0, 1)
+            window.view = Mat4.from_translation(Vec3(0.0, 0.0, -0.001))
+            self._back.position = (0, top - self.height)
+            self._back.draw()
+            window.view = Mat4()
+            self._label.position = (self.MARGIN, top - self.MARGIN, 0)
+            self._label.draw()
+        finally:
+            window.projection, window.view = projection, view
 
 
 def _as_word(colour: tuple[int, int, int]) -> np.uint32:

@@ -19,45 +19,19 @@ pyglet is imported when something is drawn, not before.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
-from enum import IntFlag
 from typing import Any
 
 import esper
 import numpy as np
-from numpy.typing import NDArray
 
-from ecs_collide._pyglet_lists import BoxList, LineList, load_pyglet
+from ecs_collide._overlay_shapes import COLOURS, Camera, Show, collect
+from ecs_collide._pyglet_lists import BoxList, LineList, Note, load_pyglet
 from ecs_collide._stepper import StageTimes
-from ecs_collide._views import BodyKind
-from ecs_collide.events import ContactKind
 from ecs_collide.space import Space
 
 __all__ = ["COLOURS", "KEYS", "DebugDraw", "Show"]
-
-Colour = tuple[int, int, int]
-
-
-class Show(IntFlag):
-    """What an overlay shows, as bits."""
-
-    BOXES = 1
-    """The boxes of all bodies, in a colour for each kind."""
-    FAT = 2
-    """Fat bounds: a body is hung elsewhere in the tree when its path leaves them."""
-    TREE = 4
-    """The branches of the trees, the darker the deeper."""
-    PAIRS = 8
-    """A line between the bodies of each candidate pair."""
-    SWEPT = 16
-    """Bounds around the paths of the bodies that moved in the last step."""
-    GHOSTS = 32
-    """The boxes of each collision where they met."""
-    CONTACTS = 64
-    """A cross at each contact, and its normal, which points from the second body to the first."""
-    STATS = 128
-    """Two lines: what the last step did, and how long each stage took."""
-
 
 # The codes of the function keys; pyglet.window.key.F1 is the first.  To import that
 # module is to open a display.
@@ -72,33 +46,7 @@ KEYS: dict[int, Show | str] = {
 }
 """What each key does: F1 to F12.  `DebugDraw.keys` is a copy that a game may change."""
 
-COLOURS: dict[str, Colour] = {
-    "static": (148, 160, 184),
-    "moving": (84, 222, 112),
-    "sensor": (255, 222, 74),
-    "one-way": (196, 132, 255),
-    "asleep": (70, 120, 196),
-    "quarantined": (255, 56, 56),
-    "fat": (52, 110, 62),
-    "swept": (62, 196, 214),
-    "ghost": (255, 255, 255),
-    "pair": (120, 104, 60),
-    "contact": (255, 128, 48),
-    "crossing": (255, 222, 74),
-    "branch of still": (128, 108, 200),
-    "branch of moving": (232, 104, 176),
-}
-"""The colour of each thing that is shown.  Of a body that is several, the last of its kinds."""
-
-_KINDS = (
-    ("moving", BodyKind.MOVES),
-    ("one-way", BodyKind.ONE_WAY),
-    ("sensor", BodyKind.SENSOR),
-    ("asleep", BodyKind.ASLEEP),
-    ("quarantined", BodyKind.QUARANTINED),
-)
 SLOW = 8  # in slow motion one of so many steps is done
-CROSS, NORMAL = 3.0, 12.0  # half the width of a cross and the length of a normal, in pixels
 TEXT_EVERY = 15  # draws until the numbers change, so that they can be read
 
 
@@ -107,7 +55,8 @@ class DebugDraw:
 
     It draws in world units, with the projection and view that the window has
     when `draw` is called: under any camera, with y up or down.  Of a 3D space
-    it shows the first two axes.  It looks and changes nothing, except that it turns
+    it shows the first two axes; of one that wraps, what lies across an edge on both
+    sides.  It looks and changes nothing, except that it turns
     `Space.timing` on while it shows times.
 
     Parameters
@@ -120,14 +69,15 @@ class DebugDraw:
 
     Attributes
     ----------
-    show : Show
-        What is shown.
     visible, paused : bool
-    slow : int
-        One of so many calls to `process` does a step; 1: each does.
     keys : dict
         What each key does: a `Show` is switched on or off; ``"visible"``,
         ``"pause"``, ``"step"`` and ``"slow"`` say themselves.  At first as `KEYS`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `space` is no space, `show` no `Show`, or `slow` no whole number from 1 on.
 
     Examples
     --------
@@ -143,26 +93,61 @@ class DebugDraw:
         *,
         visible: bool = True,
     ) -> None:
-        if not isinstance(space, Space):
-            raise TypeError(f"DebugDraw({space!r}) wants an ecs_collide.Space")
         self.space = space
-        self.show = Show(show)
+        self.show = show
         self.visible = visible
         self.paused = False
         self.slow = 1
         self.keys = dict(KEYS)
         self._is_due = False  # a single step
         self._n_calls = 0
-        self._window: Any = None
+        self._hook: _Hook | None = None
+        self._window: Callable[[], Any] = lambda: None  # that of `attach`, if it is still there
         self._view: Callable[[], Any] | None = None
-        self._handlers: dict[str, Callable[..., Any]] = {}
-        self._drawn_in: Any = None
-        self._boxes: BoxList | None = None
-        self._lines: LineList | None = None
-        self._note: _Note | None = None
-        self._timed = False  # it is this overlay that has turned the timing on
+        self._draws = False
+        self._canvases: weakref.WeakKeyDictionary[Any, _Canvas] = weakref.WeakKeyDictionary()
+        self._timed: Space | None = None  # whose timing this overlay has turned on
         self._times: list[StageTimes] = []
         self._seen_step = -1
+
+    @property
+    def space(self) -> Space:
+        """Whose boxes are shown; another one may be set."""
+        return self._space
+
+    @space.setter
+    def space(self, space: Space) -> None:
+        if not isinstance(space, Space):
+            raise TypeError(f"DebugDraw({space!r}) wants an ecs_collide.Space")
+        self._space = space
+        self._times, self._seen_step = [], -1
+
+    @property
+    def show(self) -> Show:
+        """What is shown."""
+        return self._show
+
+    @show.setter
+    def show(self, show: Show) -> None:
+        if isinstance(show, bool) or not isinstance(show, int) or not 0 <= show <= _ALL:
+            raise TypeError(
+                f"DebugDraw.show={show!r} must be a Show, as Show.BOXES | Show.CONTACTS"
+            )
+        self._show = Show(show)
+
+    @property
+    def slow(self) -> int:
+        """One of so many calls to `process` does a step; 1: each does."""
+        return self._slow
+
+    @slow.setter
+    def slow(self, slow: int) -> None:
+        if isinstance(slow, bool) or not isinstance(slow, int) or slow < 1:
+            raise ValueError(
+                f"DebugDraw.slow={slow!r} must be a whole number from 1 on: "
+                "one of so many calls to process() does a step"
+            )
+        self._slow = slow
 
     # -- the clock --
 
@@ -177,7 +162,7 @@ class DebugDraw:
             due, self._is_due = self._is_due, False
             return due
         self._n_calls += 1
-        return self._n_calls % max(1, self.slow) == 0
+        return self._n_calls % self.slow == 0
 
     def process(self, dt: float, *args: object, **kwargs: object) -> bool:
         """Call ``esper.process(dt)``, unless paused or slowed down; tell whether it was."""
@@ -224,6 +209,10 @@ class DebugDraw:
     ) -> None:
         """Draw after each `on_draw` of a window, and take its keys.
 
+        pyglet's loop draws so; a game with a loop of its own calls `draw` after it has drawn.
+        The window keeps the overlay until `detach`.  Several may be attached
+        to one: keys are for all of them.
+
         Parameters
         ----------
         window : pyglet.window.Window
@@ -237,32 +226,40 @@ class DebugDraw:
         Raises
         ------
         ImportError
-            pyglet is not installed, or older than 2.1.
+            pyglet is not installed, or neither 2.1 nor later, before 3.
+        TypeError
+            `window` is none, or `view` no function.
         """
         load_pyglet()
+        if not hasattr(window, "push_handlers"):
+            raise TypeError(f"attach({window!r}) wants a pyglet window")
+        if view is not None and not callable(view):
+            raise TypeError(
+                f"attach(view={view!r}) wants a function that returns a matrix, or None"
+            )
         self.detach()
-        self._window, self._view = window, view
-        self._handlers = {"on_key_press": self.on_key_press}
-        if draws:
-            self._handlers["on_refresh"] = self._on_refresh
-        window.push_handlers(**self._handlers)
+        self._window, self._view, self._draws = weakref.ref(window), view, draws
+        self._hook = _Hook.of(window)
+        self._hook.overlays.append(self)
 
     def detach(self) -> None:
         """Leave the window alone again."""
-        if self._window is not None:
-            self._window.remove_handlers(**self._handlers)
-        self._window, self._handlers = None, {}
+        if self._hook is not None:
+            self._hook.overlays.remove(self)
+        self._hook, self._window = None, lambda: None
+        self._time(None)
 
-    def _on_refresh(self, dt: float) -> None:
-        if self._view is None:
-            self.draw()
+    def _draw_after_game(self) -> None:
+        window = self._window()
+        if not self._draws or window is None:
             return
-        before = self._window.view
-        self._window.view = self._view()
+        before = window.view
         try:
-            self.draw()
+            if self._view is not None:
+                window.view = self._view()
+            self.draw(window)
         finally:
-            self._window.view = before
+            window.view = before
 
     def draw(self, window: Any = None) -> None:
         """Draw what is to be seen, over what there is, with the view that is set.
@@ -271,97 +268,81 @@ class DebugDraw:
         ----------
         window : pyglet.window.Window, optional
             Whose context is current; by default that of `attach`, else the
-            only one, or the first, that the game has opened.
+            only one, or the first, that the game has open.
 
         Raises
         ------
         ImportError
-            pyglet is not installed, or older than 2.1.
+            pyglet is not installed, or neither 2.1 nor later, before 3.
         RuntimeError
             There is no window.
         """
-        shows_stats = self.visible and Show.STATS in self.show
-        if shows_stats != self._timed and (self._timed or not self.space.timing):
-            self._timed = self.space.timing = shows_stats
+        self._time(self.space if self._writes() else None)
         if not self.visible:
             return
         window = self._find_window(window)
-        if self._boxes is None or self._lines is None or self._drawn_in is not window:
-            self._boxes, self._lines, self._note = BoxList(), LineList(), None
-            self._drawn_in = window  # what is drawn belongs to its context
-        self._boxes.begin()
-        self._lines.begin()
-        self._fill(self._boxes, self._lines, _pixel(window))
-        self._boxes.draw()
-        self._lines.draw()
-        if shows_stats:
-            self._write(window)
+        canvas = self._canvases.get(window)
+        if canvas is None:
+            canvas = self._canvases[window] = _Canvas()
+        canvas.draw(window, self.space, self.show)
+        if self._writes():
+            self._write(window, canvas)
+
+    def _writes(self) -> bool:
+        return self.visible and Show.STATS in self.show
+
+    def _time(self, space: Space | None) -> None:
+        """Have the timing on of a space, and off again of one where it was turned on here."""
+        if self._timed is not None and self._timed is not space:
+            self._timed.timing, self._timed = False, None
+        if space is not None and not space.timing:
+            space.timing, self._timed = True, space
 
     def _find_window(self, window: Any) -> Any:
-        pyglet = load_pyglet()
-        window = window or self._window or next(iter(pyglet.app.windows), None)
+        windows = load_pyglet().app.windows
+        if window is None:
+            attached = self._window()
+            window = attached if attached in windows else next(iter(windows), None)
         if window is None:
             raise RuntimeError("DebugDraw.draw() found no window: open a pyglet window first")
         return window
 
-    def _fill(self, boxes: BoxList, lines: LineList, pixel: float) -> None:
-        """Collect all boxes and lines, from below to above; `pixel` is its size in world units."""
-        space, show = self.space, self.show
-        if Show.TREE in show:
-            branches = space.branches()
-            order = np.argsort(-branches.depths, kind="stable")  # the root is seen above the others
-            boxes.add(branches.mins[order], branches.maxs[order], _of_branches(branches, order))
-        if Show.FAT in show:
-            boxes.add(*space.fat_bounds(), COLOURS["fat"])
-        if Show.SWEPT in show:
-            moving = space.body_kinds() & (BodyKind.MOVES | BodyKind.ASLEEP) == BodyKind.MOVES
-            low, high = space.swept_bounds()
-            boxes.add(low[moving], high[moving], COLOURS["swept"])
-        if Show.BOXES in show:
-            boxes.add(*space.boxes(), _PALETTE[space.body_kinds()])
-        if Show.GHOSTS in show:
-            ghosts = space.impact_boxes()
-            dim = space.dim
-            boxes.add(ghosts.mins.reshape(-1, dim), ghosts.maxs.reshape(-1, dim), COLOURS["ghost"])
-        if Show.PAIRS in show:
-            pairs = space.candidate_pairs()
-            low, high = space.boxes(pairs.ravel())
-            centres = (low / 2 + high / 2).reshape(-1, 2, space.dim)
-            lines.add(centres[:, 0], centres[:, 1], COLOURS["pair"])
-        if Show.CONTACTS in show:
-            contacts = space.contact_points()
-            colours = _CONTACTS[contacts.kinds]
-            solid = contacts.kinds == ContactKind.SOLID
-            for across in ((CROSS * pixel, CROSS * pixel), (CROSS * pixel, -CROSS * pixel)):
-                arm = np.array(across)
-                lines.add(contacts.points[:, :2] - arm, contacts.points[:, :2] + arm, colours)
-            points = contacts.points[solid, :2]
-            tips = points + NORMAL * pixel * contacts.normals[solid, :2]
-            lines.add(points, tips, colours[solid])
-
     # -- the numbers --
 
-    def _write(self, window: Any) -> None:
+    def _write(self, window: Any, canvas: _Canvas) -> None:
         stats = self.space.stats
         if stats.times is not None and any(stats.times) and stats.step != self._seen_step:
             self._times = [*self._times[1 - TEXT_EVERY :], stats.times]
             self._seen_step = stats.step
-        if self._note is None:
-            self._note = _Note()
-        state = (self.paused, self.slow)
-        if self._note.is_due(state, stats.step if self.paused else -1):
-            self._note.say(self.lines())
-        self._note.draw(window)
+        width = window.get_size()[0]
+        if canvas.is_due((self.paused, self.slow, width), stats.step if self.paused else -1):
+            canvas.note.say(self.lines(), width)
+        canvas.note.draw(window, self._above(window))
+
+    def _above(self, window: Any) -> int:
+        """Return how many pixels the lines take of overlays that were attached earlier."""
+        if self._hook is None or window is not self._window():
+            return 0
+        others = self._hook.overlays[: self._hook.overlays.index(self)]
+        return sum(other.note_height(window) for other in others)
+
+    def note_height(self, window: Any = None) -> int:
+        """Return how many pixels at the upper edge of a window the lines of numbers take now.
+
+        A game may write its own below them.  `window` as in `draw`.
+        """
+        canvas = self._canvases.get(self._find_window(window))
+        return canvas.note.height if canvas is not None and self._writes() else 0
 
     def lines(self) -> list[str]:
         """Return the lines of numbers that are shown."""
         s = self.space.stats
         n_contacts = len(self.space.contact_points().kinds)
-        mode = "   PAUSED" if self.paused else f"   1/{self.slow} SPEED" if self.slow > 1 else ""
+        mode = "PAUSED   " if self.paused else f"1/{self.slow} SPEED   " if self.slow > 1 else ""
         found = (
-            f"step {s.step}   {s.bodies} bodies: {s.movers} move, {s.asleep} asleep   "
+            f"{mode}step {s.step}   {s.bodies} bodies: {s.movers} move, {s.asleep} asleep   "
             f"{s.pairs} pairs   {s.sweeps} swept   {s.impacts} impacts   {n_contacts} contacts   "
-            f"{s.reinsertions} reinserted   depth {s.depth}{mode}"
+            f"{s.reinsertions} reinserted   depth {s.depth}"
         )
         if not self._times:
             return [found, "no times yet"]
@@ -372,21 +353,70 @@ class DebugDraw:
         return [found, f"{means.sum():.2f} ms a step: {stages}"]
 
 
-class _Note:
-    """Lines of writing in the window's upper left corner, on something dark."""
+_ALL = ~Show(0)
 
-    SIZE, MARGIN = 10, 6
+
+class _Hook:
+    """Hands what happens in a window on to the overlays that are attached to it.
+
+    Its handlers lie in a frame of their own below an empty one, so a game that sets
+    its own afterwards replaces none of them.  They are plain functions, which
+    the window keeps; it would forget methods.
+    """
+
+    def __init__(self, window: Any) -> None:
+        overlays: list[DebugDraw] = []
+        self.overlays = overlays
+
+        def on_key_press(symbol: int, modifiers: int) -> bool:
+            is_taken = False
+            for overlay in [*overlays]:
+                is_taken |= overlay.on_key_press(symbol, modifiers)
+            return is_taken
+
+        def on_refresh(dt: float) -> None:
+            for overlay in [*overlays]:
+                overlay._draw_after_game()
+
+        window.push_handlers(on_key_press=on_key_press, on_refresh=on_refresh)
+        window.push_handlers()
+
+    @classmethod
+    def of(cls, window: Any) -> _Hook:
+        """Return the one of a window; it stays for as long as the window does."""
+        hook = _HOOKS.get(window)
+        if hook is None:
+            hook = _HOOKS[window] = cls(window)
+        return hook
+
+
+_HOOKS: weakref.WeakKeyDictionary[Any, _Hook] = weakref.WeakKeyDictionary()
+
+
+class _Canvas:
+    """What an overlay draws with in one window: it belongs to the window's context."""
 
     def __init__(self) -> None:
-        from pyglet import shapes, text
-
-        self._label = text.Label(
-            "", font_size=self.SIZE, color=(236, 240, 248, 255), multiline=True, width=4000,
-            anchor_y="top",
-        )  # fmt: skip
-        self._back = shapes.Rectangle(0, 0, 1, 1, color=(12, 14, 22, 216))
+        self._boxes, self._lines, self.note = BoxList(), LineList(), Note()
         self._age = TEXT_EVERY
         self._state: object = None
+
+    def draw(self, window: Any, space: Space, show: Show) -> None:
+        """Draw boxes and lines with the projection and view that a window has."""
+        from pyglet.math import Mat4, Vec3
+
+        projection, view = window.projection, window.view
+        camera = Camera(projection @ view, window.get_size())
+        for shapes in (self._boxes, self._lines):
+            shapes.begin(camera.middle)
+        collect(space, show, camera, self._boxes, self._lines)
+        to_middle = Mat4.from_translation(Vec3(camera.middle[0], camera.middle[1], 0.0))
+        try:  # as one matrix: here it is multiplied with more digits than OpenGL has
+            window.projection, window.view = projection @ view @ to_middle, Mat4()
+            self._boxes.draw()
+            self._lines.draw()
+        finally:
+            window.projection, window.view = projection, view
 
     def is_due(self, *state: object) -> bool:
         """Tell whether the lines are to be written anew: to set them up takes long."""
@@ -395,56 +425,3 @@ class _Note:
             return False
         self._age, self._state = 0, state
         return True
-
-    def say(self, lines: list[str]) -> None:
-        self._label.text = "\n".join(lines)
-        self._back.width = self._label.content_width + 2 * self.MARGIN
-        self._back.height = self._label.content_height + 2 * self.MARGIN
-
-    def draw(self, window: Any) -> None:
-        """Draw in pixels from the window's corner, whatever projection and view are set."""
-        from pyglet.math import Mat4
-
-        projection, view = window.projection, window.view
-        width, height = window.get_size()
-        window.projection = Mat4.orthogonal_projection(0, width, 0, height, -255, 255)
-        window.view = Mat4()
-        try:
-            self._back.position = (0, height - self._back.height)
-            self._label.position = (self.MARGIN, height - self.MARGIN, 0)
-            self._back.draw()
-            self._label.draw()
-        finally:
-            window.projection, window.view = projection, view
-
-
-def _pixel(window: Any) -> float:
-    """Return how many world units a pixel of the window is wide, about."""
-    matrix = window.projection @ window.view
-    width, height = window.get_size()
-    pixels = float(np.hypot(matrix[0] * width / 2, matrix[1] * height / 2))
-    return 1.0 / pixels if pixels > 0.0 else 1.0
-
-
-def _palette() -> NDArray[np.uint8]:
-    """Return the colour of each combination of kinds."""
-    palette = np.full((64, 4), 255, np.uint8)
-    palette[:, :3] = COLOURS["static"]
-    for name, kind in _KINDS:
-        palette[np.arange(64) & kind != 0, :3] = COLOURS[name]
-    return palette
-
-
-def _of_branches(branches: Any, order: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return the colours of branches: those of the root full, a third less with each level."""
-    names = ("branch of still", "branch of moving")
-    bright = np.array([COLOURS[name] for name in names])[branches.moving[order].astype(np.int64)]
-    colours = np.full((len(order), 4), 255, np.uint8)
-    colours[:, :3] = bright * (0.7 ** branches.depths[order])[:, None]
-    return colours
-
-
-_PALETTE = _palette()
-_CONTACTS = np.array(
-    [(*COLOURS[name], 255) for name in ("contact", "crossing")], np.uint8
-)  # by ContactKind

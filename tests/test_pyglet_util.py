@@ -106,8 +106,10 @@ def test_lines_say_what_the_step_did(overlay: DebugDraw) -> None:
     assert found.startswith("step 1   2 bodies: 1 move, 0 asleep   1 pairs")
     assert "1 impacts   1 contacts" in found
     assert times == "no times yet"
+    overlay.slow = 4
+    assert overlay.lines()[0] == f"1/4 SPEED   {found}"
     overlay.step_once()
-    assert overlay.lines()[0].endswith("PAUSED")
+    assert overlay.lines()[0] == f"PAUSED   {found}"
 
 
 def test_colours_differ() -> None:
@@ -116,9 +118,36 @@ def test_colours_differ() -> None:
     assert len({COLOURS[name] for name in bodies}) == len(bodies)
 
 
-def test_overlay_wants_a_space() -> None:
+def test_overlay_wants_a_space(overlay: DebugDraw) -> None:
     with pytest.raises(TypeError, match=r"wants an ecs_collide\.Space"):
         DebugDraw("space")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"wants an ecs_collide\.Space"):
+        overlay.space = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("show", ["boxes", None, 999, -1, True, 1.0])
+def test_what_is_shown_must_be_bits_of_show(overlay: DebugDraw, show: object) -> None:
+    before = overlay.show
+    with pytest.raises(TypeError, match=r"DebugDraw\.show=.* must be a Show"):
+        overlay.show = show  # type: ignore[assignment]
+    with pytest.raises(TypeError, match=r"DebugDraw\.show=.* must be a Show"):
+        DebugDraw(overlay.space, show)  # type: ignore[arg-type]
+    assert overlay.show is before
+
+
+@pytest.mark.parametrize("slow", [0, -3, 2.5, None, True])
+def test_slow_motion_must_be_a_whole_number(overlay: DebugDraw, slow: object) -> None:
+    with pytest.raises(ValueError, match=r"slow=.* must be a whole number from 1 on"):
+        overlay.slow = slow  # type: ignore[assignment]
+    assert overlay.slow == 1
+
+
+def test_what_is_attached_to_must_be_a_window(overlay: DebugDraw) -> None:
+    pytest.importorskip("pyglet")
+    with pytest.raises(TypeError, match=r"attach\(None\) wants a pyglet window"):
+        overlay.attach(None)
+    with pytest.raises(TypeError, match=r"attach\(view='x'\) wants a function"):
+        overlay.attach(types.SimpleNamespace(push_handlers=print), view="x")  # type: ignore[arg-type]
 
 
 def test_without_pyglet_it_names_the_extra(
@@ -132,12 +161,15 @@ def test_without_pyglet_it_names_the_extra(
     assert overlay.process(DT)
 
 
-def test_old_pyglet_is_refused(overlay: DebugDraw, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = types.ModuleType("pyglet")
-    old.version = "2.0.18"  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pyglet", old)
+@pytest.mark.parametrize("version", ["2.0.18", "1.5.31", "3.0.0"])
+def test_other_pyglets_are_refused(
+    overlay: DebugDraw, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    other = types.ModuleType("pyglet")
+    other.version = version  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pyglet", other)
 
-    with pytest.raises(ImportError, match=r"needs pyglet 2\.1 or later, and here is 2\.0\.18"):
+    with pytest.raises(ImportError, match=f"2.1 or later, before 3, and here is {version}"):
         overlay.draw()
 
 

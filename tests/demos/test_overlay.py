@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import math
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -138,7 +141,9 @@ def test_each_key_switches_what_it_is_for(world: str, window: Any, show: Show) -
 
     press(window, symbol)
     on = drawn(window, overlay)
+    noted = overlay.note_height()
     press(window, F1)
+    assert overlay.note_height() == 0
     hidden = drawn(window, overlay)
     press(window, F1, symbol)
     off = drawn(window, overlay)
@@ -146,8 +151,9 @@ def test_each_key_switches_what_it_is_for(world: str, window: Any, show: Show) -
     assert background == hidden[:, :, :3].max() == off[:, :, :3].max() == 0
     if show is Show.STATS:
         assert on[-12:, :200, :3].max() > 200  # writing, in the upper left corner
-        assert on[: HEIGHT - 60].max() == 255
-        assert on[: HEIGHT - 60, :, :3].max() == 0
+        below = on[: HEIGHT - noted, :, :3]
+        assert below.size
+        assert below.max() == 0
     else:
         assert n_seen(on, COLOURS[SHOWN[show]]) > 10
 
@@ -259,7 +265,8 @@ def test_numbers_that_are_none_are_left_out_and_huge_ones_harmless(world: str, w
 
     assert is_seen(seen, sides(*space.bounds(crate))[0], COLOURS["static"])
     assert np.isnan(space.fat_bounds([lost])[0]).all()
-    assert np.isfinite(np.frombuffer(overlay._boxes._list.position, np.float32)).all()
+    boxes = overlay._canvases[window]._boxes
+    assert np.isfinite(np.frombuffer(boxes._list.position, np.float32)).all()
 
 
 def test_another_window_is_drawn_in_too(world: str, window: Any) -> None:
@@ -267,20 +274,26 @@ def test_another_window_is_drawn_in_too(world: str, window: Any) -> None:
     space = ec.install()
     esper.process(1 / 60)
     overlay = DebugDraw(space)
-    drawn(window, overlay)
+    overlay.attach(window, draws=False)
+    point = sides(*space.bounds(crate))[0]
+    assert is_seen(drawn(window, overlay), point, COLOURS["moving"])
+    canvas = overlay._canvases[window]
 
-    other = open_window(200, 150)
+    other = open_window(900, 150)
     try:
+        assert is_seen(drawn(other, overlay), point, COLOURS["moving"])
+        assert is_seen(drawn(window, overlay), point, COLOURS["moving"])
+        assert overlay._canvases[window] is canvas  # nothing is made anew
+
+        window.close()
         other.switch_to()
         other.clear()
-        overlay.draw(other)
-        assert is_seen(pixels(), sides(*space.bounds(crate))[0], COLOURS["moving"])
+        overlay.draw()  # the one that it is attached to is gone
+        assert is_seen(pixels(), point, COLOURS["moving"])
     finally:
         other.close()
-    window.switch_to()
-    window.clear()
-    overlay.draw(window)
-    assert is_seen(pixels(), sides(*space.bounds(crate))[0], COLOURS["moving"])
+    with pytest.raises(RuntimeError, match="found no window"):
+        overlay.draw()
 
 
 def refresh(window: Any) -> None:
@@ -341,6 +354,228 @@ def test_real_keys_pause_and_step(world: str, window: Any) -> None:
     press(window, F1 + 9, F1 + 11)
     assert not overlay.paused
     assert overlay.slow > 1
+
+
+def test_handlers_that_a_game_sets_later_take_nothing_from_the_overlay(
+    world: str, window: Any
+) -> None:
+    overlay = DebugDraw(meeting(), Show.BOXES)
+    overlay.attach(window)
+    heard: list[int] = []
+
+    @window.event
+    def on_key_press(symbol: int, modifiers: int) -> None:
+        heard.append(symbol)
+
+    @window.event
+    def on_refresh(dt: float) -> None:
+        heard.append(0)
+
+    @window.event
+    def on_draw() -> None:
+        window.clear()
+
+    press(window, F1 + 9)
+    refresh(window)
+
+    assert heard == [F1 + 9, 0]
+    assert overlay.paused
+    assert n_seen(pixels(), COLOURS["moving"]) > 10
+
+
+def test_a_window_keeps_what_is_attached_to_it(world: str, window: Any) -> None:
+    DebugDraw(meeting(), Show.BOXES).attach(window)
+    window.push_handlers(on_draw=window.clear)
+
+    gc.collect()
+    refresh(window)
+
+    assert n_seen(pixels(), COLOURS["moving"]) > 10
+
+
+def test_overlays_come_and_go_without_a_trace(world: str, window: Any) -> None:
+    space = meeting()
+    n_frames = 0
+    for n in range(5):
+        overlay = DebugDraw(space)
+        overlay.attach(window)
+        refresh(window)
+        assert space.timing
+        overlay.detach()
+        assert not space.timing
+        n_frames = n_frames or len(window._event_stack)
+        assert len(window._event_stack) == n_frames, n
+    gone = weakref.ref(overlay)
+
+    del overlay
+    gc.collect()
+
+    assert gone() is None
+
+
+def test_timing_follows_the_space(world: str, window: Any) -> None:
+    space = meeting()
+    esper.switch_world(f"{world} too")
+    other = ec.install()
+    overlay = DebugDraw(space, Show.STATS)
+    drawn(window, overlay)
+    assert (space.timing, other.timing) == (True, False)
+
+    overlay.space = other
+    drawn(window, overlay)
+    assert (space.timing, other.timing) == (False, True)
+
+    overlay.show = Show.BOXES
+    drawn(window, overlay)
+    assert (space.timing, other.timing) == (False, False)
+    esper.switch_world(world)
+    esper.delete_world(f"{world} too")
+
+
+def test_keys_are_for_all_overlays_of_a_window_and_lines_below_one_another(
+    world: str, window: Any
+) -> None:
+    space = meeting()
+    overlays = [DebugDraw(space, Show.STATS) for _ in range(2)]
+    for overlay in overlays:
+        overlay.attach(window)
+    window.push_handlers(on_draw=window.clear)
+
+    refresh(window)
+    heights = [overlay.note_height(window) for overlay in overlays]
+    edge = HEIGHT - heights[0]
+    seen = pixels()[:, :, :3].astype(int)
+    assert seen[edge:HEIGHT, 10:100].max() > 200
+    assert seen[edge - heights[1] : edge, 10:100].max() > 200
+    assert seen[: edge - heights[1]].max() == 0
+
+    press(window, F1)
+    assert [overlay.visible for overlay in overlays] == [False, False]
+
+
+def test_lines_are_broken_where_the_window_ends(world: str, window: Any) -> None:
+    overlay = DebugDraw(meeting(), Show.STATS)
+    overlay.paused = True
+
+    narrow = drawn(window, overlay)[:, :, :3].astype(int)
+    wide = open_window(1200, 300)
+    try:
+        drawn(wide, overlay)
+        assert overlay.note_height(wide) < overlay.note_height(window)
+    finally:
+        wide.close()
+    assert narrow[:, -6:].max() < 40  # nothing is cut off on the right
+
+
+def test_depth_test_of_a_game_hides_nothing(world: str, window: Any) -> None:
+    from pyglet import gl, shapes
+    from pyglet.math import Mat4, Vec3
+
+    overlay = DebugDraw(meeting(), Show.BOXES | Show.SWEPT | Show.CONTACTS | Show.STATS)
+    plain = drawn(window, overlay).copy()
+    ground = shapes.Rectangle(0, 0, WIDTH, HEIGHT, color=(0, 0, 0))
+    gl.glEnable(gl.GL_DEPTH_TEST)
+    try:
+        for depth in (0.0, 100.0, 200.0):
+            window.clear()
+            window.view = Mat4.from_translation(Vec3(0.0, 0.0, depth))
+            ground.draw()
+            window.view = Mat4()
+            overlay.draw(window)
+            below = HEIGHT - overlay.note_height()
+            assert (pixels()[:below] == plain[:below]).all(), depth
+            assert n_seen(pixels(), (236, 240, 248)) == n_seen(plain, (236, 240, 248)), depth
+    finally:
+        gl.glDisable(gl.GL_DEPTH_TEST)
+
+
+def test_contacts_are_as_large_in_perspective(world: str, window: Any) -> None:
+    from pyglet.math import Mat4, Vec3
+
+    overlay = DebugDraw(meeting(), Show.CONTACTS)
+    flat = n_seen(drawn(window, overlay), COLOURS["contact"])
+    window.projection = Mat4.perspective_projection(WIDTH / HEIGHT, 0.1, 2000, 60)
+    middle = (WIDTH / 2, HEIGHT / 2)
+    far = HEIGHT / 2 / math.tan(math.radians(30))  # there a unit is a pixel
+    for distance in (far, 3 * far):
+        eye, target = Vec3(*middle, distance), Vec3(*middle, 0.0)
+        window.view = Mat4.look_at(eye, target, Vec3(0.0, 1.0, 0.0))
+
+        assert n_seen(drawn(window, overlay), COLOURS["contact"]) == pytest.approx(flat, rel=0.3)
+
+
+@pytest.mark.parametrize("far", [1e6, 1e9, 2.0**44])
+@pytest.mark.parametrize("by", ["view", "projection"])
+def test_boxes_far_from_the_origin_are_seen_as_exactly(
+    world: str, window: Any, far: float, by: str
+) -> None:
+    from pyglet.math import Mat4, Vec3
+
+    body(far + 100, far + 100)
+    space = ec.install()
+    esper.process(1 / 60)
+    if by == "view":
+        window.view = Mat4.from_translation(Vec3(-far, -far, 0.0))
+    else:
+        window.projection = Mat4.orthogonal_projection(
+            far, far + WIDTH, far, far + HEIGHT, -255, 255
+        )
+
+    seen = drawn(window, DebugDraw(space, Show.BOXES))
+
+    for x, y in sides((88.0, 92.0), (112.0, 108.0)):
+        assert is_seen(seen, (x, y), COLOURS["static"]), (x, y)
+
+
+def test_what_has_no_size_is_seen_too(world: str, window: Any) -> None:
+    body(50, 50, half=(0, 0))
+    body(100, 50, ec.Sensor(), half=(0, 10))
+    body(150, 50, ec.Velocity(0, 0), half=(0.2, 0.2))
+    space = ec.install()
+    esper.process(1 / 60)
+
+    seen = drawn(window, DebugDraw(space, Show.BOXES))
+
+    assert is_seen(seen, (50, 50), COLOURS["static"])
+    assert all(is_seen(seen, (100, y), COLOURS["sensor"]) for y in (41, 50, 59))
+    assert is_seen(seen, (150, 50), COLOURS["moving"])
+
+
+def test_numbers_at_the_end_of_the_range_are_no_warnings(world: str, window: Any) -> None:
+    for x in (1e30, 1e38, 1.7e308, -1.7e308):
+        body(x, 50, half=(abs(x) / 2, 5))
+    crate = body(100, 50)
+    space = ec.install()
+    with pytest.warns(RuntimeWarning, match="left out"):
+        esper.process(1 / 60)
+
+    seen = drawn(window, DebugDraw(space, ~Show.STATS))
+
+    assert is_seen(seen, sides(*space.bounds(crate))[0], COLOURS["static"])
+
+
+def test_a_world_that_wraps_is_seen_on_both_sides_of_its_edges(world: str, window: Any) -> None:
+    wall = body(2, 100, half=(10, 10))
+    body(250, 200, ec.Velocity(0, 1), half=(2, 2))
+    stopped = body(280, 100, ec.Velocity(6000, 0), ec.Slide(), half=(4, 4))
+    space = ec.install(wrap=(320, 240))
+    esper.process(1 / 60)
+    assert [contact.other(stopped) for contact in space.contacts(stopped)] == [wall]
+
+    seen = drawn(window, DebugDraw(space, Show.BOXES))
+    for x in (-8, 12, 312, 332):
+        assert x < 0 or is_seen(seen, (x, 94), COLOURS["static"]), x
+
+    seen = drawn(window, DebugDraw(space, Show.CONTACTS))
+    (point,) = space.contact_points().points
+    assert tuple(point) == (312, 100)
+    assert is_seen(seen, (312 + 8, 100), COLOURS["contact"])  # the normal, to the wall
+    assert is_seen(seen, (2, 100), COLOURS["contact"])  # whose tip is beyond the edge
+    assert not seen[:, 10:290, :3].any()
+
+    seen = drawn(window, DebugDraw(space, Show.PAIRS))
+    assert is_seen(seen, (315, 100), COLOURS["pair"])
+    assert not seen[:, 10:300, :3].any()
 
 
 def test_codes_of_the_keys_are_those_of_pyglet(window: Any) -> None:
