@@ -31,6 +31,13 @@ class StepEvents:
         self._freeze(_collisions(dim, log), _contacts(dim, log))
 
     @classmethod
+    def in_log(cls, dim: int, log: Any) -> StepEvents:
+        """Return the events of the step that a kernel has logged."""
+        if log.n_collisions or log.n_contacts:
+            return cls(dim, log)
+        return _no_events(dim)
+
+    @classmethod
     def of(cls, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> StepEvents:
         """Return the events of a step from their arrays, which are kept and become read-only."""
         events = cls.__new__(cls)
@@ -76,6 +83,11 @@ def _empty(dim: int) -> tuple[NDArray[np.void], NDArray[np.void]]:
     for array in arrays:
         array.setflags(write=False)
     return arrays
+
+
+@cache
+def _no_events(dim: int) -> StepEvents:
+    return StepEvents(dim)
 
 
 @cache

@@ -387,7 +387,7 @@ class Stepper:
             settled = False
         roster.end_step(self._step + 1, settled)
         self._end_lap("write")
-        self._events = StepEvents(self.dim, timeline.log)
+        self._events = StepEvents.in_log(self.dim, timeline.log)
         timeline.log.clear()
         self._step += 1
         self._time += self._dt
