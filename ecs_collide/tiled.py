@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
-from xml.etree.ElementTree import ParseError
 
 from ecs_collide._level_traits import handed_down, is_solid, traits_of
 from ecs_collide._levels import Level, LevelObject, SolidBox, rectangles, singles
@@ -22,6 +21,8 @@ from ecs_collide._levels import Level, LevelObject, SolidBox, rectangles, single
 try:
     import pytiled_parser
     from pytiled_parser import tiled_object as shapes
+
+    from ecs_collide._tiled_files import FLIPS, read_map
 except ImportError as error:
     raise ImportError(
         'ecs_collide.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"',
@@ -29,9 +30,6 @@ except ImportError as error:
     ) from error
 
 __all__ = ["Level", "LevelObject", "SolidBox", "load", "tile_number"]
-
-# The four highest bits of a tile number say how the tile is flipped.
-_FLIPS = 0xF0000000
 
 # Where a tile object's coordinates lie in its box, as shares of its width and height from the
 # top-left corner.
@@ -52,6 +50,7 @@ _NO_BOX = {
     shapes.Polygon: "a polygon",
     shapes.Polyline: "a polyline",
 }
+_BOXES = "; only rectangles, points, texts and tiles are boxes"
 
 
 # Of one kind are tiles of the same type and properties: they merge.
@@ -79,7 +78,8 @@ def load(
     ============  ==========================================
 
     A solid tile fills its cell of the map's grid, however large its picture.  Hidden layers
-    and objects count as all others do.
+    and objects count as all others do.  An object made from a template is what Tiled shows:
+    the template, but for what has been changed in it.
 
     Other properties say what kind of body a tile or an object is; the nearest says:
     an object's own, its tile's, its layer's, its group's.  What has one of the first three
@@ -105,38 +105,38 @@ def load(
         Join tiles of the same type and properties into as few boxes as a greedy search finds;
         if false, each is a box.  In both cases the same points are solid.
     no_box : "refuse" or "skip"
-        What to do with an object that is no upright box (rotated, an ellipse, a polygon
-        or a line): raise, or leave it out and say so in `Level.skipped`.
+        What to do with an object that is no upright box (rotated, an ellipse, a capsule, a
+        polygon or a line): raise, or leave it out and say so in `Level.skipped`.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
 
     Raises
     ------
     FileNotFoundError
-        The map or one of its tilesets is missing.
+        The map, one of its tilesets or a template is missing.
     ValueError
-        The file is no map, the map is not orthogonal, a property has a value that
-        says nothing, or an object is no upright box.
+        The file is no map, or a part of it is damaged; the map is not orthogonal; a template
+        is saved as XML and the map as JSON, or the reverse; a property has a value that says
+        nothing; or an object is no upright box.  The message names the file, and the layer
+        and the object where it is their fault.
     """
     path = Path(path)
     if no_box not in ("refuse", "skip"):
         raise ValueError(f"no_box={no_box!r} must be 'refuse' or 'skip'")
-    try:
-        parsed = pytiled_parser.parse_map(path)
-    except OSError:
-        raise
-    except (ParseError, pytiled_parser.UnknownFormat, LookupError, ValueError, TypeError) as error:
-        raise ValueError(f"{path} is no map that Tiled has saved: {error!r}") from error
+    parsed, capsules = read_map(path)
     if parsed.orientation != "orthogonal":
         raise ValueError(
             f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
         )
-    return _Reader(parsed, merge, no_box == "skip", categories or {}).read()
+    try:
+        return _Reader(parsed, capsules, merge, no_box == "skip", categories or {}).read()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def tile_number(gid: int) -> int:
     """Return a tile's number in the map, without the bits that say how it is flipped."""
-    return gid & ~_FLIPS
+    return gid & ~FLIPS
 
 
 class _Reader:
@@ -145,11 +145,13 @@ class _Reader:
     def __init__(
         self,
         parsed: pytiled_parser.TiledMap,
+        capsules: frozenset[str],
         merge: bool,
         skip: bool,
         categories: Mapping[str, int],
     ) -> None:
         self.parsed, self.merge, self.skip, self.categories = parsed, merge, skip, categories
+        self.capsules = capsules
         self.tile_width, self.tile_height = map(float, parsed.tile_size)
         self.height = parsed.map_size.height * self.tile_height
         self.skipped: list[str] = []
@@ -242,9 +244,7 @@ class _Reader:
             tileset = self.parsed.tilesets[first]
             if first <= number:
                 return tileset, (tileset.tiles or {}).get(number - first)
-        raise ValueError(
-            f"{self.parsed.map_file} uses tile {number}, which is in none of its tilesets"
-        )
+        raise ValueError(f"the map uses tile {number}, which is in none of its tilesets")
 
     def object(
         self,
@@ -255,7 +255,7 @@ class _Reader:
     ) -> LevelObject | None:
         """Return an object as a box of the world, or None if it is to be skipped."""
         called = f"object {thing.id} ({thing.name or 'no name'}) in layer {layer!r}"
-        fault = _no_box(thing)
+        fault = "is a capsule" + _BOXES if str(thing.id) in self.capsules else _no_box(thing)
         if fault:
             if not self.skip:
                 raise ValueError(f"{called} {fault}; load(..., no_box='skip') leaves it out")
@@ -294,7 +294,7 @@ def _no_box(thing: shapes.TiledObject) -> str | None:
     """Return why an object is no upright box, or None."""
     for shape, word in _NO_BOX.items():
         if isinstance(thing, shape):
-            return f"is {word}; only rectangles, points, texts and tiles are boxes"
+            return f"is {word}{_BOXES}"
     if thing.rotation % 360 != 0:
         return f"is rotated by {thing.rotation:g} degrees; boxes stay parallel to the axes"
     return None

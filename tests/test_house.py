@@ -98,7 +98,8 @@ ORDER = [
     "__init__",
 ]
 EXTRAS = [
-    "_overlay_shapes", "_pyglet_lists", "pyglet_util", "_level_traits", "_levels", "tiled", "ldtk",
+    "_overlay_shapes", "_pyglet_lists", "pyglet_util",
+    "_level_traits", "_levels", "_tiled_files", "tiled", "ldtk",
     "character", "_stride",
 ]  # fmt: skip
 TYPED = ["_kernels._memory", "_kernels._curve", "_kernels._lanes"]  # that are Python in both lives

@@ -1,0 +1,398 @@
+"""Files of Tiled: templates, what Tiled leaves out, and damage that is named."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import importlib.util
+import json
+import os
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ecs_collide as ec
+
+try:
+    import pytiled_parser  # noqa: F401
+except ImportError:
+    if os.environ.get("CI"):
+        raise
+    pytest.skip("pytiled-parser is not installed", allow_module_level=True)
+
+from ecs_collide import tiled
+
+Load = Callable[..., tiled.Level]
+HEAD = {
+    "version": "1.10", "tiledversion": "1.11.0", "orientation": "orthogonal", "width": 4,
+    "renderorder": "right-down", "height": 3, "tilewidth": 10, "tileheight": 10,
+    "nextlayerid": 9, "nextobjectid": 9,
+}  # fmt: skip
+# Its first tile is a `brick` and `solid`, or whatever else is said.
+TILESET = """<tileset {} name="{}" tilewidth="10" tileheight="10" tilecount="4" columns="4">
+  <image source="t.png" width="40" height="10"/>
+  <tile id="0" type="{}">
+   <properties><property name="{}" type="bool" value="true"/></properties>
+  </tile>
+ </tileset>"""
+BRICKS = TILESET.format('firstgid="1"', "bricks", "brick", "solid")
+CRATES = '<tileset firstgid="5" source="crates.tsx"/>'
+GIDS = [0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1]
+RAW = struct.pack("<12I", *GIDS)
+
+
+def coded(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def tiles(data: str, **attributes: str) -> str:
+    """Return a tile layer of 4 x 3, in XML."""
+    words = " ".join(f'{name}="{value}"' for name, value in attributes.items())
+    return f'<layer id="1" name="tiles" width="4" height="3"><data {words}>{data}</data></layer>'
+
+
+def things(*objects: str) -> str:
+    return f'<objectgroup id="2" name="things">{"".join(objects)}</objectgroup>'
+
+
+def json_tiles(**more: Any) -> dict[str, Any]:
+    """Return a tile layer of 4 x 3, for JSON."""
+    own = {"type": "tilelayer", "name": "tiles", "id": 1, "width": 4, "height": 3}
+    return {**own, "opacity": 1, "visible": True, "x": 0, "y": 0, **more}
+
+
+def json_things(*objects: Any) -> dict[str, Any]:
+    own = {"type": "objectgroup", "name": "things", "id": 2, "draworder": "topdown"}
+    return {**own, "opacity": 1, "visible": True, "x": 0, "y": 0, "objects": list(objects)}
+
+
+def json_thing(**more: Any) -> dict[str, Any]:
+    own = {"id": 7, "name": "n", "type": "", "x": 10, "y": 10, "width": 8, "height": 4}
+    return {**own, "rotation": 0, "visible": True, **more}
+
+
+@pytest.fixture
+def tmx(tmp_path: Path) -> Load:
+    """Return a function that saves layers as an XML map of 4 x 3 tiles of 10, and loads it."""
+
+    def load(*layers: str, tilesets: str = BRICKS, infinite: int = 0, **options: Any) -> Any:
+        head = " ".join(f'{name}="{value}"' for name, value in HEAD.items())
+        path = tmp_path / "map.tmx"
+        path.write_text(f'<map {head} infinite="{infinite}">{tilesets}{"".join(layers)}</map>')
+        return tiled.load(path, **options)
+
+    return load
+
+
+@pytest.fixture
+def tmj(tmp_path: Path) -> Load:
+    """Return a function that saves layers as a JSON map of 4 x 3 tiles of 10, and loads it."""
+
+    def load(
+        *layers: Any, tilesets: str = "bricks", infinite: bool = False, **options: Any
+    ) -> tiled.Level:
+        (tmp_path / "bricks.tsx").write_text(TILESET.format("", "bricks", "brick", "solid"))
+        named = [
+            {"firstgid": 1 + 4 * n, "source": f"{name}.tsx"}
+            for n, name in enumerate(tilesets.split())
+        ]
+        whole = {**HEAD, "infinite": infinite, "layers": list(layers), "tilesets": named}
+        path = tmp_path / "map.tmj"
+        path.write_text(json.dumps(whole))
+        return tiled.load(path, **options)
+
+    return load
+
+
+def corners(level: tiled.Level) -> set[tuple[float, ...]]:
+    return {
+        tuple(centre + sign * half for sign in (-1, 1) for centre, half in sides)
+        for sides in (list(zip(box.centre, box.half, strict=True)) for box in level.solids)
+    }
+
+
+#  . . . .
+#  . # # .
+#  # # # #
+PICTURE = {(10, 0, 30, 20), (0, 0, 10, 10), (30, 0, 40, 10)}
+
+
+@pytest.fixture(params=["XML", "JSON"])
+def instances(request: pytest.FixtureRequest, tmp_path: Path) -> Load:
+    """Return a function that loads instances of a template, each given by what it changes.
+
+    The template is a box R of 20 x 10 that is solid and worth 1.
+    """
+    said = [
+        {"name": "solid", "type": "bool", "value": True},
+        {"name": "worth", "type": "int", "value": 1},
+    ]
+    own = {"name": "R", "type": "box", "width": 20, "height": 10}
+
+    def as_xml(words: dict[str, Any]) -> str:
+        shapes = "".join(f"<{words.pop(shape)}/>" for shape in ("shape",) if shape in words)
+        inside = "".join(
+            f'<property name="{p["name"]}" type="{p["type"]}" value="{str(p["value"]).lower()}"/>'
+            for p in words.pop("properties", ())
+        )
+        attributes = " ".join(f'{name}="{value}"' for name, value in words.items())
+        return f"<object {attributes}><properties>{inside}</properties>{shapes}</object>"
+
+    def load(*changes: dict[str, Any], **options: Any) -> tiled.Level:
+        made = [{"id": n, "x": 10, "y": 10, **change} for n, change in enumerate(changes, 1)]
+        if request.param == "XML":
+            pattern = as_xml({**own, "properties": said})
+            (tmp_path / "box.tx").write_text(f"<template>{pattern}</template>")
+            objects = [as_xml({"template": "box.tx", **words}) for words in made]
+            return request.getfixturevalue("tmx")(things(*objects), **options)
+        pattern = {**own, "rotation": 0, "visible": True, "properties": said}
+        (tmp_path / "box.tj").write_text(json.dumps({"type": "template", "object": pattern}))
+        for words in made:
+            words["template"] = "box.tj"
+            if "shape" in words:
+                words[words.pop("shape")] = True
+        return request.getfixturevalue("tmj")(json_things(*made), **options)
+
+    return load
+
+
+def test_instance_of_a_template_keeps_what_was_changed_in_it(instances: Load) -> None:
+    worth = {"name": "worth", "type": "int", "value": 9}
+
+    plain, resized, other, named, rich = instances(
+        {},
+        {"width": 40, "height": 40},
+        {"type": "other"},
+        {"name": "mine"},
+        {"properties": [worth]},
+    ).objects
+
+    assert (plain.name, plain.type, plain.half) == ("R", "box", (10, 5))
+    assert (resized.centre, resized.half) == ((30, 0), (20, 20))
+    assert (other.type, named.name) == ("other", "mine")
+    assert [thing.properties["worth"] for thing in (plain, rich)] == [1, 9]
+    assert rich.solid
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rotation": 45}, "is rotated by 45 degrees"),
+        ({"shape": "ellipse"}, "is an ellipse"),
+        ({"shape": "capsule"}, "is a capsule"),
+    ],
+)
+def test_instance_that_was_made_no_box_is_refused(
+    instances: Load, change: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"map\.tm.: object 2 \(R\) in layer 'things' {words}"):
+        instances({}, change)
+
+    level = instances({}, change, no_box="skip")
+
+    assert [thing.id for thing in level.objects] == [1]
+
+
+def test_empty_words_of_an_instance_are_those_of_its_template_as_in_tiled(instances: Load) -> None:
+    (thing,) = instances({"name": "", "type": "", "width": 40, "height": 0}).objects
+
+    assert (thing.name, thing.type, thing.half) == ("R", "box", (10, 5))
+
+
+@pytest.fixture(params=["XML", "JSON"])
+def crate(request: pytest.FixtureRequest, tmp_path: Path) -> Load:
+    """Return a function that loads an instance of a template with a crate, flipped."""
+    (tmp_path / "crates.tsx").write_text(TILESET.format("", "crates", "crate", "sensor"))
+    gid = 1 + 0x80000000
+
+    def load(tilesets: str, grouped: bool) -> tiled.Level:
+        if request.param == "XML":
+            (tmp_path / "crate.tx").write_text(
+                '<template><tileset firstgid="1" source="crates.tsx"/>'
+                f'<object name="C" gid="{gid}" width="10" height="10"/></template>'
+            )
+            layer = things('<object id="1" template="crate.tx" x="10" y="30"/>')
+            layer = f'<group id="8" name="g">{layer}</group>' if grouped else layer
+            named = {"bricks": BRICKS, "crates": CRATES}
+            words = "".join(named[name] for name in tilesets.split())
+            return request.getfixturevalue("tmx")(layer, tilesets=words)
+        pattern = {"name": "C", "gid": gid, "width": 10, "height": 10}
+        tileset = {"firstgid": 1, "source": "crates.tsx"}
+        (tmp_path / "crate.tj").write_text(json.dumps({"object": pattern, "tileset": tileset}))
+        inside = json_things({"id": 1, "template": "crate.tj", "x": 10, "y": 30})
+        group = {**json_things(), "type": "group", "layers": [inside]}
+        return request.getfixturevalue("tmj")(group if grouped else inside, tilesets=tilesets)
+
+    return load
+
+
+@pytest.mark.parametrize("grouped", [False, True], ids=["at the top", "in a group"])
+@pytest.mark.parametrize(
+    ("tilesets", "first"),
+    [("", 1), ("bricks", 5), ("bricks crates", 5)],
+    ids=["no tileset", "another tileset", "this tileset"],
+)
+def test_tile_of_a_template_is_that_tile_wherever_it_stands(
+    crate: Load, tilesets: str, first: int, grouped: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    level = crate(tilesets, grouped)
+
+    (thing,) = level.objects
+    assert (thing.name, thing.type, thing.tile, thing.centre) == ("C", "crate", first, (15, 5))
+    assert list(thing.components()[2:]) == [ec.Sensor()]
+    assert level.map.tilesets[first].name == "crates"
+    assert len(level.map.tilesets) == (1 if first == 1 else 2)
+    assert capfd.readouterr().out == ""
+
+
+def test_template_in_the_other_format_is_refused_by_name(
+    tmx: Load, tmj: Load, tmp_path: Path
+) -> None:
+    (tmp_path / "box.tj").write_text('{"object": {"width": 1, "height": 1}}')
+    (tmp_path / "box.tx").write_text('<template><object width="1" height="1"/></template>')
+
+    with pytest.raises(ValueError, match=r"object 1 .*'things' .*box\.tj is JSON and the map XML"):
+        tmx(things('<object id="1" template="box.tj" x="0" y="0"/>'))
+    with pytest.raises(ValueError, match=r"object 1 .*'things' .*box\.tx is XML and the map JSON"):
+        tmj(json_things({"id": 1, "template": "box.tx", "x": 0, "y": 0}))
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.tx"):
+        tmx(things('<object id="1" template="nowhere.tx" x="0" y="0"/>'))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (coded(RAW), {"encoding": "base64"}),
+        (coded(zlib.compress(RAW)), {"encoding": "base64", "compression": "zlib"}),
+        (coded(gzip.compress(RAW)), {"encoding": "base64", "compression": "gzip"}),
+        (",".join(map(str, GIDS)), {"encoding": "csv"}),
+        ("".join(f'<tile gid="{gid}"/>' if gid else "<tile/>" for gid in GIDS), {}),
+    ],
+    ids=["base64", "zlib", "gzip", "csv", "xml"],
+)
+def test_tiles_are_read_in_every_encoding(tmx: Load, data: str, words: dict[str, str]) -> None:
+    assert corners(tmx(tiles(data, **words))) == PICTURE
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"data": GIDS, "encoding": "csv"},
+        {"data": coded(RAW), "encoding": "base64"},
+        {"data": coded(zlib.compress(RAW)), "encoding": "base64", "compression": "zlib"},
+    ],
+    ids=["csv", "base64", "zlib"],
+)
+def test_tiles_are_read_in_every_encoding_of_json(tmj: Load, words: dict[str, Any]) -> None:
+    assert corners(tmj(json_tiles(**words))) == PICTURE
+
+
+def test_layers_of_an_infinite_map_may_be_empty(tmx: Load, tmj: Load) -> None:
+    assert tmx(tiles("", encoding="csv"), infinite=1).solids == ()
+    assert tmj(json_tiles(chunks=[]), infinite=True).solids == ()
+
+
+def test_image_layer_needs_no_picture(tmx: Load) -> None:
+    level = tmx('<imagelayer id="3" name="sky"/>', tiles(",".join(map(str, GIDS))))
+
+    assert [layer.name for layer in level.map.layers] == ["sky", "tiles"]
+    assert corners(level) == PICTURE
+
+
+def test_flat_rectangles_keep_their_one_size(tmx: Load) -> None:
+    #
+    #   +----------------  20 wide, of no height, and 20 high, of no width
+    #   |
+    #
+    wide, high = tmx(
+        things(
+            '<object id="1" x="10" y="10" width="20"/>',
+            '<object id="2" x="10" y="10" height="20"/>',
+        )
+    ).objects
+
+    assert (wide.centre, wide.half) == ((20, 20), (10, 0))
+    assert (high.centre, high.half) == ((10, 10), (0, 10))
+    assert ec.Extents(10, 0) in wide.components()
+
+
+def test_flat_shapes_of_tiles_do_not_matter(tmx: Load) -> None:
+    shape = '<objectgroup><object id="1" x="0" y="0" width="10"/></objectgroup>'
+    bricks = BRICKS.replace("</tile>", f"{shape}</tile>")
+
+    assert corners(tmx(tiles(",".join(map(str, GIDS))), tilesets=bricks)) == PICTURE
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        (tiles(coded(b"no"), encoding="base64", compression="zlib"), "layer 'tiles' .*header"),
+        (tiles(coded(b"no"), encoding="base64", compression="gzip"), "layer 'tiles' .*BadGzip"),
+        (
+            tiles(coded(gzip.compress(RAW)[:-9]), encoding="base64", compression="gzip"),
+            "layer 'tiles' .*EOFError",
+        ),
+        (
+            things('<object id="7" name="n" x="0" y="0" width="9" height="9"><capsule/></object>'),
+            r"object 7 \(n\) in layer 'things' is a capsule",
+        ),
+        (
+            things('<object id="3" x="0" y="0"/>', '<object id="7" name="n" x="a" y="0"/>'),
+            r"object 7 \(n\) in layer 'things' cannot be read: .*'a'",
+        ),
+    ],
+    ids=[
+        "zlib", "gzip", "cut gzip", "capsule",
+        "no number",
+    ],
+)  # fmt: skip
+def test_damage_is_refused_by_file_layer_and_object(tmx: Load, layer: str, words: str) -> None:
+    inside = f'<group id="8" name="g">{layer}</group>'
+
+    for whole in (layer, inside):
+        with pytest.raises(ValueError, match=rf"map\.tmx: {words}"):
+            tmx(tiles(",".join(map(str, GIDS))).replace('"tiles"', '"sound"'), whole)
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        (json_tiles(data=GIDS, type="magic"), "layer 'tiles' cannot be read: .*type of magic"),
+        (json_things(None), "object None in layer 'things' cannot be read"),
+        (
+            json_things(json_thing(properties=[1])),
+            r"object 7 \(n\) in layer 'things' cannot be read",
+        ),
+    ],
+    ids=[
+        "layer",
+        "null",
+        "properties",
+    ],
+)
+def test_damage_of_json_is_refused_by_file_layer_and_object(
+    tmj: Load, layer: Any, words: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"map\.tmj: {words}"):
+        tmj(json_tiles(data=GIDS, name="sound"), layer)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("zstd") is not None, reason="zstd is installed")
+def test_zstd_that_is_not_installed_is_asked_for(tmx: Load, tmj: Load) -> None:
+    words = {"encoding": "base64", "compression": "zstd"}
+
+    for load, layer in ((tmx, tiles("KLUv", **words)), (tmj, json_tiles(data="KLUv", **words))):
+        with pytest.raises(ValueError, match=r"layer 'tiles' .*pytiled-parser\[zstd\]"):
+            load(layer)
+
+
+@pytest.mark.parametrize("text", ["", "<tileset", "{", "[1]", "\xff"])
+def test_broken_tileset_is_reported_as_its_own_fault(tmx: Load, tmp_path: Path, text: str) -> None:
+    (tmp_path / "bad.tsx").write_text(text, "latin-1")
+
+    with pytest.raises(ValueError, match=r"^\S*bad\.tsx is no tileset that Tiled has saved"):
+        tmx(tilesets='<tileset firstgid="1" source="bad.tsx"/>')
