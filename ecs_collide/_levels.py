@@ -5,6 +5,7 @@ A level counts upwards from its bottom-left corner, one unit a pixel.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -256,6 +257,21 @@ def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None
             return None
         made += parts if isinstance(parts, (tuple, list)) else (parts,)
     return made
+
+
+def check_numbers(owner: str, **numbers: object) -> None:
+    """Refuse what a file gives as a place, an angle or a size and is none.
+
+    Raises
+    ------
+    ValueError
+        A number is not finite, or `width` or `height` is less than zero.
+    """
+    for name, value in numbers.items():
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ValueError(f"{owner} has {name}={value!r}; it must be a finite number")
+        if value < 0 and name in ("width", "height"):
+            raise ValueError(f"{owner} has {name}={value!r}; it must be zero or more")
 
 
 def singles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:

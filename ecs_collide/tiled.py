@@ -16,13 +16,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ecs_collide._level_traits import handed_down, is_solid, traits_of
-from ecs_collide._levels import Level, LevelObject, SolidBox, rectangles, singles
+from ecs_collide._levels import (
+    Level,
+    LevelObject,
+    SolidBox,
+    check_numbers,
+    rectangles,
+    singles,
+)
 
 try:
     import pytiled_parser
     from pytiled_parser import tiled_object as shapes
 
-    from ecs_collide._tiled_files import FLIPS, read_map
+    from ecs_collide._tiled_files import FLIPS, n_places, read_map
 except ImportError as error:
     raise ImportError(
         'ecs_collide.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"',
@@ -115,10 +122,10 @@ def load(
     FileNotFoundError
         The map, one of its tilesets or a template is missing.
     ValueError
-        The file is no map, or a part of it is damaged; the map is not orthogonal; a template
-        is saved as XML and the map as JSON, or the reverse; a property has a value that says
-        nothing; or an object is no upright box.  The message names the file, and the layer
-        and the object where it is their fault.
+        The file is no map, or a part of it is damaged; the map is not orthogonal; it uses a
+        tile that no tileset has; a template is saved as XML and the map as JSON, or the
+        reverse; a property has a value that says nothing; or an object is no upright box.
+        The message names the file, and the layer and the object where it is their fault.
     """
     path = Path(path)
     if no_box not in ("refuse", "skip"):
@@ -132,6 +139,9 @@ def load(
         return _Reader(parsed, capsules, merge, no_box == "skip", categories or {}).read()
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+    except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        # The parser hands on whatever JSON has.
+        raise ValueError(f"{path} is no map that Tiled has saved: {error!r}") from error
 
 
 def tile_number(gid: int) -> int:
@@ -152,6 +162,10 @@ class _Reader:
     ) -> None:
         self.parsed, self.merge, self.skip, self.categories = parsed, merge, skip, categories
         self.capsules = capsules
+        for what, (width, height) in (("map", parsed.map_size), ("grid", parsed.tile_size)):
+            check_numbers(f"the {what}", width=width, height=height)
+        if 0 in parsed.tile_size:
+            raise ValueError("the cells of the grid have no size")
         self.tile_width, self.tile_height = map(float, parsed.tile_size)
         self.height = parsed.map_size.height * self.tile_height
         self.skipped: list[str] = []
@@ -196,7 +210,9 @@ class _Reader:
         """Yield the layers inside all groups with their offset and what they hand down."""
         for layer in layers:
             says = handed_down(above or {}, layer.properties)
-            is_solid(says, f"layer {layer.name!r}")
+            called = f"layer {layer.name!r}"
+            is_solid(says, called)
+            check_numbers(called, offsetx=layer.offset.x, offsety=layer.offset.y)
             place = (offset[0] + layer.offset.x, offset[1] + layer.offset.y)
             if isinstance(layer, pytiled_parser.LayerGroup):
                 yield from self.layers(layer.layers or (), place, says)
@@ -207,10 +223,9 @@ class _Reader:
         self, layer: pytiled_parser.TileLayer, says: dict[str, Any]
     ) -> Iterator[tuple[_Kind, tuple[int, int]]]:
         """Yield the kind, and the column and row, of each tile of a layer that is a body."""
+        blocks = self.blocks(layer)
         if says.get("solid") is False:
             return
-        blocks: list[tuple[Any, list[list[int]]]] = [((0, 0), layer.data or [])]
-        blocks += [(chunk.coordinates, chunk.data) for chunk in layer.chunks or ()]
         kinds: dict[int, _Kind | None] = {0: None}
         for (left, top), rows in blocks:
             for row, numbers in enumerate(rows, int(top)):
@@ -222,9 +237,26 @@ class _Reader:
                     if kind is not None:
                         yield kind, (column, row)
 
+    def blocks(self, layer: pytiled_parser.TileLayer) -> list[tuple[Any, list[list[int]]]]:
+        """Return the corners and the rows of tiles of a layer, checked."""
+        found: list[tuple[Any, Any, list[list[int]]]] = [
+            (chunk.coordinates, chunk.size, chunk.data) for chunk in layer.chunks or ()
+        ]
+        if layer.data is not None or not (layer.chunks or self.parsed.infinite):
+            found.append(((0, 0), layer.size or self.parsed.map_size, layer.data or []))
+        for _, (width, height), rows in found:
+            n_tiles = sum(map(len, rows))
+            if n_tiles != width * height:
+                raise ValueError(
+                    f"layer {layer.name!r} is {width} x {height} tiles large and has {n_tiles}"
+                )
+            for gid in set().union(*rows) - {0}:
+                self.tile(gid, f"layer {layer.name!r}")
+        return [(corner, rows) for corner, _, rows in found]
+
     def kind(self, number: int, says: dict[str, Any], layer: str) -> _Kind | None:
         """Return the kind of a tile in a layer, or None if it is no body there."""
-        _, tile = self.tile(number)
+        _, tile = self.tile(number, f"layer {layer!r}")
         own = (tile.properties if tile else None) or {}
         owner = f"tile {number} in layer {layer!r}"
         body = is_solid(own, owner)
@@ -238,13 +270,16 @@ class _Reader:
             self.kinds[kind] = type_, properties, traits_of(properties, owner, self.categories)
         return kind
 
-    def tile(self, number: int) -> tuple[Any, Any]:
+    def tile(self, gid: int, user: str) -> tuple[Any, Any]:
         """Return the tileset that holds a tile, and what it says about it: maybe None."""
+        if not isinstance(gid, int) or gid < 0:
+            raise ValueError(f"{user} has {gid!r} for a tile")
+        number = tile_number(gid)
         for first in sorted(self.parsed.tilesets, reverse=True):
             tileset = self.parsed.tilesets[first]
-            if first <= number:
+            if first <= number < first + n_places(tileset):
                 return tileset, (tileset.tiles or {}).get(number - first)
-        raise ValueError(f"the map uses tile {number}, which is in none of its tilesets")
+        raise ValueError(f"{user} uses tile {number}, which is in none of the map's tilesets")
 
     def object(
         self,
@@ -255,6 +290,9 @@ class _Reader:
     ) -> LevelObject | None:
         """Return an object as a box of the world, or None if it is to be skipped."""
         called = f"object {thing.id} ({thing.name or 'no name'}) in layer {layer!r}"
+        width, height = thing.size
+        x, y = thing.coordinates
+        check_numbers(called, x=x, y=y, width=width, height=height, rotation=thing.rotation)
         fault = "is a capsule" + _BOXES if str(thing.id) in self.capsules else _no_box(thing)
         if fault:
             if not self.skip:
@@ -265,16 +303,18 @@ class _Reader:
         type_, properties, number = thing.class_, thing.properties, 0
         anchor = _ANCHORS["topleft"]
         if isinstance(thing, shapes.Tile):
+            tileset, tile = self.tile(thing.gid, called)
             number = tile_number(thing.gid)
-            tileset, tile = self.tile(number)
             anchor = _ANCHORS.get(tileset.alignment or "", _ANCHORS["bottomleft"])
             if tile is not None:
                 type_ = type_ or tile.class_ or ""
                 properties = {**(tile.properties or {}), **properties}
+            # One without a size has that of its picture.
+            width = width or (tile and tile.width) or tileset.tile_width
+            height = height or (tile and tile.height) or tileset.tile_height
 
-        width, height = thing.size
-        x = offset[0] + thing.coordinates.x + (0.5 - anchor[0]) * width
-        y = offset[1] + thing.coordinates.y + (0.5 - anchor[1]) * height
+        x += offset[0] + (0.5 - anchor[0]) * width
+        y += offset[1] + (0.5 - anchor[1]) * height
         asked = {**says, **properties}
         return LevelObject(
             thing.id,
@@ -295,6 +335,7 @@ def _no_box(thing: shapes.TiledObject) -> str | None:
     for shape, word in _NO_BOX.items():
         if isinstance(thing, shape):
             return f"is {word}{_BOXES}"
-    if thing.rotation % 360 != 0:
+    is_point = not any(thing.size) and not isinstance(thing, shapes.Tile)
+    if thing.rotation % 360 != 0 and not is_point:
         return f"is rotated by {thing.rotation:g} degrees; boxes stay parallel to the axes"
     return None

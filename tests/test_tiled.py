@@ -303,7 +303,7 @@ def test_tile_of_no_tileset_is_refused(load: Load, monkeypatch: pytest.MonkeyPat
     later = TILESET.replace('firstgid="1"', 'firstgid="100"')
     monkeypatch.setattr(sys.modules[__name__], "TILESET", later)
 
-    with pytest.raises(ValueError, match="uses tile 3, which is in none of its tilesets"):
+    with pytest.raises(ValueError, match="'tiles' uses tile 3, which is in none of the"):
         load(tile_layer("3"))
 
 

@@ -327,6 +327,24 @@ def test_flat_shapes_of_tiles_do_not_matter(tmx: Load) -> None:
     assert corners(tmx(tiles(",".join(map(str, GIDS))), tilesets=bricks)) == PICTURE
 
 
+def test_tile_object_without_a_size_has_that_of_its_picture(tmx: Load) -> None:
+    brick, other = tmx(
+        things(
+            '<object id="1" gid="1" x="10" y="30"/>',
+            '<object id="2" gid="1" x="10" y="30" width="8" height="6"/>',
+        )
+    ).objects
+
+    assert (brick.centre, brick.half) == ((15, 5), (5, 5))
+    assert (other.centre, other.half) == ((14, 3), (4, 3))
+
+
+def test_point_may_be_rotated(tmx: Load) -> None:
+    (point,) = tmx(things('<object id="1" x="10" y="10" rotation="45"><point/></object>')).objects
+
+    assert point.is_point
+
+
 @pytest.mark.parametrize(
     ("layer", "words"),
     [
@@ -336,6 +354,13 @@ def test_flat_shapes_of_tiles_do_not_matter(tmx: Load) -> None:
             tiles(coded(gzip.compress(RAW)[:-9]), encoding="base64", compression="gzip"),
             "layer 'tiles' .*EOFError",
         ),
+        (tiles("1,1,1", encoding="csv"), "layer 'tiles' is 4 x 3 tiles large and has 3"),
+        (tiles("", encoding="csv"), "layer 'tiles' is 4 x 3 tiles large and has 0"),
+        (tiles("99," * 11 + "0", encoding="csv"), "layer 'tiles' uses tile 99, which is in none"),
+        (
+            things('<object id="7" name="n" gid="99" x="0" y="0" width="1" height="1"/>'),
+            r"object 7 \(n\) in layer 'things' uses tile 99, which is in none",
+        ),
         (
             things('<object id="7" name="n" x="0" y="0" width="9" height="9"><capsule/></object>'),
             r"object 7 \(n\) in layer 'things' is a capsule",
@@ -344,10 +369,22 @@ def test_flat_shapes_of_tiles_do_not_matter(tmx: Load) -> None:
             things('<object id="3" x="0" y="0"/>', '<object id="7" name="n" x="a" y="0"/>'),
             r"object 7 \(n\) in layer 'things' cannot be read: .*'a'",
         ),
+        (
+            things('<object id="7" name="n" gid="1" x="0" y="0" rotation="45"/>'),
+            r"object 7 \(n\) in layer 'things' is rotated by 45",
+        ),
+        (
+            things('<object id="7" name="n" x="nan" y="0"><point/></object>'),
+            r"object 7 \(n\) in layer 'things' has x=nan; it must be a finite",
+        ),
+        (
+            things('<object id="7" name="n" x="0" y="0" width="-8" height="8"/>'),
+            r"object 7 \(n\) in layer 'things' has width=-8.0; it must be zero or more",
+        ),
     ],
     ids=[
-        "zlib", "gzip", "cut gzip", "capsule",
-        "no number",
+        "zlib", "gzip", "cut gzip", "short csv", "no csv", "gid", "gid of an object", "capsule",
+        "no number", "rotated tile", "nan", "negative",
     ],
 )  # fmt: skip
 def test_damage_is_refused_by_file_layer_and_object(tmx: Load, layer: str, words: str) -> None:
@@ -362,6 +399,11 @@ def test_damage_is_refused_by_file_layer_and_object(tmx: Load, layer: str, words
     ("layer", "words"),
     [
         (json_tiles(data=GIDS, type="magic"), "layer 'tiles' cannot be read: .*type of magic"),
+        (json_tiles(data=["a"] * 12), "layer 'tiles' has 'a' for a tile"),
+        (json_tiles(data=[-1] * 12), "layer 'tiles' has -1 for a tile"),
+        (json_things(json_thing(x="a")), r"object 7 \(n\) in layer 'things' has x='a'"),
+        (json_things(json_thing(gid="a")), r"object 7 \(n\) in layer 'things' has 'a' for a tile"),
+        (json_tiles(data=GIDS, offsetx="a", offsety=0), "layer 'tiles' has offsetx='a'"),
         (json_things(None), "object None in layer 'things' cannot be read"),
         (
             json_things(json_thing(properties=[1])),
@@ -370,6 +412,11 @@ def test_damage_is_refused_by_file_layer_and_object(tmx: Load, layer: str, words
     ],
     ids=[
         "layer",
+        "gid",
+        "negative gid",
+        "number",
+        "gid of an object",
+        "offset",
         "null",
         "properties",
     ],
@@ -379,6 +426,14 @@ def test_damage_of_json_is_refused_by_file_layer_and_object(
 ) -> None:
     with pytest.raises(ValueError, match=rf"map\.tmj: {words}"):
         tmj(json_tiles(data=GIDS, name="sound"), layer)
+
+
+@pytest.mark.parametrize(
+    "layer", [json_tiles(data=[[]] * 12), json_things(json_thing(type=["a"], gid=[]), 5)]
+)
+def test_map_with_nonsense_in_it_is_refused(tmj: Load, layer: Any) -> None:
+    with pytest.raises(ValueError, match=r"map\.tmj"):
+        tmj(layer)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("zstd") is not None, reason="zstd is installed")
@@ -396,3 +451,13 @@ def test_broken_tileset_is_reported_as_its_own_fault(tmx: Load, tmp_path: Path, 
 
     with pytest.raises(ValueError, match=r"^\S*bad\.tsx is no tileset that Tiled has saved"):
         tmx(tilesets='<tileset firstgid="1" source="bad.tsx"/>')
+
+
+@pytest.mark.parametrize("size", [0, -10, '"10"'])
+def test_grid_without_a_size_is_refused(tmj: Load, tmp_path: Path, size: object) -> None:
+    tmj()
+    path = tmp_path / "map.tmj"
+    path.write_text(path.read_text().replace('"tilewidth": 10', f'"tilewidth": {size}'))
+
+    with pytest.raises(ValueError, match=r"map\.tmj: the (cells of the )?grid ha(s|ve) "):
+        tiled.load(path)
