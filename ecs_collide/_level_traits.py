@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 from ecs_collide.components import Sensor
@@ -25,6 +26,20 @@ HANDED_DOWN = (
 _NORMALS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
 
 Factory = Callable[[], object]
+
+
+def check_categories(names: object) -> None:
+    """Refuse what is no mapping of the names of categories to their bits.
+
+    Raises
+    ------
+    TypeError
+        As said.
+    """
+    if not isinstance(names, Mapping) or not all(isinstance(n, Integral) for n in names.values()):
+        raise TypeError(
+            f"categories={names!r} must map names to bits, as {{'player': 1, 'enemy': 2}}"
+        )
 
 
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -76,7 +91,7 @@ def traits_of(
     one_way = properties.get("one_way", False)
     if one_way is not False:
         side = "up" if one_way is True else one_way
-        if side not in _NORMALS:
+        if not isinstance(side, str) or side not in _NORMALS:
             right = "bool, or one of up, down, left, right: the side that is solid"
             raise _wrong(owner, "one_way", one_way, f"give it the type {right}")
         made.append(partial(OneWay, _NORMALS[side]))

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from ecs_collide._level_traits import handed_down, is_solid, traits_of
+from ecs_collide._level_traits import check_categories, handed_down, is_solid, traits_of
 from ecs_collide._levels import (
     Level,
     LevelObject,
@@ -126,10 +126,13 @@ def load(
         tile that no tileset has; a template is saved as XML and the map as JSON, or the
         reverse; a property has a value that says nothing; or an object is no upright box.
         The message names the file, and the layer and the object where it is their fault.
+    TypeError
+        `categories` is no mapping of names to numbers.
     """
     path = Path(path)
     if no_box not in ("refuse", "skip"):
         raise ValueError(f"no_box={no_box!r} must be 'refuse' or 'skip'")
+    check_categories(categories or {})
     parsed, capsules = read_map(path)
     if parsed.orientation != "orthogonal":
         raise ValueError(

@@ -409,6 +409,12 @@ def test_damage_is_refused_by_file_layer_and_object(tmx: Load, layer: str, words
             json_things(json_thing(properties=[1])),
             r"object 7 \(n\) in layer 'things' cannot be read",
         ),
+        (
+            json_things(
+                json_thing(properties=[{"name": "one_way", "type": "class", "value": {"up": True}}])
+            ),
+            r"the property one_way of object 7 \(n\) in layer 'things' is \{'up': True\}",
+        ),
     ],
     ids=[
         "layer",
@@ -419,6 +425,7 @@ def test_damage_is_refused_by_file_layer_and_object(tmx: Load, layer: str, words
         "offset",
         "null",
         "properties",
+        "class",
     ],
 )
 def test_damage_of_json_is_refused_by_file_layer_and_object(
@@ -461,3 +468,9 @@ def test_grid_without_a_size_is_refused(tmj: Load, tmp_path: Path, size: object)
 
     with pytest.raises(ValueError, match=r"map\.tmj: the (cells of the )?grid ha(s|ve) "):
         tiled.load(path)
+
+
+@pytest.mark.parametrize("categories", [["player"], {"player": "1"}])
+def test_categories_that_are_no_bits_are_refused(tmx: Load, categories: object) -> None:
+    with pytest.raises(TypeError, match=r"categories=.* must map names to bits"):
+        tmx(categories=categories)
