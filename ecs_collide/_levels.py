@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import GeneratorType
 from typing import Any, Literal
 
 import esper
@@ -44,6 +45,9 @@ class SolidBox:
     def components(self) -> tuple[object, ...]:
         """Return new components for an entity that fills the box, and is what it says."""
         return Position(*self.centre), Extents(*self.half), *(make() for make in self.traits)
+
+    def __str__(self) -> str:
+        return f"the box of tiles around {self.centre}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,7 @@ class Level:
 
             - a class, called without arguments: ``"coin": Coin``,
             - a function, called with the `LevelObject` or `SolidBox`, that returns a
-              component, several of them, or None to make no entity,
+              component, several of them in a tuple or list, or None to make no entity,
             - several classes and functions in a tuple or list,
             - None: nothing is made of this type.
 
@@ -205,14 +209,18 @@ class Level:
         Raises
         ------
         ValueError
-            A type is not in the table, or a point is to be a body and the table gives no
-            `Extents`.  Nothing has been made then.
+            A type is not in the table, a point is to be a body and the table gives no
+            `Extents`, or what the table has for a type raises, which is the cause then.
         TypeError
-            The table has something else for a type, such as a component.
+            The table has something else for a type, such as a component; or what it has
+            for a type returns something else than components, such as a class, or raises a
+            TypeError.  Nothing has been made in all these cases.
         """
         if unknown not in ("refuse", "skip"):
             raise ValueError(f"unknown={unknown!r} must be 'refuse' or 'skip'")
-        table = table or {}
+        table = {} if table is None else table
+        if not isinstance(table, Mapping):
+            raise TypeError(f"table={table!r} must map types to classes and functions")
         plan: list[tuple[SolidBox | LevelObject, list[object]]] = []
         things: tuple[SolidBox | LevelObject, ...] = (*self.solids, *self.objects)
         for thing in things:
@@ -244,6 +252,7 @@ def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None
     """Return the components that an entry of a table makes, or None for no entity."""
     if entry is None:
         return None
+    what = f"what the table has for {thing.type!r}, for {thing},"
     made: list[object] = []
     makers = tuple(entry) if isinstance(entry, (tuple, list)) else (entry,)
     for make in makers:
@@ -252,10 +261,20 @@ def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None
                 f"the table has {make!r} for {thing.type!r}; it must have classes and functions, "
                 "as each entity gets components of its own: lambda thing: Component(...)"
             )
-        parts = make() if isinstance(make, type) else make(thing)
+        try:
+            parts = make() if isinstance(make, type) else make(thing)
+            if isinstance(parts, GeneratorType):
+                parts = list(parts)
+        except Exception as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{what} cannot be made: {error!r}") from error
         if parts is None:
             return None
-        made += parts if isinstance(parts, (tuple, list)) else (parts,)
+        # Exactly these: a component may be a named tuple.
+        made += parts if type(parts) in (tuple, list) else (parts,)
+    for part in made:
+        if isinstance(part, type) or type(part).__module__ == "builtins":
+            raise TypeError(f"{what} is {part!r}, which is no component; return Coin(), not Coin")
     return made
 
 

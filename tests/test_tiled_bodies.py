@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import esper
 import pytest
@@ -236,6 +236,13 @@ class Worth:
         self.points = points
 
 
+class Place(NamedTuple):
+    """A component that is a tuple too."""
+
+    row: int
+    column: int
+
+
 @pytest.mark.parametrize(
     ("entry", "types"),
     [
@@ -244,9 +251,13 @@ class Worth:
         (lambda coin: Worth(coin.properties["worth"]), {Worth}),
         (lambda coin: [Coin(), ec.Sensor()], {Coin, ec.Sensor}),
         ([Coin, lambda coin: (ec.Velocity(0, 0), ec.Stop())], {Coin, ec.Velocity, ec.Stop}),
+        (lambda coin: (part() for part in (Coin, ec.Stop)), {Coin, ec.Stop}),
+        (lambda coin: Place(1, 2), {Place}),
     ],
-    ids=["class", "classes", "function", "function of several", "mixed"],
-)
+    ids=[
+        "class", "classes", "function", "function of several", "mixed", "generator", "named tuple",
+    ],
+)  # fmt: skip
 def test_table_gives_each_type_its_components(
     load: Load, world: str, entry: Any, types: set[type]
 ) -> None:
@@ -274,6 +285,47 @@ def test_component_in_the_table_is_refused(load: Load, world: str, entry: Any) -
 
     with pytest.raises(TypeError, match=r"the table has .* for 'coin'; .* lambda thing: Component"):
         level.create({"coin": entry})
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (lambda coin: (ec.Sensor, Coin()), "Sensor'>, which is no component"),
+        (lambda coin: [Sized], "Sized'>, which is no component"),
+        (lambda coin: 5, "5, which is no component"),
+        (lambda coin: [None], "None, which is no component"),
+        (lambda coin: {"worth": 5}, "'worth': 5}, which is no component"),
+        (lambda coin: lambda: Coin(), "<lambda> .*, which is no component"),
+        (ec.Position, "missing 2 required"),
+        ((Coin, lambda: Coin()), "takes 0 positional arguments"),
+    ],
+    ids=["class", "abstract", "number", "None", "dict", "function", "constructor", "no argument"],
+)
+def test_what_is_no_component_is_refused_with_type_and_object(
+    load: Load, world: str, entry: Any, words: str
+) -> None:
+    level = load(tiles("1...", solid=True), objects(thing(type="coin")))
+
+    with pytest.raises(TypeError, match=rf"'coin', for object 7 .* in layer 'things', .*{words}"):
+        level.create({"coin": entry})
+    assert list(esper.get_component(ec.Position)) == []
+
+
+def test_error_of_a_function_of_the_table_names_type_and_object(load: Load, world: str) -> None:
+    level = load(tiles("1..."), objects(thing(type="coin")), tile={1: {"solid": True, "type": "w"}})
+
+    with pytest.raises(
+        ValueError, match=r"'coin', for object 7 .* made: KeyError\('worth'\)"
+    ) as info:
+        level.create({"coin": lambda coin: Worth(coin.properties["worth"])})
+    assert isinstance(info.value.__cause__, KeyError)
+    with pytest.raises(ValueError, match=r"'w', for the box of tiles around \(5.0, 25.0\), .*Key"):
+        level.create({"coin": None, "w": lambda wall: Worth(wall.properties["worth"])})
+
+
+def test_table_that_is_no_mapping_is_refused(load: Load) -> None:
+    with pytest.raises(TypeError, match=r"table=.* must map types"):
+        load().create([("coin", Coin)])  # type: ignore[arg-type]
 
 
 def test_component_of_the_table_comes_before_that_of_the_properties(load: Load, world: str) -> None:
