@@ -37,7 +37,7 @@ def load(
     path : str or Path
         The project; levels in files of their own are found beside it.
     level : str
-        Its name in LDtk; may be left out where there is only one.
+        Its name in LDtk, in whichever world; may be left out where there is only one.
     cells : mapping
         What the cells of IntGrid layers are, by the name of their value, or its number
         where it has none: the properties of `ecs_collide.tiled.load`, as
@@ -59,7 +59,9 @@ def load(
     path = Path(path)
     try:
         project = json.loads(path.read_text("utf-8"))
-        by_name = {found["identifier"]: found for found in project["levels"]}
+        levels = [*project["levels"]]
+        levels += [found for world in project.get("worlds") or () for found in world["levels"]]
+        by_name = {found["identifier"]: found for found in levels}
         if level is None and len(by_name) == 1:
             (level,) = by_name
         if level not in by_name:

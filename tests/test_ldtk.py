@@ -154,3 +154,21 @@ def test_file_that_is_no_project_is_refused(tmp_path: Path, text: str) -> None:
         ldtk.load(path, "Cellar")
     with pytest.raises(FileNotFoundError):
         ldtk.load(tmp_path / "nowhere.ldtk")
+
+
+def test_levels_of_several_worlds_are_found(save: Save) -> None:
+    path = save(Cellar=[cells("1000 0000 0000")])
+    project = json.loads(path.read_text())
+    cellar, project["levels"] = project["levels"], []
+    attic = [{**cellar[0], "identifier": "Attic"}]
+    project["worlds"] = [{"identifier": "W", "levels": cellar}]
+    path.write_text(json.dumps(project))
+
+    assert boxes(ldtk.load(path)) == [((5, 25), (5, 5), "walls")]
+
+    project["worlds"].append({"identifier": "V", "levels": attic})
+    path.write_text(json.dumps(project))
+
+    assert boxes(ldtk.load(path, "Attic")) == [((5, 25), (5, 5), "walls")]
+    with pytest.raises(ValueError, match=r"no level None; it has \['Attic', 'Cellar'\]"):
+        ldtk.load(path)
