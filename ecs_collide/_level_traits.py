@@ -42,6 +42,23 @@ def check_categories(names: object) -> None:
         )
 
 
+def check_names(properties: object, argument: str) -> None:
+    """Refuse what is no mapping, or has a name that means nothing to `traits_of`.
+
+    Raises
+    ------
+    TypeError
+        It is no mapping.
+    ValueError
+        It has another name than those of `HANDED_DOWN`.
+    """
+    if not isinstance(properties, Mapping):
+        raise TypeError(f"{argument} is {properties!r}; it must be a mapping of properties")
+    for name in properties:
+        if name not in HANDED_DOWN:
+            raise ValueError(f"{argument} says {name!r}; what it can say is {list(HANDED_DOWN)}")
+
+
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what a layer hands down: what it says itself, else what is said above it."""
     said = {name: value for name, value in (own or {}).items() if name in HANDED_DOWN}

@@ -12,14 +12,25 @@ and are named by their `iid`, so that references lead to them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ecs_collide._level_traits import is_solid, traits_of
-from ecs_collide._levels import Level, LevelObject, SolidBox, rectangles, singles
+from ecs_collide._level_traits import check_categories, check_names, is_solid, traits_of
+from ecs_collide._levels import (
+    Level,
+    LevelObject,
+    SolidBox,
+    check_numbers,
+    rectangles,
+    singles,
+)
 
 __all__ = ["Level", "LevelObject", "SolidBox", "load"]
+
+# The values of each IntGrid layer by their numbers; the layers by their uid.
+_Values = dict[int, dict[int, dict[str, Any]]]
 
 
 def load(
@@ -53,43 +64,72 @@ def load(
     FileNotFoundError
         The project or the level's own file is missing.
     ValueError
-        The file is no project, there is no such level, `cells` names a value that is
-        not there, or a property has a value that says nothing.
+        The file is no project, or a part of it is damaged; there is no such level; `cells`
+        names a value that is not there, or a property that does not exist; or a property
+        has a value that says nothing.  The message names the file, or the argument.
+    TypeError
+        `cells` or `categories` is no mapping, or one of other things.
     """
-    path = Path(path)
-    try:
-        project = json.loads(path.read_text("utf-8"))
+    file = Path(path)
+    cells = {} if cells is None else cells
+    if not isinstance(cells, Mapping):
+        raise TypeError(f"cells={cells!r} must map the names of values to properties")
+    for name, properties in cells.items():
+        check_names(properties, f"cells[{name!r}]")
+    check_categories(categories or {})
+
+    project = _content(file)
+    with _no_project(file):
         levels = [*project["levels"]]
         levels += [found for world in project.get("worlds") or () for found in world["levels"]]
-        by_name = {found["identifier"]: found for found in levels}
-        if level is None and len(by_name) == 1:
-            (level,) = by_name
-        if level not in by_name:
-            raise ValueError(f"{path} has no level {level!r}; it has {sorted(by_name)}")
-        raw = by_name[level]
-        if raw.get("externalRelPath"):
-            raw = json.loads((path.parent / raw["externalRelPath"]).read_text("utf-8"))
+        names = [found["identifier"] for found in levels]
         values = {
             layer["uid"]: {value["value"]: value for value in layer.get("intGridValues", ())}
             for layer in project["defs"]["layers"]
         }
-        names = {_name(values, uid, number) for uid in values for number in values[uid]}
-        for name in cells or ():
-            if name not in names:
-                raise ValueError(f"cells names {name!r}; {path} has the values {sorted(names)}")
-        return _read(raw, values, cells or {}, merge, categories or {})
-    except (LookupError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        known = {_name(values, uid, number) for uid in values for number in values[uid]}
+    if level is None and len(names) == 1:
+        (level,) = names
+    if names.count(level) != 1:
+        found = "several levels" if level in names else "no level"
+        raise ValueError(f"{file} has {found} {level!r}; it has {sorted(map(str, names))}")
+    for name in cells:
+        if name not in known:
+            raise ValueError(f"cells names {name!r}; {file} has the values {sorted(known)}")
+    raw = levels[names.index(level)]
+    with _no_project(file):
+        own_file = file.parent / (raw.get("externalRelPath") or file.name)
+    if own_file != file:
+        raw = _content(own_file)
+    with _no_project(own_file):
+        return _read(raw, values, cells, merge, categories or {})
+
+
+@contextmanager
+def _no_project(path: Path) -> Iterator[None]:
+    """Raise whatever is wrong with a file as a ValueError that names it."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
+        if type(error) is ValueError:  # not one of JSON or of UTF-8
+            raise ValueError(f"{path}: {error}") from error
         raise ValueError(f"{path} is no project that LDtk has saved: {error!r}") from error
 
 
-def _name(values: dict[int, dict[int, dict[str, Any]]], uid: int, number: int) -> str:
+def _content(path: Path) -> Any:
+    """Return what is in a file."""
+    with _no_project(path):
+        return json.loads(path.read_bytes())
+
+
+def _name(values: _Values, uid: int, number: int) -> str:
     """Return what a value of an IntGrid layer is called."""
     return values[uid].get(number, {}).get("identifier") or str(number)
 
 
 def _read(
     raw: dict[str, Any],
-    values: dict[int, dict[int, dict[str, Any]]],
+    values: _Values,
     cells: Mapping[str, Mapping[str, Any]],
     merge: bool,
     categories: Mapping[str, int],
@@ -100,20 +140,16 @@ def _read(
     objects: list[LevelObject] = []
     for layer in reversed(raw["layerInstances"]):  # the file begins with what is in front
         x, y, grid = layer["__pxTotalOffsetX"], layer["__pxTotalOffsetY"], layer["__gridSize"]
-        taken: dict[str, set[tuple[int, int]]] = {}
-        for place, value in enumerate(layer["intGridCsv"]):
-            if value:
-                name = _name(values, layer["layerDefUid"], value)
-                row, column = divmod(place, layer["__cWid"])
-                taken.setdefault(name, set()).add((column, row))
-        for name, found in taken.items():
+        where = f"layer {layer['__identifier']!r}"
+        check_numbers(where, x=x, y=y, width=grid)
+        for name, taken in _taken(layer, values, where).items():
             properties = dict(cells.get(name, {}))
-            owner = f"cell {name!r} in layer {layer['__identifier']!r}"
+            owner = f"cell {name!r} in {where}"
             if is_solid(properties, owner) is False:
                 continue
             properties.pop("solid", None)
             traits = traits_of(properties, owner, categories)
-            for column, row, n_columns, n_rows in (rectangles if merge else singles)(found):
+            for column, row, n_columns, n_rows in (rectangles if merge else singles)(taken):
                 half = (n_columns * grid / 2, n_rows * grid / 2)
                 centre = (x + column * grid + half[0], height - (y + row * grid + half[1]))
                 solids.append(SolidBox(centre, half, name, properties, traits))
@@ -122,17 +158,35 @@ def _read(
             asked = {name: value for name, value in fields.items() if value is not None}
             called = f"entity {thing['__identifier']} ({thing['iid']})"
             (left, top), (pivot_x, pivot_y) = thing["px"], thing["__pivot"]
+            wide, high = thing["width"], thing["height"]
+            check_numbers(called, x=left, y=top, width=wide, height=high)
             centre = (
-                x + left + (0.5 - pivot_x) * thing["width"],
-                height - (y + top + (0.5 - pivot_y) * thing["height"]),
+                x + left + (0.5 - pivot_x) * wide,
+                height - (y + top + (0.5 - pivot_y) * high),
             )
-            half = (thing["width"] / 2, thing["height"] / 2)
             objects.append(
                 LevelObject(
                     len(objects) + 1, thing["iid"], thing["__identifier"], layer["__identifier"],
-                    centre, half, fields, 0, traits_of(asked, called, categories),
+                    centre, (wide / 2, high / 2), fields, 0, traits_of(asked, called, categories),
                     bool(is_solid(asked, called)),
                 )
             )  # fmt: skip
     says = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
     return Level((float(raw["pxWid"]), height), tuple(solids), tuple(objects), says, raw)
+
+
+def _taken(layer: dict[str, Any], values: _Values, where: str) -> dict[str, set[tuple[int, int]]]:
+    """Return the columns and rows of a layer's cells by the names of their values."""
+    grid, n_columns, n_rows = layer["intGridCsv"], layer["__cWid"], layer["__cHei"]
+    # Layers of other kinds have none.
+    if len(grid) != n_columns * n_rows and (grid or layer.get("__type") == "IntGrid"):
+        raise ValueError(f"{where} is {n_columns} x {n_rows} cells large and has {len(grid)}")
+    uid = layer["layerDefUid"]
+    if any(grid) and uid not in values:
+        raise ValueError(f"{where} is made after a layer {uid}, which the project does not define")
+    taken: dict[str, set[tuple[int, int]]] = {}
+    for place, value in enumerate(grid):
+        if value:
+            row, column = divmod(place, n_columns)
+            taken.setdefault(_name(values, uid, value), set()).add((column, row))
+    return taken

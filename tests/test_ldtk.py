@@ -172,3 +172,85 @@ def test_levels_of_several_worlds_are_found(save: Save) -> None:
     assert boxes(ldtk.load(path, "Attic")) == [((5, 25), (5, 5), "walls")]
     with pytest.raises(ValueError, match=r"no level None; it has \['Attic', 'Cellar'\]"):
         ldtk.load(path)
+
+    project["worlds"].append({"identifier": "U", "levels": attic})
+    path.write_text(json.dumps(project))
+
+    with pytest.raises(ValueError, match="several levels 'Attic'"):
+        ldtk.load(path, "Attic")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"cells": {"walls": True}}, TypeError, r"cells\['walls'\] is True; .* a mapping"),
+        ({"cells": {"walls": None}}, TypeError, r"cells\['walls'\] is None; .* a mapping"),
+        ({"cells": ["walls"]}, TypeError, r"cells=\['walls'\] must map"),
+        (
+            {"cells": {"walls": {"oneway": True}}},
+            ValueError,
+            r"cells\['walls'\] says 'oneway'; .* 'one_way'",
+        ),
+        ({"categories": {"red": "4"}}, TypeError, "categories=.* must map names to bits"),
+    ],
+    ids=["bool", "None", "list", "misspelt", "categories"],
+)
+def test_wrong_argument_is_not_blamed_on_the_file(
+    save: Save, options: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    path = save(Cellar=[cells("1000 0000 0000")])
+
+    with pytest.raises(error, match=rf"^{words}"):
+        ldtk.load(path, **options)
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xe4", b"[]"], ids=["json", "latin", "list"])
+def test_broken_file_of_a_level_is_reported_under_its_own_name(save: Save, content: bytes) -> None:
+    path = save(True, Cellar=[])
+    path.with_name("Cellar.ldtkl").write_bytes(content)
+
+    with pytest.raises(ValueError, match=r"^\S*Cellar\.ldtkl is no project that LDtk has saved"):
+        ldtk.load(path)
+
+
+@pytest.mark.parametrize("name", ["levels", "pxHei", "externalRelPath"])
+def test_project_with_nonsense_in_it_is_refused(save: Save, name: str) -> None:
+    path = save(Cellar=[])
+    project = json.loads(path.read_text())
+    project["levels"][0][name] = [1]
+    path.write_text(json.dumps(project | {"levels": 5} if name == "levels" else project))
+
+    with pytest.raises(ValueError, match=r"world\.ldtk is no project that LDtk has saved"):
+        ldtk.load(path)
+
+
+def test_text_that_is_not_utf_8_is_refused_with_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "latin.ldtk"
+    path.write_bytes('{"levels": ["Höhle"]}'.encode("latin-1"))
+
+    with pytest.raises(ValueError, match=r"latin\.ldtk is no project .*Unicode"):
+        ldtk.load(path)
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        (cells("1", __cWid=0), "layer 'Grid' is 0 x 3 cells large and has 1"),
+        (cells("1000 0000"), "layer 'Grid' is 4 x 3 cells large and has 8"),
+        (cells("", __type="IntGrid"), "layer 'Grid' is 4 x 3 cells large and has 0"),
+        (cells("1000 0000 0000", layerDefUid=77), "layer 'Grid' is made after a layer 77"),
+        (cells("1000 0000 0000", __gridSize=-1), "layer 'Grid' has width=-1"),
+        (
+            layer("Things", entityInstances=[entity("Door", (1, 2), width=-5)]),
+            r"entity Door \(Door \(1, 2\)\) has width=-5; it must be zero or more",
+        ),
+        (
+            layer("Things", entityInstances=[entity("Door", (1, 2)) | {"px": ["a", 2]}]),
+            r"entity Door \(Door \(1, 2\)\) has x='a'; it must be a finite number",
+        ),
+    ],
+    ids=["width", "short", "empty", "layer", "grid", "size", "text"],
+)
+def test_damaged_layer_is_refused_by_name(save: Save, layer: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=rf"world\.ldtk: {words}"):
+        ldtk.load(save(Cellar=[layer]))
