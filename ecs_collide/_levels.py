@@ -209,12 +209,14 @@ class Level:
         Raises
         ------
         ValueError
-            A type is not in the table, a point is to be a body and the table gives no
-            `Extents`, or what the table has for a type raises, which is the cause then.
+            A type is not in the table, or a point is to be a body and the table gives no
+            `Extents`.
         TypeError
             The table has something else for a type, such as a component; or what it has
-            for a type returns something else than components, such as a class, or raises a
-            TypeError.  Nothing has been made in all these cases.
+            for a type returns something else than components, such as a class.
+        Exception
+            Whatever the classes and functions of the table raise, with a note that names the
+            type and the thing.  In all these cases nothing has been made.
         """
         if unknown not in ("refuse", "skip"):
             raise ValueError(f"unknown={unknown!r} must be 'refuse' or 'skip'")
@@ -266,8 +268,8 @@ def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None
             if isinstance(parts, GeneratorType):
                 parts = list(parts)
         except Exception as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"{what} cannot be made: {error!r}") from error
+            error.add_note(f"{what} cannot be made")
+            raise
         if parts is None:
             return None
         # Exactly these: a component may be a named tuple.
