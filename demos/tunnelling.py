@@ -55,18 +55,17 @@ class Sampled:
 
     def step(self) -> None:
         """Move by a step, in parts, and stop what overlaps the wall after one."""
-        for _ in range(self.parts):
-            self.x += np.where(self.flies, self.speed / self.parts, 0.0)
+        places = np.add.accumulate([self.x] + [self.speed / self.parts] * self.parts)[1:]
+        boxes = np.stack([places.ravel(), np.zeros(places.size)], axis=1)
+        hits = ec.overlaps(boxes - HALF, boxes + HALF, (WALL[0], -1.0), (WALL[1], 1.0))
+        for x, overlaps in zip(places, hits.reshape(places.shape), strict=True):
+            gone = self.flies & ~overlaps & (x > WIDTH)
             self.n_tests += int(self.flies.sum())
-            lows = np.stack([self.x - HALF, np.zeros(N)], axis=1)
-            highs = np.stack([self.x + HALF, np.ones(N)], axis=1)
-            hit = ec.overlaps(lows, highs, (WALL[0], 0.0), (WALL[1], 1.0)) & self.flies
-            self.flies &= ~hit
-            self.n_hits += int(hit.sum())
-            self.seen.append(np.where(self.flies | hit, self.x, np.nan))
-            gone = self.flies & (self.x > WIDTH)
-            self.flies &= ~gone
+            self.n_hits += int((self.flies & overlaps).sum())
             self.n_misses += int(gone.sum())
+            self.x = np.where(self.flies, x, self.x)
+            self.seen.append(np.where(self.flies, x, np.nan))
+            self.flies = self.flies & ~overlaps & ~gone
 
 
 class Tunnelling(Scene):
