@@ -2,7 +2,8 @@
 
 `Space.snapshot` holds all that is the library's.  What is a demo's own, such as the
 score, the wait of a gun or the dice of the bot, is found by going through everything
-that can be reached from the scene, the processors and the components.
+that can be reached from the scene, the processors and the components.  Where that comes
+to something of which it is not known how to bring it back, nothing is remembered.
 """
 
 from __future__ import annotations
@@ -10,6 +11,10 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import is_dataclass
+from enum import Enum
+from pathlib import PurePath
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import esper
@@ -18,15 +23,27 @@ import numpy as np
 import ecs_collide as ec
 from demos._scene import Scene
 
+LIBRARY = "ecs_collide."
+# What is what it is, or holds only what is looked at by itself.
+PLAIN: tuple[type, ...] = (
+    *(type, str, bytes, int, float, complex, type(None), Enum, PurePath, range, tuple, frozenset),
+    *(np.generic, np.dtype, ModuleType, BuiltinFunctionType, MethodType),
+)
+
 
 class Memory:
     """Remembers a scene at some steps, within one process.
 
-    Objects are put right in place: whoever holds one still holds the same.
-    Closures and generators are beyond it, and what other packages keep.
+    Objects are put right in place: whoever holds one still holds the same.  An
+    object of a demo's may have a method `remember` that says how: it returns a
+    function that makes the object what it is now, or None if there is none.
+
+    Closures and generators are beyond it, and what other packages keep.  A scene
+    that can reach one is not remembered, nor one that `counts_work`.
     """
 
     def __init__(self, scene: Scene) -> None:
+        self.obstacle: type | None = None
         self._scene = scene
         self._packages = {"demos", type(scene).__module__.partition(".")[0]}
         self._components: list[Any] = []  # as snapshots number them
@@ -47,7 +64,7 @@ class Memory:
     def know(self, kinds: Iterable[type]) -> None:
         """Let snapshots hold components of these types from now on."""
         # Those of the library, characters too, are held without being told.
-        new = {kind for kind in kinds if not kind.__module__.startswith("ecs_collide.")}
+        new = {kind for kind in kinds if not kind.__module__.startswith(LIBRARY)}
         for kind in sorted(
             new - self._kinds, key=lambda kind: (kind.__module__, kind.__qualname__)
         ):
@@ -56,15 +73,22 @@ class Memory:
             self._kinds.add(kind)
 
     def take(self, step: int) -> None:
-        """Remember how everything is now."""
+        """Remember how everything is now; if that cannot be, `obstacle` is of what type."""
+        if self._scene.counts_work:
+            return
         components: list[Any] = []
         for entity in esper.get_entities():
             components += esper.components_for_entity(entity)
         self.know({type(component) for component in components})
         found = [component for component in components if type(component) in self._kinds]
-        data = self._scene.space.snapshot()
         processors = list(getattr(esper, "_processors", []))
-        self._moments[step] = data, self._survey([self._scene, *processors, *found])
+        held = {id(component) for component in components} - set(map(id, found))
+        try:
+            contents = self._survey([self._scene, *processors, *found], held)
+        except _StrangeError as strange:
+            self.obstacle = strange.kind
+            return
+        self._moments[step] = self._scene.space.snapshot(), contents
 
     def bring_back(self, step: int) -> None:
         """Make everything what it was when a step was remembered."""
@@ -86,30 +110,37 @@ class Memory:
     def _numbered(self, data: bytes) -> Any:
         return self._components[int.from_bytes(data, "little")]
 
-    def _survey(self, roots: list[Any]) -> list[tuple[Any, Any]]:
-        """Return everything that may change and can be reached, with what is in it now."""
+    def _survey(self, roots: list[Any], held: Iterable[int] = ()) -> list[tuple[Any, Any]]:
+        """Return everything that may change and can be reached, with what is in it now.
+
+        But for what the snapshot holds: `held` are the ids of those objects.
+        """
         found: list[tuple[Any, Any]] = []
-        seen: set[int] = set()
+        seen = set(held)
         waiting = list(roots)
         while waiting:
             thing = waiting.pop()
-            if id(thing) in seen or isinstance(thing, (type, str, bytes, int, float)):
+            if id(thing) in seen:
                 continue
             seen.add(id(thing))
             content = self._content(thing)
             if content is not None:
                 found.append((thing, content))
             if isinstance(thing, dict) or isinstance(content, dict):
-                held = thing if isinstance(thing, dict) else content
-                waiting += [*held.keys(), *held.values()]
+                inside = thing if isinstance(thing, dict) else content
+                waiting += [*inside.keys(), *inside.values()]
             elif isinstance(thing, (list, tuple, set, frozenset, deque)):
                 waiting += thing
-            elif hasattr(thing, "__self__"):
+            elif isinstance(thing, (MethodType, BuiltinFunctionType)):
                 waiting.append(thing.__self__)
+            elif _is_frozen(thing) and not _is_of_library(thing):  # of which levels are
+                waiting += _fields(thing).values()
         return found
 
     def _content(self, thing: Any) -> Any:
         """Return what is in a thing, as a copy; None where that never changes."""
+        if isinstance(thing, PLAIN) or _is_frozen(thing):
+            return None
         if isinstance(thing, (dict, list, set, deque)):
             return thing.copy()
         if isinstance(thing, np.ndarray):
@@ -118,16 +149,47 @@ class Memory:
             return thing.getstate()
         if isinstance(thing, np.random.Generator):
             return (thing.bit_generator.state,)
-        if isinstance(thing, ec.FixedStep) or self._is_own(thing):
-            return _fields(thing)
-        return None
+        if callable(getattr(thing, "remember", None)):
+            content = thing.remember()
+        elif isinstance(thing, ec.FixedStep) or self._is_own(thing):
+            content = _fields(thing)
+        elif _is_held(thing):
+            return None
+        else:
+            content = None
+        if content is None:
+            raise _StrangeError(type(thing))
+        return content
 
     def _is_own(self, thing: Any) -> bool:
         """Tell whether a thing is an object of the demo's, or a component that it made."""
         kind = type(thing)
-        if isinstance(thing, tuple):
-            return False
         return kind in self._kinds or kind.__module__.partition(".")[0] in self._packages
+
+
+class _StrangeError(Exception):
+    """A thing of this type cannot be brought back."""
+
+    def __init__(self, kind: type) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def _is_held(thing: Any) -> bool:
+    """Tell whether the snapshot has all of a thing, or it never changes."""
+    if isinstance(thing, FunctionType):
+        return thing.__closure__ is None
+    return _is_of_library(thing) and isinstance(thing, (ec.Space, esper.Processor))
+
+
+def _is_of_library(thing: Any) -> bool:
+    return type(thing).__module__.startswith(LIBRARY)
+
+
+def _is_frozen(thing: Any) -> bool:
+    """Tell whether a thing is of a dataclass whose fields cannot be set."""
+    kind = type(thing)
+    return is_dataclass(kind) and bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
 
 
 def _fields(thing: Any) -> dict[str, Any]:
@@ -143,7 +205,9 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 def _put_back(thing: Any, content: Any) -> None:
     """Let a thing have what was in it, without becoming another."""
-    if isinstance(thing, (dict, set)):
+    if callable(content):
+        content()
+    elif isinstance(thing, (dict, set)):
         thing.clear()
         thing.update(content)
     elif isinstance(thing, (list, deque)):

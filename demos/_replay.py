@@ -181,6 +181,7 @@ class Player:
         self._world = f"replay {next(_numbers)} of {recording.name}"
         self._before = esper.current_world
         self._kinds: set[type] = set()
+        self._furthest = 0  # step that was compared with the recording
         self.rebuild()
 
     @property
@@ -231,33 +232,44 @@ class Player:
         return self.scene.space.state_hash() == expected
 
     def _compare(self) -> None:
+        self._furthest = max(self._furthest, self.position)
         late = self.first_difference is None or self.position < self.first_difference
         if late and not self.is_as_recorded():
             self.first_difference = self.position
 
     def seek(self, position: int) -> None:
-        """Go to the end of a step: back to one that is remembered, and forwards from there.
+        """Go to the end of a step.
 
-        Where the demo keeps something that could not be remembered, and the
-        scene is therefore not what it was, the run is played anew from its beginning.
+        Forwards step by step; else to the last one before it that is remembered, and on
+        from there.  Where none is, or what was remembered leads to anything but what
+        was recorded, the run is played anew from its beginning.
         """
         position = min(max(position, 0), self.n_steps)
-        known = [step for step in self._memory.steps if step <= position]
-        came_back = position < self.position or bool(known and known[-1] > self.position)
-        if came_back and not known:  # before the first step that is remembered
+        known = max((step for step in self._memory.steps if step <= position), default=-1)
+        elsewhere = position < self.position or known > self.position
+        if elsewhere and (known < 0 or not self._recall(known, position)):
             self.rebuild()
-        elif came_back:
-            self._memory.bring_back(known[-1])
-            self.position = known[-1]
-        difference = self.first_difference
-        self._compare()
+            while self.position < min(position, self._furthest):
+                self._do_step()  # it was compared before
+            self._compare()
         while self.position < position:
             self.step()
-        if came_back and self.first_difference != difference:
-            self.first_difference = difference
-            self.rebuild()
+
+    def _recall(self, known: int, position: int) -> bool:
+        """Go to a step by way of one that is remembered; return whether that went well."""
+        difference = self.first_difference
+        try:
+            self._memory.bring_back(known)
+            self.position = known
+            self._compare()
             while self.position < position:
                 self.step()
+        except Exception:  # of a demo of which not all was brought back
+            is_well = False
+        else:
+            is_well = self.first_difference == difference
+        self.first_difference = difference
+        return is_well
 
     def verify(self, progress: Callable[[range], Any] = iter) -> int | None:
         """Play all of it from the start; return the first step that differs, or None.

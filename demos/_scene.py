@@ -200,6 +200,9 @@ class Scene:
     help: ClassVar[str] = ""  # the keys, in one line
     sky: ClassVar[tuple[Colour, Colour]] = ((18, 20, 30), (10, 11, 18))  # top, bottom
     sheet: ClassVar[Sheet] = SHEET
+    # Whether it adds up `Space.stats`.  A space that was taken back to a snapshot does the same
+    # with other work, so that a replay of such a scene goes back by playing from the beginning.
+    counts_work: ClassVar[bool] = False
 
     def __init__(
         self,

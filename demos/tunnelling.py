@@ -73,6 +73,7 @@ class Tunnelling(Scene):
 
     title = "tunnelling"
     seconds = 8.0
+    counts_work = True
 
     def __init__(self, space: ec.Space, seed: int) -> None:
         size = (WIDTH, 3 * (BAND + GAP) + 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 import ecs_collide as ec
 from demos import __main__ as runner
-from demos import _replay, arena
+from demos import _replay, arena, tree
 from demos._memory import Memory
 from demos._replay import Player, Recording, RecordingError, Tape
 from demos._scene import Scene
@@ -226,7 +227,7 @@ def test_what_cannot_be_remembered_is_played_from_the_beginning(
     world: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recording = record_platformer(STEPS)
-    monkeypatch.setattr(Memory, "_survey", lambda self, roots: [])  # nothing but the space
+    monkeypatch.setattr(Memory, "_survey", lambda *_: [])  # nothing but the space
     player = Player(recording)
     player.seek(player.n_steps)
     starts: list[int] = []
@@ -241,6 +242,96 @@ def test_what_cannot_be_remembered_is_played_from_the_beginning(
     assert starts
     assert player.first_difference is None
     player.close()
+
+
+def look(scene: Scene) -> dict[str, object]:
+    """Return all that can be seen of a scene."""
+    quads = scene.quads()
+    return {
+        "boxes": [part.tobytes() for part in scene.boxes()],
+        "quads": None if quads is None else [part.tobytes() for part in quads],
+        "labels": scene.labels(),
+        "report": scene.report(),
+        "status": scene.status(),
+        "claims": scene.claims(),
+        "camera": scene.camera(),
+        "counts": (scene.n_steps, scene.n_collisions, scene.n_contacts),
+    }
+
+
+@pytest.mark.parametrize("name", runner.names())
+def test_every_demo_shows_what_the_run_showed_however_one_comes_to_a_step(
+    world: str, name: str
+) -> None:
+    if name == "platformer":
+        need("pytiled_parser")
+    n_steps = 320 if ec.COMPILED else 75
+    options = {"seed": 5, **({"n": 60} if name == "arena" else {})}
+    chance = random.Random(name)
+    places = [chance.randrange(n_steps + 1) for _ in range(12)]
+    places += [n_steps, n_steps - 1, n_steps - 70, n_steps - 10, 1]
+    scene = importlib.import_module(f"demos.{name}").build(**options)
+    tape = Tape(scene, name, options)
+    seen = {0: look(scene)}
+    for step in range(1, n_steps + 1):
+        if step % 20 == 1:
+            scene.keys.bot = step % 140 < 70
+            for key in ("left", "right", "up", "down", "jump", "shoot"):
+                setattr(scene.keys, key, chance.random() < 0.4)
+        tape.step()
+        if step in places:
+            seen[step] = look(scene)
+    player = Player(tape.recording())
+    assert player.verify() is None
+
+    for place in places:
+        player.seek(place)
+        assert look(player.scene) == seen[place]
+
+    assert player.first_difference is None
+    player.close()
+
+
+def test_steps_that_fail_after_going_back_are_played_from_the_beginning(
+    world: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = tree.build(seed=0)
+    tape = Tape(scene, "tree", {"seed": 0})
+    for _ in range(70):
+        tape.step()
+    expected = look(scene)
+    monkeypatch.setattr(Memory, "_survey", lambda *_: [])  # nothing but the space
+    player = Player(tape.recording())
+    player.seek(70)
+    with pytest.raises(ValueError, match="is in the tree already"):
+        player._memory.bring_back(60), player.scene.step()
+
+    player.seek(69)
+    player.seek(70)
+
+    assert look(player.scene) == expected
+    assert player.verdict() == "as recorded"
+    player.close()
+
+
+def test_scene_with_what_cannot_be_brought_back_is_not_remembered(world: str) -> None:
+    class Own(Scene):
+        pass
+
+    n = 0
+    scene = Own(ec.install(), (1.0, 1.0), (1.0, 1.0))
+    strange = [ec.AABBTree(), (n for n in range(3)), iter([1]), lambda: n, ec.Position(0, 0)]
+    memory = Memory(scene)
+    for thing in strange:
+        scene.thing = [thing]  # type: ignore[attr-defined]
+        memory.take(1)
+        assert memory.steps == []
+        assert memory.obstacle is type(thing)
+
+    scene.thing = (None, 1.5, np.float64(2), max, len, Path(), scene.step)  # type: ignore[attr-defined]
+    memory.take(1)
+
+    assert memory.steps == [1]
 
 
 def test_memory_puts_things_right_in_place(world: str) -> None:
