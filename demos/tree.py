@@ -7,8 +7,10 @@ is hung elsewhere.  The coloured frames are branches: every one lies inside of t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import log2
-from operator import lt
+from operator import methodcaller
 
 import esper
 import numpy as np
@@ -35,6 +37,34 @@ def build(seed: int = 0) -> TreeScene:
     return TreeScene(ec.install(), seed)
 
 
+class RepeatedTree(ec.AABBTree):
+    """A tree that a replay can take back: the same calls in the same order give the same tree.
+
+    It keeps its calls from when it is first told to `remember` something, not before.
+    """
+
+    calls: list[Callable[[ec.AABBTree], object]] | None = None
+
+    def do(self, call: Callable[[ec.AABBTree], int | None]) -> int | None:
+        """Return what a call that changes the tree returns."""
+        if self.calls is not None:
+            self.calls.append(call)
+        return call(self)
+
+    def remember(self) -> Callable[[], None] | None:
+        """Return what makes the tree what it is now; None: it is too late."""
+        if self.calls is None and not len(self):
+            self.calls = []
+        return None if self.calls is None else partial(self.repeat, self.calls.copy())
+
+    def repeat(self, calls: list[Callable[[ec.AABBTree], object]]) -> None:
+        """Begin anew, and do these calls."""
+        ec.AABBTree.__init__(self, lookahead=LOOKAHEAD)
+        self.calls = calls.copy()
+        for call in calls:
+            call(self)
+
+
 class TreeScene(Scene):
     """Boxes that bounce about, and a tree of its own in which they hang."""
 
@@ -45,10 +75,10 @@ class TreeScene(Scene):
         view = (WIDTH + 2 * EDGE, HEIGHT + 2 * EDGE + 26)
         super().__init__(space, (WIDTH, HEIGHT), view)
         self.chance = np.random.default_rng(seed)
-        self.tree = ec.AABBTree(lookahead=LOOKAHEAD)
+        self.tree = RepeatedTree(lookahead=LOOKAHEAD)
         self.boxes_in: list[int] = []
-        self.halves: dict[int, tuple[float, float]] = {}
-        self.flash: dict[int, int] = {}  # until which step
+        self.halves = np.zeros((0, 2))
+        self.flash = np.zeros(0, np.int64)  # until which step
         self.n_updates = self.n_escapes = self.n_lost = self.n_outside = self.n_wrong = 0
         self.n_checks = self.n_pairs = 0
 
@@ -63,31 +93,33 @@ class TreeScene(Scene):
         speed = self.chance.uniform(-FASTEST, FASTEST, 2)
         body = (ec.Position(*place), ec.Extents(*half), ec.Velocity(*speed), ec.Deflect())
         box = esper.create_entity(*body, ec.Filter(categories=BOXES, mask=WALLS))
-        self.halves[box] = (float(half[0]), float(half[1]))
-        self.tree.insert(box, tuple(place - half), tuple(place + half))
+        self.halves = np.vstack([self.halves, half])
+        self.tree.do(methodcaller("insert", box, tuple(place - half), tuple(place + half)))
         self.boxes_in.append(box)
-        self.flash[box] = self.n_steps + FLASH
+        self.flash = np.append(self.flash, self.n_steps + FLASH)
 
     def step(self) -> None:
         """Advance the world, and tell the tree where its boxes are now."""
         if self.n_steps % INSERT_EVERY == 0 and len(self.boxes_in) < MOST:
             self.insert()
         super().step()
-        for box in self.boxes_in:
-            x, y = esper.component_for_entity(box, ec.Position).xy
-            velocity = esper.component_for_entity(box, ec.Velocity)
-            half_x, half_y = self.halves[box]
-            low, high = (x - half_x, y - half_y), (x + half_x, y + half_y)
-            fat_low, fat_high = self.tree.fat_bounds(box)
-            is_out = any(map(lt, low, fat_low)) or any(map(lt, fat_high, high))
-            renewed = self.tree.update(box, low, high, (velocity.x * DT, velocity.y * DT))
-            self.n_lost += is_out and not renewed
-            self.n_updates += 1
-            if renewed:
-                self.n_escapes += 1
-                self.flash[box] = self.n_steps + FLASH
+        ids = np.array(self.boxes_in)
+        centres, ways = self.space.positions(ids), self.space.velocities(ids) * DT
+        lows, highs = centres - self.halves, centres + self.halves
+        before = self.fat_bounds()
+        n_renewed = self.tree.do(methodcaller("update_many", ids, lows, highs, ways))
+        is_out = ((lows < before[:, :2]) | (before[:, 2:] < highs)).any(axis=1)
+        is_new = (self.fat_bounds() != before).any(axis=1)
+        self.n_lost += int((is_out & ~is_new).sum())
+        self.n_updates += len(ids)
+        self.n_escapes += n_renewed or 0
+        self.flash[is_new] = self.n_steps + FLASH
         if self.n_steps % CHECK_EVERY == 0:
             self.check()
+
+    def fat_bounds(self) -> NDArray[np.float64]:
+        """Return left, bottom, right, top of the room in which each box hangs as it does."""
+        return np.array([self.tree.fat_bounds(box) for box in self.boxes_in]).reshape(-1, 4)
 
     def check(self) -> None:
         """Compare the tree with looking at all pairs, and its branches with each other."""
@@ -116,11 +148,11 @@ class TreeScene(Scene):
         if not len(depths):
             return walls
         frames = outlines(np.hstack([mins, maxs]), self.shades(depths), 2.0)
-        fat = np.array([np.ravel(self.tree.fat_bounds(box)) for box in self.boxes_in])
         tight = np.array([np.ravel(self.tree.bounds(box)) for box in self.boxes_in])
-        left = np.array([max(self.flash[box] - self.n_steps, 0) for box in self.boxes_in]) / FLASH
+        left = np.maximum(self.flash - self.n_steps, 0) / FLASH
         glow = np.array([(36, 40, 58)]) + left[:, None] * np.array([(140, 130, 60)])
         bodies = (150, 156, 178) + left[:, None] * np.array([(105, 99, 60)])
+        fat = self.fat_bounds()
         drawn = plain(fat, glow).joined(outlines(fat, np.minimum(glow * 1.6, 255), 1.0))
         return walls.joined(drawn, plain(tight, bodies), frames)
 

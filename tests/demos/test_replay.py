@@ -289,6 +289,7 @@ def test_every_demo_shows_what_the_run_showed_however_one_comes_to_a_step(
         assert look(player.scene) == seen[place]
 
     assert player.first_difference is None
+    assert bool(player._memory.steps) != player.scene.counts_work
     player.close()
 
 
@@ -332,6 +333,29 @@ def test_scene_with_what_cannot_be_brought_back_is_not_remembered(world: str) ->
     memory.take(1)
 
     assert memory.steps == [1]
+
+
+def test_tree_of_the_demo_keeps_its_calls_for_a_replay_alone(world: str) -> None:
+    scene = tree.build(seed=1)
+    for _ in range(5):
+        scene.step()
+
+    assert scene.tree.calls is None
+    assert scene.tree.remember() is None
+
+    fresh = tree.build(seed=1)
+    at_first = fresh.tree.remember()
+    assert at_first is not None
+    for _ in range(5):
+        fresh.step()
+    later = fresh.tree.remember()
+    branches = fresh.tree.branches()
+    assert later is not None
+    at_first()
+    assert len(fresh.tree) == 0
+    later()
+    assert all(map(np.array_equal, fresh.tree.branches(), branches))
+    assert fresh.tree.pairs().tolist() == scene.tree.pairs().tolist()
 
 
 def test_memory_puts_things_right_in_place(world: str) -> None:
