@@ -6,6 +6,7 @@ points at is asked of the space.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 
 import esper
@@ -139,15 +140,18 @@ class Gallery:
         """Show the demo that is lit, or say why it cannot be shown."""
         name = self.menu.name
         self.world = f"demo {name}"
+        self.menu.trouble = ""
         esper.switch_world(self.world)
         try:
-            scene = self.build(name)
+            self.screen.show(self.build(name))
         except ImportError as error:
             self.close()
             self.menu.trouble = f"{name}: {error}"
-            return
-        self.menu.trouble = ""
-        self.screen.show(scene)
+        except Exception as error:  # a mistake in one demo leaves the others to choose from
+            traceback.print_exc()
+            self.close()
+            what = f"{name}: {type(error).__name__}: {error}"
+            self.menu.trouble = what.partition("\n")[0]
 
     def close(self) -> None:
         """Show the menu again, and forget the demo."""

@@ -13,7 +13,7 @@ import pytest
 import ecs_collide as ec
 from demos import _menu, arena, responses
 from demos._menu import Gallery, Menu
-from demos._scene import Scene
+from demos._scene import Boxes, Scene
 from demos._window import NoScreenError
 from tests.demos.conftest import need
 from tests.demos.test_window import pixels
@@ -163,3 +163,35 @@ def test_demo_that_lacks_a_package_is_named(gallery: Gallery) -> None:
     assert gallery.menu.trouble in [label.text for label in gallery.menu.labels()]
     assert esper.current_world == _menu.WORLD
     assert isinstance(gallery.menu.space, ec.Space)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_demo_that_fails_is_named_and_the_menu_is_back(
+    gallery: Gallery, late: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pyglet.window import key
+
+    class Late(arena.Arena):
+        def backdrop(self) -> Boxes:
+            raise ZeroDivisionError("of nothing\nat all")
+
+    def fail(name: str) -> Scene:
+        scene = arena.build(n=3)
+        if not late:
+            raise ZeroDivisionError("of nothing\nat all")
+        scene.__class__ = Late
+        return scene
+
+    gallery.build = fail
+    press(gallery, key.ENTER)
+
+    assert gallery.is_open
+    assert esper.current_world == _menu.WORLD
+    assert "demo one" not in esper.list_worlds()
+    assert gallery.menu.trouble == "one: ZeroDivisionError: of nothing"
+    assert "in fail" in capsys.readouterr().err or late
+    gallery.screen.draw()
+    gallery.build = build
+    press(gallery, key.ENTER)
+    assert isinstance(gallery.screen.scene, responses.Responses)
+    assert gallery.menu.trouble == ""
