@@ -8,9 +8,8 @@ whether a replay does what the run did.
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
-import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from itertools import count
@@ -95,25 +94,39 @@ class Recording:
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
                 says = json.loads(parts["about"].tobytes())
-                inputs, hashes = parts["inputs"], parts["hashes"]
-            if says["format"] != FORMAT:
-                raise RecordingError(f"{path} has format {says['format']}, and this is {FORMAT}")
-            names = tuple(says["names"])
-            if inputs.shape[1:] != (len(names),) or hashes.shape != (len(inputs) + 1, 16):
-                raise RecordingError(f"{path} is cut short, or damaged")
-            return cls(says["name"], dict(says["options"]), names, inputs, hashes)
+                if says["format"] != FORMAT:
+                    raise RecordingError(f"{path} has format {says['format']}, not {FORMAT}")
+                names = tuple(says["names"])
+                found = cls(says["name"], says["options"], names, parts["inputs"], parts["hashes"])
         except (RecordingError, OSError):
             raise
-        except (
-            ValueError,
-            KeyError,
-            zipfile.BadZipFile,
-            TypeError,
-            AttributeError,
-            EOFError,
-            zlib.error,
-        ) as error:
-            raise RecordingError(f"{path} is no recording of a demo: {error}") from error
+        except Exception as error:  # numpy, zipfile, zlib and json have many words for damage
+            raise RecordingError(f"{path} is no recording of a demo") from error
+        trouble = found.trouble()
+        if trouble:
+            raise RecordingError(f"{path} is cut short, or damaged: {trouble}")
+        return found
+
+    def trouble(self) -> str:
+        """Return what is wrong with the parts, or nothing."""
+        if not isinstance(self.options, dict):
+            return "there are no options"
+        if not all(isinstance(text, str) for text in (self.name, *self.names)):
+            return "a name is no text"
+        if len(set(self.names)) < len(self.names):
+            return "a key is there twice"
+        n = len(self.inputs) if self.inputs.ndim else 0
+        parts: list[tuple[str, NDArray[Any], NDArray[Any]]] = [
+            ("inputs", self.inputs, np.zeros((n, len(self.names)))),
+            ("hashes", self.hashes, np.zeros((n + 1, 16), np.uint8)),
+        ]
+        for name, array, like in parts:
+            kind = array.dtype.newbyteorder("=")
+            if (kind, array.shape) != (like.dtype, like.shape):
+                return f"{name} are {kind} {array.shape}, not {like.dtype} {like.shape}"
+        if not np.isin(self.inputs, (0.0, 1.0)).all():
+            return "a key is neither up nor down"
+        return ""
 
 
 class Tape:
@@ -182,7 +195,25 @@ class Player:
         self._before = esper.current_world
         self._kinds: set[type] = set()
         self._furthest = 0  # step that was compared with the recording
-        self.rebuild()
+        self._check_options()
+        try:
+            self.rebuild()
+        except (TypeError, ValueError) as error:
+            self.close()
+            raise RecordingError(f"the recording's options make no world: {error}") from error
+
+    def _check_options(self) -> None:
+        """Refuse what the command line would not give to the demo."""
+        known = inspect.signature(self._demo.build).parameters
+        for option, value in self.recording.options.items():
+            if option not in known:
+                raise RecordingError(f"the recording has an option that no demo knows: {option}")
+            kind = type(known[option].default)
+            if type(value) is not kind or (option == "seed" and value < 0):
+                least = ", 0 or more" if option == "seed" else ""
+                raise RecordingError(
+                    f"the recording's {option} is {value!r}, and must be {kind.__name__}{least}"
+                )
 
     @property
     def n_steps(self) -> int:

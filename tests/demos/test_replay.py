@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import random
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -138,7 +139,7 @@ def test_file_holds_the_recording(recording: Recording, tmp_path: Path) -> None:
         ("text", "is no recording of a demo"),
         ("cut", "is no recording of a demo"),
         ("flipped", "is no recording of a demo"),
-        ("format", "has format 7, and this is 1"),
+        ("format", "has format 7, not 1"),
         ("short", "is cut short, or damaged"),
         ("array", "is no recording of a demo"),
     ],
@@ -168,6 +169,78 @@ def test_damaged_files_are_refused(
 
     with pytest.raises(RecordingError, match=says):
         Recording.load(path)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "says"),
+    [
+        ("name", 5, "a name is no text"),
+        ("names", ("left",) * 7, "a key is there twice"),
+        ("names", (1, 2, 3, 4, 5, 6, 7), "a name is no text"),
+        ("options", [], "there are no options"),
+        ("inputs", np.full((30, 7), "1"), "inputs are <U1"),
+        ("inputs", np.full((30, 7), np.nan), "neither up nor down"),
+        ("inputs", np.full((30, 7), 1e300), "neither up nor down"),
+        ("inputs", np.zeros(30), "inputs are float64 (30,), not float64 (30, 7)"),
+        ("hashes", np.zeros((31, 16)), "hashes are float64 (31, 16), not uint8 (31, 16)"),
+        ("hashes", np.zeros((0, 16), np.uint8), "hashes are uint8 (0, 16)"),
+        ("hashes", np.uint8(3), "hashes are uint8 ()"),
+    ],
+)
+def test_forged_parts_are_refused(
+    recording: Recording, tmp_path: Path, part: str, value: object, says: str
+) -> None:
+    path = tmp_path / "run.npz"
+    setattr(recording, part, value)
+    recording.save(path)
+
+    with pytest.raises(RecordingError, match=f"damaged: .*{re.escape(says)}"):
+        Recording.load(path)
+
+
+def test_refusal_of_a_file_gives_no_dangerous_advice(tmp_path: Path) -> None:
+    text, objects = tmp_path / "README.md", tmp_path / "run.npz"
+    text.write_text("no recording")
+    np.savez(objects, about=np.array([{}], object))
+
+    for path in (text, objects):
+        with pytest.raises(RecordingError) as refused:
+            Recording.load(path)
+
+        assert str(refused.value) == f"{path} is no recording of a demo"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"seed": 0, "bogus": 1}, "an option that no demo knows: bogus"),
+        ({"seed": -1}, "seed is -1, and must be int, 0 or more"),
+        ({"seed": "0"}, "seed is '0', and must be int, 0 or more"),
+        ({"seed": True}, "seed is True, and must be int, 0 or more"),
+        ({"n": 3.5}, "n is 3.5, and must be int"),
+        ({"n": 0}, "make no world: n=0 must be at least 1"),
+    ],
+)
+def test_options_that_the_demo_would_not_take_are_refused(
+    recording: Recording, world: str, options: dict[str, object], says: str
+) -> None:
+    with pytest.raises(RecordingError, match=says):
+        Player(replace(recording, options=options))
+
+    assert esper.current_world == world
+    assert not [name for name in esper.list_worlds() if name.startswith("replay")]
+
+
+def test_replay_of_a_forged_recording_ends_with_one_line(
+    recording: Recording, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replace(recording, options={"seed": -1}).save(Path("bad.npz"))
+
+    assert runner.main(["replay", "bad.npz", "--headless"]) == 2
+
+    said = capsys.readouterr()
+    assert said.err == "replay: the recording's seed is -1, and must be int, 0 or more\n"
+    assert said.out == ""
 
 
 def test_recordings_of_strange_demos_and_keys_are_refused(recording: Recording) -> None:
