@@ -18,6 +18,7 @@ from demos._replay import Player, Recording, RecordingError, Tape
 from demos._scene import Scene
 
 FOLDER = Path(__file__).parent
+LONGEST = 1_000_000  # seconds that a run may last
 
 
 def names() -> list[str]:
@@ -54,28 +55,30 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
     parser = argparse.ArgumentParser(prog=f"python -m demos {name}", description=summary(name))
     parser.add_argument(
         "--seconds",
-        type=_positive,
+        type=_seconds,
         help="how long to play (without a window: %(default)s)",
         default=None,
     )
-    parser.add_argument("--seed", type=int, default=0, help="of everything random (0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="of everything random (0)")
     parser.add_argument("--headless", action="store_true", help="open no window")
     parser.add_argument(
         "--record", type=_gif, metavar="OUT.GIF", help="write an animated picture of the run"
     )
     parser.add_argument(
         "--record-from",
-        type=float,
-        default=0.0,
+        type=_start,
         metavar="SECONDS",
-        help="leave out the beginning of the run",
+        help="with --record: leave out the beginning of the run",
     )
     parser.add_argument(
         "--save", type=_npz, metavar="RUN.NPZ", help="record the run, for python -m demos replay"
     )
     if hasattr(demo, "add_options"):
         demo.add_options(parser)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.record_from is not None and options.record is None:
+        parser.error("argument --record-from: there is no --record OUT.GIF")
+    return options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,13 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(listing())
         return 0
     name, *others = arguments
-    if name == "replay":
-        return _replay(others)
-    if name not in names():
+    if name not in ("replay", *names()):
         print(f"there is no demo {name!r}; there are: {', '.join(names())}", file=sys.stderr)
         return 2
     try:
-        return _run(name, others)
+        return _replay(others) if name == "replay" else _run(name, others)
     except ImportError as error:
         if error.name not in ("pytiled_parser", "PIL"):
             raise
@@ -125,11 +126,15 @@ def _run(name: str, others: list[str]) -> int:
     demo = importlib.import_module(f"demos.{name}")
     options = vars(read_arguments(others, name, demo))
     seconds, headless = options.pop("seconds"), options.pop("headless")
-    recording, start = options.pop("record"), options.pop("record_from")
+    recording, start = options.pop("record"), options.pop("record_from") or 0.0
     saving = options.pop("save")
 
     esper.switch_world(f"demo {name}")
     scene = demo.build(**options)
+    lasts = scene.seconds if headless and seconds is None else seconds
+    if lasts is not None and start >= lasts:
+        print(f"{name}: --record-from {start:g}: the run lasts {lasts:g} seconds", file=sys.stderr)
+        return 2
     recorder = None
     if recording is not None:
         from demos._painter import Recorder
@@ -201,10 +206,33 @@ def _open(scene: Scene) -> Any:
         return None
 
 
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} seconds: say more than 0")
+def _number(text: str, kind: type = float) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid {kind.__name__}: {text!r}") from None
+
+
+def _seconds(text: str) -> float:
+    value: float = _number(text)
+    if not 0 < value < LONGEST:
+        raise argparse.ArgumentTypeError(
+            f"{text} seconds: say more than 0, and less than {LONGEST}"
+        )
+    return value
+
+
+def _start(text: str) -> float:
+    value: float = _number(text)
+    if not 0 <= value < LONGEST:
+        raise argparse.ArgumentTypeError(f"{text} seconds: say 0 or more, less than {LONGEST}")
+    return value
+
+
+def _seed(text: str) -> int:
+    value: int = _number(text, int)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is no seed: say 0 or more")
     return value
 
 

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import esper
 import numpy as np
 import pytest
 
 import ecs_collide
 from demos import __main__ as runner
 from demos import _headless, arena
+from demos._replay import Recording
 from tests.demos.conftest import need
 
 ROOT = Path(__file__).parents[2]
@@ -70,20 +72,24 @@ def test_unknown_demo_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["--seconds", "0"], "say more than 0"),
-        (["--seconds", "nan"], "say more than 0"),
+        (["--seconds", "0"], "0 seconds: say more than 0, and less than 1000000"),
+        (["--seconds", "nan"], "nan seconds: say more than 0, and less than 1000000"),
+        (["--seconds", "2000000"], "2000000 seconds: say more than 0, and less than 1000000"),
         (["--seconds", "soon"], "invalid"),
         (["--record", "out.mp4"], "must end in .gif"),
+        (["--record-from", "1"], "--record-from: there is no --record OUT.GIF"),
+        (["--record-from", "nan", "--record", "a.gif"], "nan seconds: say 0 or more, less than"),
+        (["--record-from", "-1", "--record", "a.gif"], "-1 seconds: say 0 or more, less than"),
         (["--seed", "x"], "invalid int"),
         (["--n", "0"], "say 1 or more"),
         (["--colour"], "unrecognized"),
     ],
 )
 def test_wrong_options_are_refused(
-    arguments: list[str], word: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], word: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as stop:
-        runner.main(["arena", *arguments])
+        runner.main(["arena", "--headless", "--n", "9", *arguments])
 
     assert stop.value.code == 2
     assert word in capsys.readouterr().err
@@ -170,6 +176,18 @@ def test_platformer_without_the_parser_names_the_extra(folder: Path) -> None:
     )
 
 
+def test_replay_of_the_platformer_without_the_parser_names_the_extra(folder: Path) -> None:
+    inputs, hashes = np.zeros((0, 0)), np.zeros((1, 16), np.uint8)
+    Recording("platformer", {"seed": 1}, (), inputs, hashes).save(folder / "run.npz")
+
+    done = demos("replay", "run.npz", "--headless", hide="pytiled_parser", folder=folder)
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        'replay: ecs_collide.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"\n'
+    )
+
+
 def test_recording_without_pillow_is_refused_before_the_run(folder: Path) -> None:
     options = ["--headless", "--n", "20", "--record", "a.gif"]
     done = demos("arena", *options, hide="PIL", folder=folder)
@@ -177,6 +195,41 @@ def test_recording_without_pillow_is_refused_before_the_run(folder: Path) -> Non
     assert done.returncode == 1
     assert done.stderr == 'arena: pictures need Pillow: pip install "ecs_collide[demos]"\n'
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", runner.names())
+def test_negative_seeds_are_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if name == "platformer":
+        need("pytiled_parser")
+
+    with pytest.raises(SystemExit) as stop:
+        runner.main([name, "--headless", "--seed", "-1"])
+
+    assert stop.value.code == 2
+    assert "argument --seed: -1 is no seed: say 0 or more" in capsys.readouterr().err
+
+
+def run_arena(*options: str) -> int:
+    """Run half a second of a small arena that records and saves, and tidy up."""
+    files = ["--save", "run.npz", "--record", "run.gif"]
+    try:
+        return runner.main(
+            ["arena", "--headless", "--seconds", "0.5", "--n", "9", *files, *options]
+        )
+    finally:
+        esper.switch_world("default")
+        esper.delete_world("demo arena")
+
+
+def test_recording_that_would_begin_after_the_end_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need("PIL")
+
+    assert run_arena("--record-from", "0.5") == 2
+
+    assert capsys.readouterr().err == "arena: --record-from 0.5: the run lasts 0.5 seconds\n"
+    assert list(folder.iterdir()) == []
 
 
 def test_recording_may_begin_late(world: str, folder: Path) -> None:
