@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +16,7 @@ import esper
 
 from demos import _headless
 from demos._replay import Player, Recording, RecordingError, Tape
-from demos._scene import Scene
+from demos._scene import DT, Scene
 
 FOLDER = Path(__file__).parent
 LONGEST = 1_000_000  # seconds that a run may last
@@ -78,6 +79,11 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
     options = parser.parse_args(arguments)
     if options.record_from is not None and options.record is None:
         parser.error("argument --record-from: there is no --record OUT.GIF")
+    for option in ("save", "record"):
+        path = getattr(options, option)
+        trouble = "" if path is None else _trouble(path)
+        if trouble:
+            parser.error(f"argument --{option}: {path} cannot be written: {trouble}")
     return options
 
 
@@ -95,6 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         return _replay(others) if name == "replay" else _run(name, others)
+    except KeyboardInterrupt:
+        return 130  # what shells say of it
     except ImportError as error:
         if error.name not in ("pytiled_parser", "PIL"):
             raise
@@ -143,26 +151,42 @@ def _run(name: str, others: list[str]) -> int:
     tape = None if saving is None else Tape(scene, name, options)
     step = None if tape is None else tape.step
     screen = None if headless else _open(scene)
+    is_kept = True
     try:
         if screen is None:
             seconds = scene.seconds if seconds is None else seconds
-            _headless.run(scene, name, seconds, recorder=recorder, recording=recording, step=step)
+            _headless.run(scene, name, seconds, recorder=recorder, step=step)
         else:
             screen.run(seconds, recorder, step)
-    finally:  # also of a run that fails: it can be played up to there
+    finally:  # also of a run that fails or is broken off: it can be played up to there
         if tape is not None:
-            tape.recording().save(saving)
-            print(f"wrote {saving}: python -m demos replay {saving}")
+            how = f": python -m demos replay {saving}"
+            is_kept &= _keep(name, tape.recording().save, saving, how)
+        if recorder is not None and scene.n_steps * DT < start:
+            print(
+                f"{name}: no {recording}: the run ended before {start:g} seconds", file=sys.stderr
+            )
+            is_kept = False
+        elif recorder is not None:
+            is_kept &= _keep(name, recorder.save, recording)
     if screen is not None:
         for line in _headless.told(scene):
             print(line)
-        if recorder is not None:
-            recorder.save(recording)
-            print(f"wrote {recording}")
     broken = [words for words, holds in scene.claims() if not holds]
     for words in broken:
         print(f"{name}: does not hold: {words}", file=sys.stderr)
-    return 1 if broken else 0
+    return 1 if broken or not is_kept else 0
+
+
+def _keep(name: str, save: Callable[[Path], None], path: Path, more: str = "") -> bool:
+    """Write a file and say so, or why not; return whether it was written."""
+    try:
+        save(path)
+    except OSError as error:
+        print(f"{name}: {path} could not be written: {error}", file=sys.stderr)
+        return False
+    print(f"wrote {path}{more}")
+    return True
 
 
 def _replay(arguments: list[str]) -> int:
@@ -234,6 +258,20 @@ def _seed(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is no seed: say 0 or more")
     return value
+
+
+def _trouble(path: Path) -> str:
+    """Return why a file cannot be written, or nothing; its folder is made if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not os.path.lexists(path)
+        with path.open("ab"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def _npz(text: str) -> Path:

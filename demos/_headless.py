@@ -20,10 +20,9 @@ def run(
     *,
     out: Path = Path("out"),
     recorder: Recorder | None = None,
-    recording: Path | None = None,
     step: Callable[[], None] | None = None,
 ) -> list[Path]:
-    """Step a scene, print what happened and write pictures.
+    """Step a scene, print what happened and write a picture.
 
     Parameters
     ----------
@@ -35,15 +34,15 @@ def run(
         Of play, not of waiting.
     out : Path
         The folder for the picture.
-    recorder, recording : Recorder and Path, optional
-        What records, and the file it is written to.
+    recorder : Recorder, optional
+        Takes the frames.
     step : callable, optional
         Steps the scene in place of `Scene.step`.
 
     Returns
     -------
     list of Path
-        The files that were written.
+        The picture, if it was written.
     """
     n_steps = max(1, round(seconds / DT))
     scene.keys.bot = True
@@ -57,22 +56,17 @@ def run(
     for line in told(scene):
         print(f"  {line}")
 
-    written = []
-    if recorder is not None and recording is not None:
-        recorder.save(recording)
-        written.append(recording)
+    picture = out / f"{name}.png"
     try:
         from demos._painter import Painter
-    except ImportError as error:
-        print(f"  no picture of the last frame: {error}")
-    else:
-        picture = out / f"{name}.png"
+
         out.mkdir(parents=True, exist_ok=True)
         Painter(scene).paint().save(picture, optimize=True)
-        written.append(picture)
-    for path in written:
-        print(f"  wrote {path}")
-    return written
+    except (ImportError, OSError) as error:
+        print(f"  no picture of the last frame: {error}")
+        return []
+    print(f"  wrote {picture}")
+    return [picture]
 
 
 def told(scene: Scene) -> list[str]:

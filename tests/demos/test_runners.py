@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import esper
@@ -209,6 +210,35 @@ def test_negative_seeds_are_refused(name: str, capsys: pytest.CaptureFixture[str
     assert "argument --seed: -1 is no seed: say 0 or more" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--save", "--record"])
+@pytest.mark.parametrize("place", ["file/run", "folder"])
+def test_file_that_cannot_be_written_is_refused_before_the_run(
+    option: str, place: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ending = ".npz" if option == "--save" else ".gif"
+    Path("file").write_text("in the way")
+    Path(f"folder{ending}").mkdir()
+
+    with pytest.raises(SystemExit) as stop:
+        runner.main(["arena", "--headless", "--n", "9", option, place + ending])
+
+    said = capsys.readouterr()
+    assert stop.value.code == 2
+    assert f"argument {option}: {Path(place + ending)} cannot be written: " in said.err
+    assert said.out == ""
+
+
+def test_looking_whether_a_file_can_be_written_leaves_it_as_it_is(folder: Path) -> None:
+    old, new = Path("old.npz"), Path("made") / "new.npz"
+    old.write_text("an old run")
+
+    found = [runner._trouble(path) for path in (old, new)]
+
+    assert found == ["", ""]
+    assert old.read_text() == "an old run"
+    assert not new.exists()
+
+
 def run_arena(*options: str) -> int:
     """Run half a second of a small arena that records and saves, and tidy up."""
     files = ["--save", "run.npz", "--record", "run.gif"]
@@ -219,6 +249,42 @@ def run_arena(*options: str) -> int:
     finally:
         esper.switch_world("default")
         esper.delete_world("demo arena")
+
+
+def test_run_that_cannot_be_saved_after_all_still_leaves_its_picture(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need("PIL")
+
+    def fail(self: Recording, path: Path) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Recording, "save", fail)
+
+    assert run_arena() == 1
+    assert "arena: run.npz could not be written: no space left\n" in capsys.readouterr().err
+    assert Path("run.gif").stat().st_size > 0
+
+
+def test_run_that_is_broken_off_leaves_both_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need("PIL")
+    from PIL import Image, ImageSequence
+
+    step = arena.Arena.step
+
+    def break_off(scene: arena.Arena) -> None:
+        if scene.n_steps == 11:
+            raise KeyboardInterrupt
+        step(scene)
+
+    monkeypatch.setattr(arena.Arena, "step", break_off)
+
+    assert run_arena() == 130
+    assert Recording.load(Path("run.npz")).n_steps == 11
+    with Image.open("run.gif") as animation:
+        assert len(list(ImageSequence.Iterator(animation))) == 2  # steps 5 and 10
 
 
 def test_recording_that_would_begin_after_the_end_is_refused(
@@ -232,6 +298,33 @@ def test_recording_that_would_begin_after_the_end_is_refused(
     assert list(folder.iterdir()) == []
 
 
+def test_run_that_ends_before_the_recording_begins_leaves_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need("PIL")
+
+    def end_early(*_: object, step: Callable[[], None], **__: object) -> None:
+        step()
+
+    monkeypatch.setattr(_headless, "run", end_early)
+
+    assert run_arena("--record-from", "0.4") == 1
+    said = capsys.readouterr().err
+    assert said == "arena: no run.gif: the run ended before 0.4 seconds\n"
+    assert [path.name for path in folder.iterdir()] == ["run.npz"]
+
+
+def test_file_in_place_of_the_folder_for_pictures_is_told(
+    folder: Path, world: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need("PIL")
+    Path("out").write_text("in the way")
+
+    assert _headless.run(arena.build(n=9), "arena", 0.1) == []
+
+    assert "no picture of the last frame: " in capsys.readouterr().out
+
+
 def test_recording_may_begin_late(world: str, folder: Path) -> None:
     need("PIL")
     from PIL import Image, ImageSequence
@@ -241,10 +334,9 @@ def test_recording_may_begin_late(world: str, folder: Path) -> None:
     scene = arena.build(n=20)
     recorder = Recorder(scene, start=0.5)
 
-    written = _headless.run(
-        scene, "arena", 1.0, recorder=recorder, recording=Path("late.gif"), out=Path("pictures")
-    )
+    written = _headless.run(scene, "arena", 1.0, recorder=recorder, out=Path("pictures"))
+    recorder.save(Path("late.gif"))
 
-    assert written == [Path("late.gif"), Path("pictures/arena.png")]
+    assert written == [Path("pictures/arena.png")]
     with Image.open("late.gif") as animation:
         assert len(list(ImageSequence.Iterator(animation))) == 7  # steps 30, 35 ... 60
