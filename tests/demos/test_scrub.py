@@ -128,9 +128,14 @@ def test_difference_is_shown(player: Player) -> None:
 def test_replay_shows_the_scene_that_was_made_anew(screen: ReplayScreen, player: Player) -> None:
     screen.seek(70)
     player._memory.forget()
+    press(screen.window, F1)
+    seen(screen)
+    assert player.scene.space.timing
 
     screen.seek(10)
+    seen(screen)
 
+    assert player.scene.space.timing
     assert screen.scene is player.scene
     assert screen.overlay.space is player.scene.space
     assert player.scene.n_steps == 10
