@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demos._scene import Boxes, Scene
+from demos._scene import Boxes, Scene, Sheet
 
 TRIANGLES = 4  # what OpenGL calls them
 
@@ -116,19 +116,20 @@ class QuadList:
 
 
 class TileList(QuadList):
-    """A vertex list of faces with pictures from the sheet of a scene."""
+    """A vertex list of faces with pictures from a sheet."""
 
     shaders = (TILE_VERTEX_SHADER, TILE_FRAGMENT_SHADER)
     attributes: ClassVar[dict[str, str]] = {**QuadList.attributes, "tex_coords": "f"}
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, sheet: Sheet) -> None:
         import pyglet
 
-        with scene.sheet.path.open("rb") as file:
-            picture = pyglet.image.load(scene.sheet.path.name, file=file)
+        with sheet.path.open("rb") as file:
+            picture = pyglet.image.load(sheet.path.name, file=file)
         texture = picture.get_texture()
         super().__init__(texture)
-        self._corners = _texture_corners(scene, picture.width, picture.height, texture.tex_coords)
+        self.sheet = sheet
+        self._corners = _texture_corners(sheet, picture.width, picture.height, texture.tex_coords)
         self._tiles: NDArray[np.int64] = np.zeros(0, np.int64)  # that the list holds
 
     def show(self, tiles: NDArray[np.int64]) -> None:
@@ -144,17 +145,15 @@ class TileList(QuadList):
 
 
 class Canvas:
-    """All that is drawn of a scene: its sky, its boxes, and the faces above them."""
+    """Draws scenes: their sky, their boxes, and the faces above them."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self) -> None:
         self._sky = QuadList()
         self._plain = QuadList()
         self._tiles: TileList | None = None  # until there are pictures
 
-    def draw(self, rect: tuple[float, float, float, float], backdrop: Boxes) -> None:
-        """Draw the scene as it is now, with its sky in a rectangle: left, bottom, right, top."""
-        scene = self._scene
+    def draw(self, scene: Scene, rect: tuple[float, float, float, float], backdrop: Boxes) -> None:
+        """Draw a scene as it is now, with its sky in a rectangle: left, bottom, right, top."""
         corners, tints = self._sky.begin(1)
         _place(corners, np.array([rect]))
         top, bottom = np.array(scene.sky, dtype=np.uint8)
@@ -169,7 +168,9 @@ class Canvas:
             return
         faces = self._plain
         if boxes.tiles.any():  # tile 0 is plain
-            faces = self._tiles = self._tiles or TileList(scene)
+            if self._tiles is None or self._tiles.sheet != scene.sheet:
+                self._tiles = TileList(scene.sheet)
+            faces = self._tiles
         corners, tints = faces.begin(n + n_quads)
         _place(corners[:n], boxes.rects)
         tints[:n] = _packed(boxes.colours)[:, None]
@@ -197,11 +198,10 @@ def _packed(colours: NDArray[np.uint8]) -> NDArray[np.uint32]:
 
 
 def _texture_corners(
-    scene: Scene, width: int, height: int, ends: tuple[float, ...]
+    sheet: Sheet, width: int, height: int, ends: tuple[float, ...]
 ) -> NDArray[np.float32]:
     """Return the texture coordinates of every tile's corners, shape (n, 4, 2)."""
     right, top = ends[6], ends[7]  # of the picture in its texture
-    sheet = scene.sheet
     step = sheet.side + sheet.spacing
     n_tiles = sheet.columns * ((height - 2 * sheet.margin + sheet.spacing) // step)
     corners = np.empty((n_tiles, 4, 2), dtype=np.float32)

@@ -36,7 +36,6 @@ class ReplayScreen(Screen):
         """Go to a step, and show what there was."""
         self.player.seek(position)
         if self.player.scene is not self.scene:  # made anew
-            self.player.scene.space.timing = self.scene.space.timing
             self.scene = self.player.scene
             self.overlay.space = self.scene.space
             self._backdrop = self.scene.backdrop()

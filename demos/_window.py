@@ -46,7 +46,7 @@ class Screen:
             self.window = pyglet.window.Window(
                 width, height, f"ecs_collide: {scene.title}", resizable=True, visible=visible
             )
-            self._canvas = Canvas(scene)
+            self._canvas = Canvas()
             self._status = [
                 pyglet.text.Label("", x=x, font_size=11, color=(*colour, 255))
                 for x, colour in ((11, SHADOW), (10, WHITE))
@@ -64,7 +64,6 @@ class Screen:
 
     def show(self, scene: Scene) -> None:
         """Show another scene from now on, in a window of its size."""
-        self._canvas = Canvas(scene)
         self.window.set_size(*(round(side * scene.zoom) for side in scene.view))
         self.window.set_caption(f"ecs_collide: {scene.title}")
         self._take(scene)
@@ -96,7 +95,8 @@ class Screen:
         left, bottom = scene.camera()
         width, height = scene.view
         window.view = Mat4.from_scale(Vec3(zoom, zoom, 1.0)).translate(Vec3(-left, -bottom, 0.0))
-        self._canvas.draw((left, bottom, left + width, bottom + height), self._backdrop)
+        sky = (left, bottom, left + width, bottom + height)
+        self._canvas.draw(scene, sky, self._backdrop)
         self.overlay.draw(window)
         window.view = Mat4()
         self._write(left, bottom, zoom)

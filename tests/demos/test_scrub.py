@@ -122,20 +122,26 @@ def test_difference_is_shown(player: Player) -> None:
         assert "step 60 of 150   PAUSED: differs first in step 60 of 150" in screen.text()
     finally:
         screen.window.close()
-        player.rebuild()
+        other.close()
 
 
 def test_replay_shows_the_scene_that_was_made_anew(screen: ReplayScreen, player: Player) -> None:
+    screen.seek(10)
+    at_tenth = seen(screen)
     screen.seek(70)
     player._memory.forget()
     press(screen.window, F1)
     seen(screen)
-    assert player.scene.space.timing
+    before = player.scene
+    assert before.space.timing
 
     screen.seek(10)
     seen(screen)
 
-    assert player.scene.space.timing
+    assert player.scene is not before
+    assert (player.scene.space.timing, before.space.timing) == (True, False)
+    press(screen.window, F1)
+    assert np.array_equal(seen(screen), at_tenth)
     assert screen.scene is player.scene
     assert screen.overlay.space is player.scene.space
     assert player.scene.n_steps == 10
