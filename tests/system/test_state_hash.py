@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.pyglet_util import DebugDraw, Show
+from ecs_collide._overlay_shapes import Camera, Show, collect
+from ecs_collide.pyglet_util import DebugDraw
 
 DT = 1 / 64
 
@@ -54,9 +55,9 @@ def look_at_all(space: ec.Space) -> None:
         def add(self, *parts: object) -> None:
             pass
 
-    overlay = DebugDraw(space, ~Show(0))
-    overlay._fill(Nothing(), Nothing(), 1.0)  # type: ignore[arg-type]
-    overlay.lines()
+    camera = Camera(np.eye(4).ravel().tolist(), (400, 300))
+    collect(space, ~Show(0), camera, Nothing(), Nothing())
+    DebugDraw(space).lines()
 
 
 @pytest.mark.parametrize(
