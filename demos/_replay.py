@@ -288,7 +288,7 @@ class Player:
 
     def _recall(self, known: int, position: int) -> bool:
         """Go to a step by way of one that is remembered; return whether that went well."""
-        difference = self.first_difference
+        before = self.first_difference, self._furthest
         try:
             self._memory.bring_back(known)
             self.position = known
@@ -298,8 +298,9 @@ class Player:
         except Exception:  # of a demo of which not all was brought back
             is_well = False
         else:
-            is_well = self.first_difference == difference
-        self.first_difference = difference
+            is_well = self.first_difference == before[0]
+        if not is_well:  # nor does what was compared count
+            self.first_difference, self._furthest = before
         return is_well
 
     def verify(self, progress: Callable[[range], Any] = iter) -> int | None:

@@ -98,6 +98,19 @@ def test_first_step_that_differs_is_named(recording: Recording) -> None:
     player.close()
 
 
+def test_difference_is_named_that_is_found_after_going_back(world: str) -> None:
+    recording = record_arena(100)
+    hashes = recording.hashes.copy()
+    hashes[75] ^= 1
+    player = Player(replace(recording, hashes=hashes))
+
+    for position in (70, 10, 90):  # from 10 by way of step 60, which is remembered
+        player.seek(position)
+
+    assert player.first_difference == 75
+    player.close()
+
+
 def test_other_keys_make_a_difference_when_they_are_pressed(world: str) -> None:
     recording = record_platformer(90)
     inputs = recording.inputs.copy()
