@@ -208,12 +208,16 @@ class _File(ABC):
         return parsed
 
     def find_fault(self) -> None:
-        """Raise a `_PartError` for the first part that the parser cannot read by itself, if any."""
+        """Raise a `_PartError` for the first part that the parser cannot read by itself, if any.
+
+        Where it cannot read the map without any, what it raises of that.
+        """
         for tileset in self.tilesets():
             source = tileset.get("source")
             if source is not None:
                 with _refused(f"{source} is no tileset that Tiled has saved"):
                     pytiled_parser.parse_tileset(Path(source))
+        self.alone().parse()  # where the map itself is wrong, no layer is to blame
         for layer in self.layers():
             with _refused(f"{self.path}: {_called(layer)} cannot be read"):
                 self.alone(layer).parse()

@@ -460,6 +460,16 @@ def test_broken_tileset_is_reported_as_its_own_fault(tmx: Load, tmp_path: Path, 
         tmx(tilesets='<tileset firstgid="1" source="bad.tsx"/>')
 
 
+def test_fault_of_the_map_is_not_blamed_on_a_layer(tmx: Load, tmj: Load, tmp_path: Path) -> None:
+    tmx(things('<object id="1" x="0" y="0"/>'))
+    tmj(json_things(json_thing()))
+
+    for path in (tmp_path / "map.tmx", tmp_path / "map.tmj"):
+        path.write_text(path.read_text().replace("orientation", "o"))
+        with pytest.raises(ValueError, match=r"map\.tm. is no map that Tiled .*'orientation'"):
+            tiled.load(path)
+
+
 @pytest.mark.parametrize("size", [0, -10, '"10"'])
 def test_grid_without_a_size_is_refused(tmj: Load, tmp_path: Path, size: object) -> None:
     tmj()
