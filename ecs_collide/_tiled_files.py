@@ -26,7 +26,8 @@ FLIPS = 0xF0000000
 _LEAVES = ("layer", "objectgroup", "imagelayer")
 _SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
 # Where these are empty or zero in an object, Tiled takes those of its template.
-_WEAK = {"name", "type", "class", "gid", "width", "height"}
+_TEXTS = {"name", "type", "class"}
+_WEAK = _TEXTS | {"gid", "width", "height"}
 
 Raw = Any
 """A part of a map as its file has it: an XML element, or a dict."""
@@ -423,8 +424,9 @@ def _called(layer: Raw, *things: Raw) -> str:
 
 
 def _says(thing: Raw, word: str) -> bool:
-    """Return whether an object says something that is not empty, and no zero."""
-    return thing.get(word) not in (None, "", "0", 0)
+    """Return whether an object says something that is not empty, and no size or tile of zero."""
+    said = thing.get(word)
+    return said not in (None, "") and (word in _TEXTS or said not in ("0", 0))
 
 
 def _over(pattern: dict[str, Any], thing: dict[str, Any], own: set[str]) -> dict[str, Any]:

@@ -203,6 +203,13 @@ def test_empty_words_of_an_instance_are_those_of_its_template_as_in_tiled(instan
     assert (thing.name, thing.type, thing.half) == ("R", "box", (10, 5))
 
 
+def test_instance_may_be_called_0(instances: Load) -> None:
+    named, typed = instances({"name": "0"}, {"type": "0"}).objects
+
+    assert (named.name, named.type) == ("0", "box")
+    assert (typed.name, typed.type) == ("R", "0")
+
+
 @pytest.fixture(params=["XML", "JSON"])
 def crate(request: pytest.FixtureRequest, tmp_path: Path) -> Load:
     """Return a function that loads an instance of a template with a crate, flipped."""
