@@ -135,7 +135,8 @@ def _read(
     categories: Mapping[str, int],
 ) -> Level:
     """Return a level of a project; `values` names the cells of each layer."""
-    height = float(raw["pxHei"])
+    width, height = raw["pxWid"], raw["pxHei"]
+    check_numbers("the level", width=width, height=height)
     solids: list[SolidBox] = []
     objects: list[LevelObject] = []
     for layer in reversed(raw["layerInstances"]):  # the file begins with what is in front
@@ -160,6 +161,7 @@ def _read(
             (left, top), (pivot_x, pivot_y) = thing["px"], thing["__pivot"]
             wide, high = thing["width"], thing["height"]
             check_numbers(called, x=left, y=top, width=wide, height=high)
+            check_numbers(called, pivot_x=pivot_x, pivot_y=pivot_y)
             centre = (
                 x + left + (0.5 - pivot_x) * wide,
                 height - (y + top + (0.5 - pivot_y) * high),
@@ -172,7 +174,7 @@ def _read(
                 )
             )  # fmt: skip
     says = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
-    return Level((float(raw["pxWid"]), height), tuple(solids), tuple(objects), says, raw)
+    return Level((float(width), float(height)), tuple(solids), tuple(objects), says, raw)
 
 
 def _taken(layer: dict[str, Any], values: _Values, where: str) -> dict[str, set[tuple[int, int]]]:

@@ -213,7 +213,7 @@ def test_broken_file_of_a_level_is_reported_under_its_own_name(save: Save, conte
         ldtk.load(path)
 
 
-@pytest.mark.parametrize("name", ["levels", "pxHei", "externalRelPath"])
+@pytest.mark.parametrize("name", ["levels", "layerInstances", "externalRelPath"])
 def test_project_with_nonsense_in_it_is_refused(save: Save, name: str) -> None:
     path = save(Cellar=[])
     project = json.loads(path.read_text())
@@ -221,6 +221,20 @@ def test_project_with_nonsense_in_it_is_refused(save: Save, name: str) -> None:
     path.write_text(json.dumps(project | {"levels": 5} if name == "levels" else project))
 
     with pytest.raises(ValueError, match=r"world\.ldtk is no project that LDtk has saved"):
+        ldtk.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "words"),
+    [("pxHei", float("nan"), "height=nan"), ("pxWid", -40, "width=-40"), ("pxHei", [1], "height=")],
+)
+def test_level_without_a_size_is_refused(save: Save, name: str, size: object, words: str) -> None:
+    path = save(Cellar=[cells("1000 0000 0000")])
+    project = json.loads(path.read_text())
+    project["levels"][0][name] = size
+    path.write_text(json.dumps(project))
+
+    with pytest.raises(ValueError, match=rf"world\.ldtk: the level has {words}"):
         ldtk.load(path)
 
 
@@ -248,8 +262,12 @@ def test_text_that_is_not_utf_8_is_refused_with_its_path(tmp_path: Path) -> None
             layer("Things", entityInstances=[entity("Door", (1, 2)) | {"px": ["a", 2]}]),
             r"entity Door \(Door \(1, 2\)\) has x='a'; it must be a finite number",
         ),
+        (
+            layer("Things", entityInstances=[entity("Door", (1, 2), __pivot=[0, float("inf")])]),
+            r"entity Door \(Door \(1, 2\)\) has pivot_y=inf; it must be a finite number",
+        ),
     ],
-    ids=["width", "short", "empty", "layer", "grid", "size", "text"],
+    ids=["width", "short", "empty", "layer", "grid", "size", "text", "pivot"],
 )
 def test_damaged_layer_is_refused_by_name(save: Save, layer: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=rf"world\.ldtk: {words}"):
