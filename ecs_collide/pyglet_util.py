@@ -378,16 +378,20 @@ class _Hook:
             for overlay in [*overlays]:
                 overlay._draw_after_game()
 
+        self._on_refresh = on_refresh
         window.push_handlers(on_key_press=on_key_press, on_refresh=on_refresh)
         window.push_handlers()
 
     @classmethod
     def of(cls, window: Any) -> _Hook:
-        """Return the one of a window; it stays for as long as the window does."""
+        """Return the one of a window; it stays until the game pops its handlers."""
         hook = _HOOKS.get(window)
-        if hook is None:
+        if hook is None or not hook._is_in(window):
             hook = _HOOKS[window] = cls(window)
         return hook
+
+    def _is_in(self, window: Any) -> bool:
+        return any(frame.get("on_refresh") is self._on_refresh for frame in window._event_stack)
 
 
 _HOOKS: weakref.WeakKeyDictionary[Any, _Hook] = weakref.WeakKeyDictionary()

@@ -393,6 +393,23 @@ def test_a_window_keeps_what_is_attached_to_it(world: str, window: Any) -> None:
     assert n_seen(pixels(), COLOURS["moving"]) > 10
 
 
+def test_overlay_is_back_when_attached_again_after_a_game_popped_it(
+    world: str, window: Any
+) -> None:
+    overlay = DebugDraw(meeting(), Show.BOXES)
+    overlay.attach(window)
+    while window._event_stack:
+        window.pop_handlers()
+    window.push_handlers(on_draw=window.clear)
+
+    overlay.attach(window)
+    refresh(window)
+    press(window, F1)
+
+    assert not overlay.visible
+    assert n_seen(pixels(), COLOURS["moving"]) > 10
+
+
 def test_overlays_come_and_go_without_a_trace(world: str, window: Any) -> None:
     space = meeting()
     n_frames = 0
