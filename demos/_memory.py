@@ -29,6 +29,8 @@ PLAIN: tuple[type, ...] = (
     *(type, str, bytes, int, float, complex, type(None), Enum, PurePath, range, tuple, frozenset),
     *(np.generic, np.dtype, ModuleType, BuiltinFunctionType, MethodType),
 )
+# What is all in what it is, unless a class of the demo's is made from it and adds attributes.
+VALUES = (str, bytes, int, float, complex, tuple, frozenset, dict, list, set, deque, np.ndarray)
 
 
 class Memory:
@@ -139,6 +141,9 @@ class Memory:
 
     def _content(self, thing: Any) -> Any:
         """Return what is in a thing, as a copy; None where that never changes."""
+        has_more = getattr(thing, "__dict__", None) and not isinstance(thing, Enum)
+        if isinstance(thing, VALUES) and has_more:
+            raise _StrangeError(type(thing))  # of what it holds besides nothing would be remembered
         if isinstance(thing, PLAIN) or _is_frozen(thing):
             return None
         if isinstance(thing, (dict, list, set, deque)):
@@ -198,6 +203,8 @@ def _fields(thing: Any) -> dict[str, Any]:
     for kind in type(thing).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__") and not name.endswith("__"):  # as Python keeps it
+                name = f"_{kind.__name__.lstrip('_')}{name}"
             if name not in ("__dict__", "__weakref__") and hasattr(thing, name):
                 fields[name] = getattr(thing, name)
     return fields

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http
 import importlib
 import os
 import random
@@ -405,9 +406,15 @@ def test_scene_with_what_cannot_be_brought_back_is_not_remembered(world: str) ->
     class Own(Scene):
         pass
 
+    class Scores(list[int]):
+        best = 0
+
     n = 0
     scene = Own(ec.install(), (1.0, 1.0), (1.0, 1.0))
-    strange = [ec.AABBTree(), (n for n in range(3)), iter([1]), lambda: n, ec.Position(0, 0)]
+    scores = Scores()
+    scores.best = 9
+    once = (n for n in range(3))
+    strange = [ec.AABBTree(), once, iter([1]), lambda: n, ec.Position(0, 0), scores]
     memory = Memory(scene)
     for thing in strange:
         scene.thing = [thing]  # type: ignore[attr-defined]
@@ -415,7 +422,8 @@ def test_scene_with_what_cannot_be_brought_back_is_not_remembered(world: str) ->
         assert memory.steps == []
         assert memory.obstacle is type(thing)
 
-    scene.thing = (None, 1.5, np.float64(2), max, len, Path(), scene.step)  # type: ignore[attr-defined]
+    names = (http.HTTPMethod.GET, ec.Answer.CRUSHED)
+    scene.thing = (None, 1.5, np.float64(2), max, Path(), scene.step, names)  # type: ignore[attr-defined]
     memory.take(1)
 
     assert memory.steps == [1]
@@ -449,6 +457,16 @@ def test_memory_puts_things_right_in_place(world: str) -> None:
         def __init__(self) -> None:
             self.dice, self.log = random.Random(3), [1]
 
+    class Cup:
+        __slots__ = ("__n",)
+
+        def __init__(self) -> None:
+            self.__n = 0
+
+        def add(self) -> int:
+            self.__n += 1
+            return self.__n
+
     class Own(Scene):
         pass
 
@@ -457,6 +475,7 @@ def test_memory_puts_things_right_in_place(world: str) -> None:
     dice = scene.dice = Dice()  # type: ignore[attr-defined]
     shared = scene.shared = dice.log  # type: ignore[attr-defined]
     numbers = scene.numbers = np.zeros(3)  # type: ignore[attr-defined]
+    cup = scene.cup = Cup()  # type: ignore[attr-defined]
     thing = esper.create_entity(dice)
     esper.process(0.1)
     memory = Memory(scene)
@@ -465,6 +484,7 @@ def test_memory_puts_things_right_in_place(world: str) -> None:
 
     shared.append(2)
     numbers += 1
+    cup.add()
     dice.dice.random()
     scene.late = 1  # type: ignore[attr-defined]
     esper.delete_entity(thing, immediate=True)
@@ -474,6 +494,7 @@ def test_memory_puts_things_right_in_place(world: str) -> None:
     assert dice.log is shared
     assert shared == [1]
     assert numbers.tolist() == [0, 0, 0]
+    assert cup.add() == 1
     assert dice.dice.random() == thrown
     assert not hasattr(scene, "late")
     assert esper.component_for_entity(thing, Dice) is dice
