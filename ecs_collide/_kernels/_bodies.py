@@ -74,7 +74,7 @@ class Bodies:
     traits : Traits
         What only some of them have.
     farthest : float
-        No swept bounds have ever reached further from the origin on any axis.
+        No path has ever reached further from the origin on any axis, with its box.
     wraps : bool
         Whether any axis closes in a ring; see `_around`.
     width : float64 (3,)
