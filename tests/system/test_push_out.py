@@ -267,6 +267,33 @@ def test_a_response_sees_the_velocity_that_a_body_has_of_itself():
     assert hit.velocity_first == (0, 0)
 
 
+@pytest.mark.parametrize("met", ["in front", "beside"])
+def test_what_a_response_sets_on_the_way_out_is_kept(met):
+    class Own:
+        pass
+
+    box((0, -10), (50, 10))
+    speed = (0, 0) if met == "in front" else (600, 0)
+    sunk = [mover((x, -8), (1, 1), speed, Own(), ec.PushOut()) for x in (-20, 0, 20)]
+    if met == "in front":
+        other = mover((20, 3), (1, 1), (0, -5), ec.Slide())
+    else:
+        other = mover((26, -5), (1, 9), (0, 0), ec.Slide(), ec.Mass(1e6))
+    space = ec.install()
+
+    def respond(impact):
+        if other in (impact.first, impact.second):
+            impact.set_velocity(sunk[2], (0, 7))
+            impact.set_velocity(other, (0, 9))
+            return None
+        return ec.DEFAULT
+
+    space.respond_with(Own, respond)
+    esper.process(1 / 60)
+
+    assert [velocity(body) for body in sunk] == [speed, speed, (0, 7)]
+
+
 def test_after_a_teleport_into_a_wall_and_a_step_without_time():
     box((0, 0), (5, 5))
     body = mover((40, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
