@@ -41,7 +41,8 @@ class Memory:
     function that makes the object what it is now, or None if there is none.
 
     Closures and generators are beyond it, and what other packages keep.  A scene
-    that can reach one is not remembered, nor one that `counts_work`.
+    that can reach one is not remembered, nor one that `counts_work`.  What a step
+    changes in a class, a function or an array of objects is not seen.
     """
 
     def __init__(self, scene: Scene) -> None:

@@ -76,7 +76,8 @@ def load(
         raise TypeError(f"cells={cells!r} must map the names of values to properties")
     for name, properties in cells.items():
         check_names(properties, f"cells[{name!r}]")
-    check_categories(categories or {})
+    categories = {} if categories is None else categories
+    check_categories(categories)
 
     project = _content(file)
     with _no_project(file):
@@ -102,7 +103,7 @@ def load(
     if own_file != file:
         raw = _content(own_file)
     with _no_project(own_file):
-        return _read(raw, values, cells, merge, categories or {})
+        return _read(raw, values, cells, merge, categories)
 
 
 @contextmanager

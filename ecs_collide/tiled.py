@@ -132,14 +132,15 @@ def load(
     path = Path(path)
     if no_box not in ("refuse", "skip"):
         raise ValueError(f"no_box={no_box!r} must be 'refuse' or 'skip'")
-    check_categories(categories or {})
+    categories = {} if categories is None else categories
+    check_categories(categories)
     parsed, capsules = read_map(path)
     if parsed.orientation != "orthogonal":
         raise ValueError(
             f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
         )
     try:
-        return _Reader(parsed, capsules, merge, no_box == "skip", categories or {}).read()
+        return _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     except (TypeError, LookupError, AttributeError, ArithmeticError) as error:

@@ -487,7 +487,7 @@ def test_grid_without_a_size_is_refused(tmj: Load, tmp_path: Path, size: object)
         tiled.load(path)
 
 
-@pytest.mark.parametrize("categories", [["player"], {"player": "1"}])
+@pytest.mark.parametrize("categories", [["player"], [], 0, {"player": "1"}])
 def test_categories_that_are_no_bits_are_refused(tmx: Load, categories: object) -> None:
     with pytest.raises(TypeError, match=r"categories=.* must map names to bits"):
         tmx(categories=categories)

@@ -95,8 +95,8 @@ class Kind:
             self._make_room()
 
     def _make_room(self):
+        slots_make_room(self.slots, self.n_rows)  # first: where there is no memory, nothing is said
         self.items.extend([None] * (self.n_rows - len(self.items)))
-        slots_make_room(self.slots, self.n_rows)
 
     @cython.cfunc
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
