@@ -74,6 +74,7 @@ static inline Slots *slots_new(PyObject *type, PyObject *names)
    replaced by what was there.  -1: it is no such attribute; 0: it is not set. */
 static inline Py_ssize_t offset_of(PyObject *item, PyObject *name, PyObject *bare)
 {
+    const Py_ssize_t width = sizeof(PyObject *);
     Py_ssize_t size, offset = -1;
     PyObject *type = (PyObject *)Py_TYPE(item), *before;
     PyObject *member = PyObject_GetAttr(type, name);
@@ -84,7 +85,7 @@ static inline Py_ssize_t offset_of(PyObject *item, PyObject *name, PyObject *bar
         if (before == NULL) {
             offset = 0;
         } else if (PyObject_GenericSetAttr(item, name, bare) == 0) {
-            for (offset = size - (Py_ssize_t)sizeof(bare); offset > 0; offset -= sizeof(bare))
+            for (offset = size - width; offset > 0; offset -= width)
                 if (*(PyObject **)((char *)item + offset) == bare)
                     break;
             if (offset <= 0)
