@@ -17,7 +17,7 @@ FARTHEST = 1e30  # what single precision holds, and more than is ever seen
 VERTEX_SHADER = """#version 150 core
 in vec2 position;
 in vec4 colors;
-out vec4 tint;
+flat out vec4 tint;
 uniform WindowBlock { mat4 projection; mat4 view; } window;
 void main()
 {
@@ -29,7 +29,7 @@ void main()
 """
 
 FRAGMENT_SHADER = """#version 150 core
-in vec4 tint;
+flat in vec4 tint;
 out vec4 colour;
 void main()
 {
