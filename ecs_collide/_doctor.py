@@ -44,8 +44,10 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
     columns = e.space._roster.columns
     contacts = e.space._timeline.contacts
     ids = columns.ids
-    for n, (i, j, crossing, *_) in enumerate(np.asarray(contacts.rows)[: contacts.n].tolist()):
-        shift = contacts.offset(n)  # in a world that wraps
+    rows = np.asarray(contacts.rows)[: contacts.n].tolist()
+    offsets = np.zeros((contacts.n, e.dim))  # in a world that wraps
+    contacts.offsets_into(offsets.data)
+    for (i, j, crossing, *_), shift in zip(rows, offsets, strict=True):
         low = np.maximum(columns.tight_min[i], columns.tight_min[j] + shift).tolist()
         high = np.minimum(columns.tight_max[i], columns.tight_max[j] + shift).tolist()
         depth = [high[k] - low[k] for k in range(e.dim)]

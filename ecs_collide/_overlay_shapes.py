@@ -110,9 +110,10 @@ class Camera:
 
 def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shapes) -> None:
     """Add all that is shown of a space to boxes and lines."""
-    if space.wrap is not None:
-        ring = Ring(space.wrap)
+    ring = None if space.wrap is None else Ring(space.wrap)
+    if ring is not None:
         boxes, lines = _Around(ring, boxes), _Around(ring, lines)
+    kinds = space.body_kinds()
     if Show.TREE in show:
         branches = space.branches()
         order = np.argsort(-branches.depths, kind="stable")  # the root is seen above the others
@@ -120,27 +121,26 @@ def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shap
     if Show.FAT in show:
         boxes.add(*space.fat_bounds(), COLOURS["fat"])
     if Show.SWEPT in show:
-        moving = space.body_kinds() & (BodyKind.MOVES | BodyKind.ASLEEP) == BodyKind.MOVES
+        moving = kinds & (BodyKind.MOVES | BodyKind.ASLEEP) == BodyKind.MOVES
         low, high = space.swept_bounds()
         boxes.add(low[moving], high[moving], COLOURS["swept"])
     if Show.BOXES in show:
-        boxes.add(*_visible(*space.boxes(), camera), _PALETTE.take(space.body_kinds(), axis=0))
+        boxes.add(*_visible(*space.boxes(), camera), _PALETTE.take(kinds, axis=0))
     if Show.GHOSTS in show:
         ghosts, dim = space.impact_boxes(), space.dim
         corners = ghosts.mins.reshape(-1, dim), ghosts.maxs.reshape(-1, dim)
         boxes.add(*_visible(*corners, camera), COLOURS["ghost"])
     if Show.PAIRS in show:
-        _add_pairs(space, lines)
+        _add_pairs(space, ring, lines)
     if Show.CONTACTS in show:
         _add_contacts(space, camera, lines)
 
 
-def _add_pairs(space: Space, lines: Shapes) -> None:
+def _add_pairs(space: Space, ring: Ring | None, lines: Shapes) -> None:
     low, high = space.boxes(space.candidate_pairs().ravel())
     centres = (low / 2 + high / 2).reshape(-1, 2, space.dim)
     first, second = centres[:, 0], centres[:, 1]
-    if space.wrap is not None:
-        ring = Ring(space.wrap)
+    if ring is not None:
         second = second - ring.shortest(second - first) * ring.widths
     lines.add(first, second, COLOURS["pair"])
 

@@ -332,18 +332,6 @@ class Contacts:
         for n in range(self.n):
             self.images[n] += shifts[self.rows[n, 1]] - shifts[self.rows[n, 0]]
 
-    def offset(self, n: cython.Py_ssize_t) -> tuple:
-        """Return how far off the second body of a contact is touched, by axis."""
-        offset: list = []
-        k: cython.int
-
-        for k in range(self.bodies.dim):
-            if self.bodies.wraps:
-                offset.append(widths_of(self.images[n], k) * self.bodies.width[k])
-            else:
-                offset.append(0.0)
-        return tuple(offset)
-
     def offsets_into(self, offsets: cython.double[:, ::1]):
         """Write for each contact how far off its second body is touched, float64 (n, dim)."""
         n: cython.Py_ssize_t
