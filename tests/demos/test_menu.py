@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 
 import esper
@@ -15,7 +13,7 @@ from demos import _menu, arena, responses
 from demos._menu import Gallery, Menu
 from demos._scene import Boxes, Scene
 from demos._window import NoScreenError
-from tests.demos.conftest import need
+from tests.demos.screens import give_up, need_screen
 from tests.demos.test_window import pixels
 
 LINES = {"one": "Shows one thing.", "two": "Shows two.", "three": "Cannot be shown."}
@@ -62,15 +60,11 @@ def test_every_line_is_written_beside_its_name(world: str) -> None:
 
 @pytest.fixture
 def gallery() -> Iterator[Gallery]:
-    need("pyglet")
-    if sys.platform == "linux" and not os.environ.get("DISPLAY"):
-        pytest.skip("no display")
+    need_screen()
     try:
         gallery = Gallery(LINES, build)
     except NoScreenError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"no window: {error}")
+        give_up(error)
     yield gallery
     gallery.screen.window.close()
     esper.switch_world("default")
