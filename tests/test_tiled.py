@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,15 +12,11 @@ import pytest
 
 from ecs_collide.components import Extents, Position, Sensor
 from ecs_collide.traits import Carry, OneWay
+from tests.demos.conftest import need
 
-try:
-    import pytiled_parser  # noqa: F401
-except ImportError:
-    if os.environ.get("CI"):
-        raise
-    pytest.skip("pytiled-parser is not installed", allow_module_level=True)
+need("pytiled_parser")
 
-from ecs_collide import tiled
+from ecs_collide import tiled  # noqa: E402
 
 TILESET = """
  <tileset firstgid="1" name="t" tilewidth="10" tileheight="10" tilecount="4" columns="4">

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sized
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,15 +11,11 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.demos.conftest import need
 
-try:
-    import pytiled_parser  # noqa: F401
-except ImportError:
-    if os.environ.get("CI"):
-        raise
-    pytest.skip("pytiled-parser is not installed", allow_module_level=True)
+need("pytiled_parser")
 
-from ecs_collide import tiled
+from ecs_collide import tiled  # noqa: E402
 
 Load = Callable[..., tiled.Level]
 PLAYER, ENEMY = 1, 2

@@ -6,7 +6,6 @@ import base64
 import gzip
 import importlib.util
 import json
-import os
 import struct
 import zlib
 from collections.abc import Callable
@@ -16,15 +15,11 @@ from typing import Any
 import pytest
 
 import ecs_collide as ec
+from tests.demos.conftest import need
 
-try:
-    import pytiled_parser  # noqa: F401
-except ImportError:
-    if os.environ.get("CI"):
-        raise
-    pytest.skip("pytiled-parser is not installed", allow_module_level=True)
+need("pytiled_parser")
 
-from ecs_collide import tiled
+from ecs_collide import tiled  # noqa: E402
 
 Load = Callable[..., tiled.Level]
 HEAD = {
