@@ -297,7 +297,7 @@ def _texts(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...], list[Report],
         kinds, own, *told = json.loads(data.decode())
         _require(all(type(name) is str for name in [*kinds, *own]), "its texts")
         reports, new_reports = ([_report(one) for one in some] for some in told)
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise ValueError("the snapshot contradicts itself: its texts") from error
     return tuple(kinds), tuple(own), reports, new_reports
 
@@ -360,7 +360,7 @@ def _check_filters(state: State) -> None:
     _require((places < len(state.bodies)).all(), "the bodies of its filters")
     _require((places[1:] > places[:-1]).all(), "the order of its filters")
     _require(_within(numbers[:, :2], 0, 2**32 - 1), "its filters")
-    _require((abs(numbers[:, 2]) < 2**31).all(), "its filters")
+    _require(_within(numbers[:, 2], 1 - 2**31, 2**31 - 1), "its filters")
 
 
 def _check_contacts(state: State) -> None:
@@ -389,7 +389,8 @@ def _take_wrap(state: State, parts: _Parts) -> None:
     _require(all(0.0 <= width <= LARGEST for width in widths) and any(widths), "its wrap")
     state.wrap = tuple(width or None for width in widths)
     state.images = np.frombuffer(section[n:], "<i8").astype(np.int64)
-    _require((abs(state.images) < _LONGEST_ID).all(), "its images")
+    # Not their abs(), which is negative for the lowest of all numbers.
+    _require(_within(state.images, 1 - _LONGEST_ID, _LONGEST_ID - 1), "its images")
 
 
 def _check_events(state: State) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import math
 import random
 import struct
@@ -137,6 +138,82 @@ def test_sections_that_contradict_each_other_are_refused(busy, section, field, v
     setattr(state, section, array)
 
     with pytest.raises(ValueError, match="contradicts itself"):
+        space.restore(_archive.encode(state))
+    assert space.snapshot() == now
+
+
+REPORT = [1, 2, "Velocity.x", "0x1.8p+1", "a message"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([[], [], [[*REPORT[:3], "0x1p99999", "too large"]], []]),
+        json.dumps([[], [], [], [[*REPORT[:3], "-0x1p99999", "too large"]]]),
+        json.dumps([[], [], [[*REPORT[:3], 1.5, "no text"]], []]),
+        json.dumps([[], [], [REPORT[:4]], []]),
+        json.dumps([[], [], [[True, *REPORT[1:]]], []]),
+        json.dumps([[], [], REPORT, []]),
+        json.dumps([[], [], None, []]),
+        json.dumps({"kinds": []}),
+        json.dumps([[], [], [], [], []]),
+        "[[], [], [[" + "9" * 5000 + ', 2, "", "0", ""]], []]',
+        "[" * 100_000,
+        "[[], [], [" + "[" * 900 + "]" * 900 + "], []]",
+    ],
+    ids=[
+        "overflow", "overflow below", "number", "short", "bool", "no list", "null", "object",
+        "long", "digits", "deep", "deep and closed",
+    ],
+)  # fmt: skip
+def test_reports_that_were_made_up_are_refused(busy, text, monkeypatch):
+    space, data, now = busy
+    state = _archive.decode(data, 2, _inventory.WIDTHS)
+    texts = json.loads(_archive._text(state))
+    if text.startswith("[[], [], "):  # the types of components stay
+        text = json.dumps(texts[:2])[:-1] + text.removeprefix("[[], []")
+    monkeypatch.setattr(_archive, "_text", lambda state: text.encode())
+
+    with pytest.raises(ValueError, match=r"contradicts itself: its (texts|reports)"):
+        space.restore(_archive.encode(state))
+    monkeypatch.undo()
+    assert space.snapshot() == now
+
+
+def test_report_that_was_made_up_and_could_be_true_is_taken(busy, monkeypatch):
+    space, data, _ = busy
+    state = _archive.decode(data, 2, _inventory.WIDTHS)
+    texts = [*json.loads(_archive._text(state))[:2], [REPORT], []]
+    monkeypatch.setattr(_archive, "_text", lambda state: json.dumps(texts).encode())
+
+    space.restore(_archive.encode(state))
+
+    assert [report.value for report in space.reports] == [3.0]
+
+
+def test_lowest_number_of_all_is_no_group_of_a_filter(busy):
+    space, data, now = busy
+    state = _archive.decode(data, 2, _inventory.WIDTHS)
+    forged = np.zeros(1, state.filters.dtype)
+    forged["numbers"] = [1, 1, -(2**63)]  # whose abs() is itself
+    state.filters = forged
+
+    with pytest.raises(ValueError, match="contradicts itself: its filters"):
+        space.restore(_archive.encode(state))
+    assert space.snapshot() == now
+
+
+def test_lowest_number_of_all_is_no_image_of_a_contact(world):
+    esper.create_entity(ec.Position(1, 1), ec.Extents(1, 1))
+    esper.create_entity(ec.Position(3, 1), ec.Extents(1, 1), ec.Velocity(-1, 0), ec.Stop())
+    space = ec.install(wrap=(100, 100))
+    esper.process(1 / 60)
+    now = space.snapshot()
+    state = _archive.decode(now, 2, _inventory.WIDTHS)
+    assert len(state.images) == 1
+    state.images = np.array([-(2**63)], np.int64)
+
+    with pytest.raises(ValueError, match="contradicts itself: its images"):
         space.restore(_archive.encode(state))
     assert space.snapshot() == now
 
