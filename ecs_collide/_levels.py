@@ -14,7 +14,11 @@ from typing import Any, Literal
 import esper
 
 from ecs_collide._level_traits import Factory
+from ecs_collide._numbers import LARGEST
 from ecs_collide.components import Extents, Position
+
+NESTED = "its parts are nested too deep; some hundred levels can be read"
+"""What is wrong with a file that leads to a RecursionError."""
 
 Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
 """What a table has for a type: see `Level.create`."""
@@ -293,6 +297,23 @@ def check_numbers(owner: str, **numbers: object) -> None:
             raise ValueError(f"{owner} has {name}={value!r}; it must be a finite number")
         if value < 0 and name in ("width", "height"):
             raise ValueError(f"{owner} has {name}={value!r}; it must be zero or more")
+
+
+def check_place(thing: SolidBox | LevelObject) -> None:
+    """Refuse a box that lies too far out for a body.
+
+    Raises
+    ------
+    ValueError
+        A coordinate is not finite and within 2**500, whatever numbers have led to it.
+    """
+    for name, numbers in (("centre", thing.centre), ("half size", thing.half)):
+        for number in numbers:
+            if not abs(number) <= LARGEST:  # not so for nan
+                raise ValueError(
+                    f"{thing} has the {name} {numbers}; it must be finite and within "
+                    "-2**500 ... 2**500"
+                )
 
 
 def singles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:

@@ -17,12 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ecs_collide._level_files import LevelFiles
 from ecs_collide._level_traits import check_categories, check_names, is_solid, traits_of
 from ecs_collide._levels import (
+    NESTED,
     Level,
     LevelObject,
     SolidBox,
     check_numbers,
+    check_place,
     rectangles,
     singles,
 )
@@ -40,8 +43,12 @@ def load(
     cells: Mapping[str, Mapping[str, Any]] | None = None,
     merge: bool = True,
     categories: Mapping[str, int] | None = None,
+    root: str | Path | None = None,
 ) -> Level:
     """Read one level of an LDtk project.
+
+    A project may come from a stranger: it can open no file outside of `root`, and reading takes
+    time and memory in proportion to its files.
 
     Parameters
     ----------
@@ -58,13 +65,19 @@ def load(
         Join cells of the same value into few boxes; if false, each is a box.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
+    root : str or Path
+        The folder that holds, itself or below it, every file that the level names: its own, and
+        the pictures of its layers and its background; also after symbolic links.  If left out,
+        that of the project.  A level's own file must be a regular file.  Pictures are opened by
+        the game, if at all, and need not be there.
 
     Raises
     ------
     FileNotFoundError
         The project or the level's own file is missing.
     ValueError
-        The file is no project, or a part of it is damaged; there is no such level; `cells`
+        The file is no project, or a part of it is damaged; a file lies outside of `root`, or is
+        no regular file; there is no such level; `cells`
         names a value that is not there, or a property that does not exist; or a property
         has a value that says nothing.  The message names the file, or the argument.
     TypeError
@@ -79,8 +92,9 @@ def load(
     categories = {} if categories is None else categories
     check_categories(categories)
 
-    project = _content(file)
+    files = LevelFiles(file, root)
     with _no_project(file):
+        project = json.loads(files.read_level())
         levels = [*project["levels"]]
         levels += [found for world in project.get("worlds") or () for found in world["levels"]]
         names = [found["identifier"] for found in levels]
@@ -89,38 +103,52 @@ def load(
             for layer in project["defs"]["layers"]
         }
         known = {_name(values, uid, number) for uid in values for number in values[uid]}
+        level_names, value_names = sorted(map(str, names)), sorted(map(str, known))
     if level is None and len(names) == 1:
         (level,) = names
     if names.count(level) != 1:
         found = "several levels" if level in names else "no level"
-        raise ValueError(f"{file} has {found} {level!r}; it has {sorted(map(str, names))}")
+        raise ValueError(f"{file} has {found} {level!r}; it has {level_names}")
     for name in cells:
         if name not in known:
-            raise ValueError(f"cells names {name!r}; {file} has the values {sorted(known)}")
+            raise ValueError(f"cells names {name!r}; {file} has the values {value_names}")
     raw = levels[names.index(level)]
+    own_file = file
     with _no_project(file):
-        own_file = file.parent / (raw.get("externalRelPath") or file.name)
-    if own_file != file:
-        raw = _content(own_file)
-    with _no_project(own_file):
+        name = raw.get("externalRelPath")
+        if name:
+            own_file = files.find(name, files.folder, "the level's own file")
+    with _no_project(own_file, f" ({file} names it)" if name else ""):
+        if name:
+            raw = json.loads(files.read(own_file))
+        _check_pictures(raw, files)
         return _read(raw, values, cells, merge, categories)
 
 
 @contextmanager
-def _no_project(path: Path) -> Iterator[None]:
+def _no_project(path: Path, named: str = "") -> Iterator[None]:
     """Raise whatever is wrong with a file as a ValueError that names it."""
     try:
         yield
-    except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
+    except (
+        LookupError, TypeError, AttributeError, ArithmeticError, ValueError, RecursionError
+    ) as error:  # fmt: skip
         if type(error) is ValueError:  # not one of JSON or of UTF-8
-            raise ValueError(f"{path}: {error}") from error
-        raise ValueError(f"{path} is no project that LDtk has saved: {error!r}") from error
+            raise ValueError(f"{path}{named}: {error}") from error
+        what = NESTED if isinstance(error, RecursionError) else repr(error)
+        raise ValueError(f"{path} is no project that LDtk has saved{named}: {what}") from error
 
 
-def _content(path: Path) -> Any:
-    """Return what is in a file."""
-    with _no_project(path):
-        return json.loads(path.read_bytes())
+def _check_pictures(raw: dict[str, Any], files: LevelFiles) -> None:
+    """Refuse a level whose pictures are elsewhere; a layer, and the background, may have none."""
+    named = [(raw.get("bgRelPath"), "the background")]
+    named += [
+        (layer.get("__tilesetRelPath"), f"the tileset of layer {layer.get('__identifier')!r}")
+        for layer in raw["layerInstances"]
+    ]
+    for name, what in named:
+        if name:
+            files.check_picture(name, files.folder, what)
 
 
 def _name(values: _Values, uid: int, number: int) -> str:
@@ -154,7 +182,9 @@ def _read(
             for column, row, n_columns, n_rows in (rectangles if merge else singles)(taken):
                 half = (n_columns * grid / 2, n_rows * grid / 2)
                 centre = (x + column * grid + half[0], height - (y + row * grid + half[1]))
-                solids.append(SolidBox(centre, half, name, properties, traits))
+                box = SolidBox(centre, half, name, properties, traits)
+                check_place(box)
+                solids.append(box)
         for thing in layer["entityInstances"]:
             fields = {field["__identifier"]: field["__value"] for field in thing["fieldInstances"]}
             asked = {name: value for name, value in fields.items() if value is not None}
@@ -167,13 +197,13 @@ def _read(
                 x + left + (0.5 - pivot_x) * wide,
                 height - (y + top + (0.5 - pivot_y) * high),
             )
-            objects.append(
-                LevelObject(
-                    len(objects) + 1, thing["iid"], thing["__identifier"], layer["__identifier"],
-                    centre, (wide / 2, high / 2), fields, 0, traits_of(asked, called, categories),
-                    bool(is_solid(asked, called)),
-                )
+            found = LevelObject(
+                len(objects) + 1, thing["iid"], thing["__identifier"], layer["__identifier"],
+                centre, (wide / 2, high / 2), fields, 0, traits_of(asked, called, categories),
+                bool(is_solid(asked, called)),
             )  # fmt: skip
+            check_place(found)
+            objects.append(found)
     says = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
     return Level((float(width), float(height)), tuple(solids), tuple(objects), says, raw)
 
@@ -184,6 +214,11 @@ def _taken(layer: dict[str, Any], values: _Values, where: str) -> dict[str, set[
     # Layers of other kinds have none.
     if len(grid) != n_columns * n_rows and (grid or layer.get("__type") == "IntGrid"):
         raise ValueError(f"{where} is {n_columns} x {n_rows} cells large and has {len(grid)}")
+    if not (type(n_columns) is type(n_rows) is int and min(n_columns, n_rows) >= 0):
+        raise ValueError(
+            f"{where} is {n_columns!r} x {n_rows!r} cells large; both must be whole numbers, "
+            "0 or more"
+        )
     uid = layer["layerDefUid"]
     if any(grid) and uid not in values:
         raise ValueError(f"{where} is made after a layer {uid}, which the project does not define")

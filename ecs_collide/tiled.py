@@ -11,16 +11,21 @@ Drawing is left to the game; `Level.map` holds all that the file says.
 
 from __future__ import annotations
 
+import warnings
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from ecs_collide._level_files import LevelFiles
 from ecs_collide._level_traits import check_categories, handed_down, is_solid, traits_of
 from ecs_collide._levels import (
+    NESTED,
     Level,
     LevelObject,
     SolidBox,
     check_numbers,
+    check_place,
     rectangles,
     singles,
 )
@@ -60,6 +65,14 @@ _NO_BOX = {
 _BOXES = "; only rectangles, points, texts and tiles are boxes"
 
 
+MAX_TILES = 2**20
+"""How many tiles the layers of a map may have together, unless a game says otherwise.
+
+In layers of so many tiles, the worst of them takes about 5 seconds and 500 MB.
+"""
+
+_MOST_NAMED = 20  # tiles, in a warning
+
 # Of one kind are tiles of the same type and properties: they merge.
 _Kind = tuple[str, str]
 
@@ -70,6 +83,8 @@ def load(
     merge: bool = True,
     no_box: Literal["refuse", "skip"] = "refuse",
     categories: Mapping[str, int] | None = None,
+    root: str | Path | None = None,
+    max_tiles: int = MAX_TILES,
 ) -> Level:
     """Read a Tiled map: TMX or JSON, infinite or not, with embedded or external tilesets.
 
@@ -84,9 +99,13 @@ def load(
     false         nothing
     ============  ==========================================
 
-    A solid tile fills its cell of the map's grid, however large its picture.  Hidden layers
-    and objects count as all others do.  An object made from a template is what Tiled shows:
-    the template, but for what has been changed in it.
+    A solid tile fills its cell of the map's grid, however large its picture.  Shapes from Tiled's
+    tile collision editor are left out, with a warning.  Hidden layers and objects count as all
+    others do.  An object made from a template is what Tiled shows: the template, but for what has
+    been changed in it.
+
+    A map may come from a stranger: what it can open, unpack and repeat is bounded by `root` and
+    `max_tiles`, and reading takes time and memory in proportion to them and to its files.
 
     Other properties say what kind of body a tile or an object is; the nearest says:
     an object's own, its tile's, its layer's, its group's.  What has one of the first three
@@ -116,36 +135,58 @@ def load(
         polygon or a line): raise, or leave it out and say so in `Level.skipped`.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
+    root : str or Path
+        The folder that holds, itself or below it, every file that the map names: tilesets,
+        templates and pictures; also after symbolic links.  If left out, that of the map.
+        Tilesets and templates are opened here, and must be regular files.  Pictures are opened
+        by the game, if at all, and need not be there.
+    max_tiles : int
+        How many tiles all layers and chunks may have together, with empty cells.
+
+    Warns
+    -----
+    UserWarning
+        Tiles have shapes from the tile collision editor.  The message names the tileset and the
+        tiles.
 
     Raises
     ------
     FileNotFoundError
         The map, one of its tilesets or a template is missing.
     ValueError
-        The file is no map, or a part of it is damaged; the map is not orthogonal; it uses a
-        tile that no tileset has; a template is saved as XML and the map as JSON, or the
-        reverse; a property has a value that says nothing; or an object is no upright box.
-        The message names the file, and the layer and the object where it is their fault.
+        The file is no map, or a part of it is damaged; a file that it names lies outside of
+        `root`, or is no regular file; layers have more tiles than `max_tiles` or than they
+        declare; XML defines entities; the map is not orthogonal; it uses a tile that no tileset
+        has; a template is saved as XML and the map as JSON, or the reverse; a property has a
+        value that says nothing; or an object is no upright box.  The message names the file, and
+        the layer and the object where it is their fault.
     TypeError
-        `categories` is no mapping of names to numbers.
+        `categories` is no mapping of names to numbers, or `max_tiles` no number.
     """
     path = Path(path)
     if no_box not in ("refuse", "skip"):
         raise ValueError(f"no_box={no_box!r} must be 'refuse' or 'skip'")
     categories = {} if categories is None else categories
     check_categories(categories)
-    parsed, capsules = read_map(path)
+    if not isinstance(max_tiles, int) or isinstance(max_tiles, bool):
+        raise TypeError(f"max_tiles={max_tiles!r} must be a whole number")
+    parsed, capsules = read_map(LevelFiles(path, root), max_tiles)
     if parsed.orientation != "orthogonal":
         raise ValueError(
             f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
         )
     try:
-        return _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
+        level = _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
+        dropped = list(_shapes_left_out(parsed))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
+    except (TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         # The parser hands on whatever JSON has.
-        raise ValueError(f"{path} is no map that Tiled has saved: {error!r}") from error
+        what = NESTED if isinstance(error, RecursionError) else repr(error)
+        raise ValueError(f"{path} is no map that Tiled has saved: {what}") from error
+    for what in dropped:
+        warnings.warn(f"{path}: {what}", stacklevel=2)
+    return level
 
 
 def tile_number(gid: int) -> int:
@@ -171,6 +212,14 @@ class _Reader:
         if 0 in parsed.tile_size:
             raise ValueError("the cells of the grid have no size")
         self.tile_width, self.tile_height = map(float, parsed.tile_size)
+        self.firsts = sorted(parsed.tilesets)
+        self.n_places: dict[int, int] = {}
+        known: dict[int, int] = {}  # tilesets from one file share their tiles
+        for first in self.firsts:
+            tileset = parsed.tilesets[first]
+            if id(tileset.tiles) not in known or not tileset.tiles:
+                known[id(tileset.tiles)] = n_places(tileset)
+            self.n_places[first] = known[id(tileset.tiles)]
         self.height = parsed.map_size.height * self.tile_height
         self.skipped: list[str] = []
         self.kinds: dict[_Kind, tuple[str, dict[str, Any], tuple[Any, ...]]] = {}
@@ -194,7 +243,9 @@ class _Reader:
                 half = (n_columns * self.tile_width / 2, n_rows * self.tile_height / 2)
                 across = x + column * self.tile_width + half[0]
                 down = y + row * self.tile_height + half[1]
-                solids.append(SolidBox((across, self.height - down), half, *self.kinds[kind]))
+                box = SolidBox((across, self.height - down), half, *self.kinds[kind])
+                check_place(box)
+                solids.append(box)
         size = (self.parsed.map_size.width * self.tile_width, self.height)
         return Level(
             size,
@@ -279,9 +330,11 @@ class _Reader:
         if not isinstance(gid, int) or gid < 0:
             raise ValueError(f"{user} has {gid!r} for a tile")
         number = tile_number(gid)
-        for first in sorted(self.parsed.tilesets, reverse=True):
-            tileset = self.parsed.tilesets[first]
-            if first <= number < first + n_places(tileset):
+        place = bisect_right(self.firsts, number)
+        if place > 0:
+            first = self.firsts[place - 1]
+            if number < first + self.n_places[first]:
+                tileset = self.parsed.tilesets[first]
                 return tileset, (tileset.tiles or {}).get(number - first)
         raise ValueError(f"{user} uses tile {number}, which is in none of the map's tilesets")
 
@@ -320,7 +373,7 @@ class _Reader:
         x += offset[0] + (0.5 - anchor[0]) * width
         y += offset[1] + (0.5 - anchor[1]) * height
         asked = {**says, **properties}
-        return LevelObject(
+        found = LevelObject(
             thing.id,
             thing.name,
             type_,
@@ -332,6 +385,28 @@ class _Reader:
             traits_of(asked, called, self.categories),
             bool(is_solid(asked, called)),
         )
+        check_place(found)
+        return found
+
+
+def _shapes_left_out(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
+    """Yield, for each tileset, which of its tiles have shapes that no body gets."""
+    files = {id(tileset.tiles): tileset for tileset in parsed.tilesets.values()}
+    for tileset in files.values():
+        tiles = [
+            number
+            for number, tile in sorted((tileset.tiles or {}).items())
+            if getattr(tile.objects, "tiled_objects", None)
+        ]
+        if tiles:
+            named = ", ".join(map(str, tiles[:_MOST_NAMED]))
+            more = len(tiles) - _MOST_NAMED
+            yield (
+                f"the shapes of tileset {tileset.name!r} from the tile collision editor are left "
+                f"out, of {'tile' if len(tiles) == 1 else 'tiles'} {named}"
+                f"{f' and {more} more' if more > 0 else ''}: a solid tile fills its cell, and "
+                "smaller boxes are drawn as objects"
+            )
 
 
 def _no_box(thing: shapes.TiledObject) -> str | None:

@@ -99,7 +99,8 @@ ORDER = [
 ]
 EXTRAS = [
     "_overlay_shapes", "_pyglet_lists", "pyglet_util",
-    "_level_traits", "_levels", "_tiled_files", "tiled", "ldtk",
+    "_level_files", "_level_traits", "_levels", "_tile_data", "_tiled_formats", "_tiled_files",
+    "tiled", "ldtk",
     "character", "_stride",
 ]  # fmt: skip
 TYPED = ["_kernels._memory", "_kernels._curve", "_kernels._lanes"]  # that are Python in both lives

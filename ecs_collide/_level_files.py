@@ -1,0 +1,168 @@
+"""Open the files that a level names: regular files below one folder, and nothing else.
+
+A level may come from a stranger.  So a name in it is followed only if it stays in the level's
+folder, or in the wider one that the game allows, both as it is written and after all symbolic
+links; and it is opened only if it is a regular file, never a device or a pipe.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+LARGEST_FILE = 2**28
+"""How many bytes of a file are read at most: some files, as those in /proc, never end."""
+
+_PIECE = 2**20  # bytes that are read at once, as reading makes room for all that it may get
+_LONGEST_NAME = 4096  # characters, as on Linux; to resolve a path takes time with its square
+
+
+class LevelFiles:
+    """The files of one level: its own, and those that it names.
+
+    Attributes
+    ----------
+    level : Path
+        The level's file, as the game has named it.
+    folder : Path
+        Its folder, without symbolic links.
+    root : Path
+        The folder in which all files must lie, without symbolic links.
+    """
+
+    def __init__(self, level: Path, root: str | Path | None = None) -> None:
+        self.level = level
+        self.folder = Path(os.path.realpath(level.parent))
+        given = level.parent if root is None else Path(root)
+        self.root = Path(os.path.realpath(given))
+        # An absolute name may lead through the links that the root itself leads through.
+        self._roots = (self.root, Path(os.path.abspath(given)))
+        self._found: dict[tuple[Path, str], Path] = {}
+        if root is not None and not self.root.is_dir():
+            raise ValueError(f"root={root!r} must be a folder: that of the level, or one above it")
+
+    def read_level(self) -> bytes:
+        """Return what is in the level's own file.
+
+        Raises
+        ------
+        FileNotFoundError
+            There is none.
+        ValueError
+            It is no regular file, or it leads out of the root.
+        """
+        path = Path(os.path.realpath(self.level))
+        if not path.is_relative_to(self.root):
+            raise ValueError(f"{self.level} leads to {path}, {self._outside()}")
+        return self.read(path)
+
+    def find(self, name: object, folder: Path, what: str) -> Path:
+        """Return the real path of a file that may be there.
+
+        Parameters
+        ----------
+        name : str
+            As the level has it.
+        folder : Path
+            Where relative names begin: a real path.
+        what : str
+            What is named, for errors: "its tileset".
+
+        Raises
+        ------
+        TypeError
+            The name is no text.
+        ValueError
+            The name is empty, too long or leads out of the root.
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"{what} has the name {name!r}; it must be text")
+        if not name or "\0" in name or len(name) > _LONGEST_NAME:
+            shown = name if len(name) < 100 else f"{name[:100]}..."
+            raise ValueError(
+                f"{what} has the name {shown!r}; it must be that of a file, relative to {folder}"
+            )
+        known = self._found.get((folder, name))
+        if known is not None:
+            return known
+        # As it is written first: the bare look at a path may mount a disk or call a server.
+        written = Path(os.path.normpath(folder / name))
+        if not any(written.is_relative_to(root) for root in self._roots):
+            raise ValueError(f"{what} {name!r} is {self._outside()}")
+        path = Path(os.path.realpath(folder / name))
+        if not path.is_relative_to(self.root):
+            raise ValueError(f"{what} {name!r} leads to {path}, {self._outside()}")
+        self._found[folder, name] = path
+        return path
+
+    def check_picture(self, name: object, folder: Path, what: str) -> Path:
+        """Return the real path of a picture, which the game may open; it need not be there.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `find`; or something else than a regular file has that name.
+        """
+        path = self.find(name, folder, what)
+        try:
+            _require_regular(os.stat(path), path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise ValueError(f"{what} {path} cannot be read: {error.strerror}") from error
+        return path
+
+    def read(self, path: Path) -> bytes:
+        """Return what is in a file that was found.
+
+        Raises
+        ------
+        FileNotFoundError
+            There is none.
+        ValueError
+            It is no regular file, too large, or cannot be read.
+        """
+        try:
+            _require_regular(os.stat(path), path)  # opening a device can already do something
+            flags = os.O_RDONLY
+            for name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOFOLLOW"):
+                flags |= getattr(os, name, 0)  # no system has all of them
+            with open(os.open(path, flags), "rb") as file:
+                _require_regular(os.fstat(file.fileno()), path)
+                data = b"".join(_pieces(file))
+        except FileNotFoundError as error:
+            named = "" if self._is_level(path) else f" (named by {self.level})"
+            raise FileNotFoundError(
+                errno.ENOENT, f"{os.strerror(errno.ENOENT)}{named}", str(path)
+            ) from error
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+        if len(data) > LARGEST_FILE:
+            raise ValueError(f"{path} is larger than {LARGEST_FILE} bytes, the most that is read")
+        return data
+
+    def _is_level(self, path: Path) -> bool:
+        return path == Path(os.path.realpath(self.level))
+
+    def _outside(self) -> str:
+        return (
+            f"outside of {self.root}: a level may name files in its folder and below; "
+            "load(..., root=folder) allows a wider one"
+        )
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what is in a file, up to the first piece with which it is too large."""
+    n_bytes = 0
+    while n_bytes <= LARGEST_FILE and (piece := file.read(_PIECE)):
+        n_bytes += len(piece)
+        yield piece
+
+
+def _require_regular(status: os.stat_result, path: Path) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError(f"{path} is no regular file, and nothing else is opened")

@@ -1,0 +1,460 @@
+"""The two formats of Tiled, XML and JSON, behind one face: where a file has what.
+
+Elements and dicts have the same `get`, which is why only this much differs.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+Raw = Any
+"""A part of a map as its file has it: an XML element, or a dict."""
+
+# Characters of the tag of an element, and bytes before the first.  Older versions of expat take
+# time with the square of it where they read in pieces, as the parser lets them.
+_LONGEST = 2**20
+
+_LEAVES = ("layer", "objectgroup", "imagelayer")
+_SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
+# Where these are empty or zero in an object, Tiled takes those of its template.
+_WEAK = {"name", "type", "class", "gid", "width", "height"}
+
+
+class Format(ABC):
+    """What can be asked of a map, a tileset or a template, and changed in it."""
+
+    name: str
+    suffix: str
+
+    @abstractmethod
+    def read(self, content: bytes, kind: str) -> Raw:
+        """Return what a file of that kind has."""
+
+    @abstractmethod
+    def write(self, root: Raw, path: Path) -> None:
+        """Save what is in memory."""
+
+    # -- tilesets --
+
+    @abstractmethod
+    def tilesets(self, root: Raw) -> list[Raw]:
+        """Return the tilesets, each with its content or the name of its file."""
+
+    @abstractmethod
+    def drop_tilesets(self, root: Raw, dropped: Sequence[Raw]) -> None:
+        """Take tilesets out of a map."""
+
+    @abstractmethod
+    def tiles(self, tileset: Raw) -> Iterable[Raw]:
+        """Return the tiles of which a tileset says more than their number."""
+
+    @abstractmethod
+    def picture(self, owner: Raw) -> Any:
+        """Return the name of the picture of a tileset, a tile or an image layer, or None."""
+
+    @abstractmethod
+    def set_picture(self, owner: Raw, name: str) -> None:
+        """Give a tileset, a tile or an image layer another picture."""
+
+    @abstractmethod
+    def shapes(self, tile: Raw) -> list[Raw]:
+        """Return the layers that the tile collision editor has made for a tile."""
+
+    # -- layers --
+
+    @abstractmethod
+    def layers(self, root: Raw) -> Iterator[Raw]:
+        """Yield the layers inside all groups."""
+
+    @abstractmethod
+    def kind(self, layer: Raw) -> str:
+        """Return what a layer is: "tiles", "picture" or something else."""
+
+    @abstractmethod
+    def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
+        """Return what holds the tiles of a layer, and with each what says how many there are."""
+
+    @abstractmethod
+    def packing(self, layer: Raw) -> tuple[str, str]:
+        """Return how the tiles of a layer are encoded, and how that is compressed."""
+
+    @abstractmethod
+    def n_plain(self, block: Raw) -> int:
+        """Return how many tiles a block has that is not packed."""
+
+    @abstractmethod
+    def packed(self, block: Raw) -> str:
+        """Return the text of a block that is packed."""
+
+    @abstractmethod
+    def set_plain(self, layer: Raw, block: Raw, numbers: list[int]) -> None:
+        """Give a block its tiles, not packed."""
+
+    @abstractmethod
+    def things(self, layer: Raw) -> list[Raw]:
+        """Return the objects of a layer."""
+
+    @abstractmethod
+    def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
+        """Let a layer have these objects."""
+
+    @abstractmethod
+    def with_things(self, layer: Raw, things: Sequence[Raw]) -> Raw:
+        """Return a copy of a layer that has these objects."""
+
+    # -- objects --
+
+    @abstractmethod
+    def pattern(self, root: Raw) -> Raw:
+        """Return the one object of a template."""
+
+    @abstractmethod
+    def has(self, thing: Raw, shape: str) -> bool:
+        """Return whether an object says that it has this shape."""
+
+    @abstractmethod
+    def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
+        """Return an object with all that its template says, but for what is its own."""
+
+    @abstractmethod
+    def with_sizes(self, thing: Raw) -> Raw:
+        """Return an object that says all that the parser asks for."""
+
+    # -- parts --
+
+    @abstractmethod
+    def without_layers(self, root: Raw) -> Raw:
+        """Return a copy of a map that has its tilesets and no layers."""
+
+    @abstractmethod
+    def with_layers(self, root: Raw, layers: Sequence[Raw]) -> Raw:
+        """Return a copy of a map that has these layers and no tilesets."""
+
+    @abstractmethod
+    def weight(self, part: Raw) -> int:
+        """Return about how long a layer or an object is in a file."""
+
+
+class Xml(Format):
+    """As TMX, TSX and TX files have it."""
+
+    name = "XML"
+    suffix = ".tmx"
+
+    def read(self, content: bytes, kind: str) -> Raw:
+        _require_no_definitions(content)
+        root = ElementTree.fromstring(content)
+        if root.tag != kind:
+            raise ValueError(f"it is a {root.tag:.100}")
+        for element in root.iter():
+            words = element.attrib
+            if len(element.tag) + sum(map(len, words)) + sum(map(len, words.values())) > _LONGEST:
+                raise ValueError(
+                    f"an element {element.tag:.100} has more than {_LONGEST} characters of "
+                    "attributes; longer texts are its content"
+                )
+        return root
+
+    def write(self, root: Raw, path: Path) -> None:
+        ElementTree.ElementTree(root).write(path, encoding="utf-8")
+
+    def tilesets(self, root: Raw) -> list[Raw]:
+        return list(root.findall("tileset"))
+
+    def drop_tilesets(self, root: Raw, dropped: Sequence[Raw]) -> None:
+        gone = set(map(id, dropped))
+        root[:] = [child for child in root if id(child) not in gone]
+
+    def tiles(self, tileset: Raw) -> Iterable[Raw]:
+        return list(tileset.findall("tile"))
+
+    def picture(self, owner: Raw) -> Any:
+        image = owner.find("image")
+        return None if image is None else image.get("source")
+
+    def set_picture(self, owner: Raw, name: str) -> None:
+        image = owner.find("image")
+        if image is None:
+            image = ElementTree.SubElement(owner, "image")
+        image.set("source", name)
+
+    def shapes(self, tile: Raw) -> list[Raw]:
+        return list(tile.findall("objectgroup"))
+
+    def layers(self, root: Raw) -> Iterator[Raw]:
+        for child in root:
+            if child.tag == "group":
+                yield from self.layers(child)
+            elif child.tag in _LEAVES:
+                yield child
+
+    def kind(self, layer: Raw) -> str:
+        return {"layer": "tiles", "imagelayer": "picture"}.get(layer.tag, "")
+
+    def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
+        data = layer.find("data")
+        if data is None:
+            return []
+        chunks = data.findall("chunk")
+        for block in (data, *chunks):
+            tiles = block.findall("tile")
+            if tiles:  # the oldest format, an element for each tile
+                block.text = ",".join(tile.get("gid", "0") for tile in tiles)
+                block[:] = [child for child in block if child.tag != "tile"]
+                data.attrib.pop("encoding", None)
+        if chunks:
+            return [(chunk, chunk) for chunk in chunks]
+        if not (data.text or "").strip():
+            layer.remove(data)
+            return []
+        return [(data, layer)]
+
+    def packing(self, layer: Raw) -> tuple[str, str]:
+        data = layer.find("data")
+        if data is None:
+            return "csv", ""
+        return data.get("encoding") or "csv", data.get("compression") or ""
+
+    def n_plain(self, block: Raw) -> int:
+        text = block.text or ""
+        return text.count(",") + 1 if text.strip() else 0
+
+    def packed(self, block: Raw) -> str:
+        return block.text or ""
+
+    def set_plain(self, layer: Raw, block: Raw, numbers: list[int]) -> None:
+        block.text = ",".join(map(str, numbers))
+        layer.find("data").attrib = {"encoding": "csv"}
+
+    def things(self, layer: Raw) -> list[Raw]:
+        return list(layer.findall("object"))
+
+    def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
+        layer[:] = [child for child in layer if child.tag != "object"] + list(things)
+
+    def with_things(self, layer: Raw, things: Sequence[Raw]) -> Raw:
+        part = ElementTree.Element(layer.tag, layer.attrib)
+        part.extend(child for child in layer if child.tag != "object")
+        part.extend(things)
+        return part
+
+    def pattern(self, root: Raw) -> Raw:
+        found = root.find("object")
+        if found is None:
+            raise ValueError("it has no object")
+        return found
+
+    def has(self, thing: Raw, shape: str) -> bool:
+        return thing.find(shape) is not None
+
+    def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
+        whole = ElementTree.Element("object", _over(pattern.attrib, thing.attrib, own))
+        shapes = [part for part in thing if part.tag in _SHAPES]
+        whole.extend(shapes or [part for part in pattern if part.tag in _SHAPES])
+        said = {part.get("name"): part for part in pattern.iterfind("properties/property")}
+        said |= {part.get("name"): part for part in thing.iterfind("properties/property")}
+        ElementTree.SubElement(whole, "properties").extend(said.values())
+        return whole
+
+    def with_sizes(self, thing: Raw) -> Raw:
+        for word in ("width", "height"):
+            thing.set(word, thing.get(word, "0"))  # Tiled leaves out what is zero
+        return thing
+
+    def without_layers(self, root: Raw) -> Raw:
+        part = ElementTree.Element("map", root.attrib)
+        part.extend(root.findall("tileset"))
+        return part
+
+    def with_layers(self, root: Raw, layers: Sequence[Raw]) -> Raw:
+        part = ElementTree.Element("map", root.attrib)
+        part.extend(layers)
+        return part
+
+    def weight(self, part: Raw) -> int:
+        return sum(1 + len(element.text or "") for element in part.iter())
+
+
+class Json(Format):
+    """As TMJ, TSJ and TJ files have it."""
+
+    name = "JSON"
+    suffix = ".tmj"
+
+    def read(self, content: bytes, kind: str) -> Raw:
+        raw = json.loads(content)
+        if not isinstance(raw, dict):
+            raise TypeError(f"it is a {type(raw).__name__}")
+        return raw
+
+    def write(self, root: Raw, path: Path) -> None:
+        path.write_text(json.dumps(root), "utf-8")
+
+    def tilesets(self, root: Raw) -> list[Raw]:
+        single = [root["tileset"]] if "tileset" in root else []  # that of a template
+        return list(root.get("tilesets", single))
+
+    def drop_tilesets(self, root: Raw, dropped: Sequence[Raw]) -> None:
+        gone = set(map(id, dropped))
+        root["tilesets"] = [tileset for tileset in root["tilesets"] if id(tileset) not in gone]
+
+    def tiles(self, tileset: Raw) -> Iterable[Raw]:
+        tiles = tileset.get("tiles") or ()
+        return list(tiles.values()) if isinstance(tiles, dict) else list(tiles)
+
+    def picture(self, owner: Raw) -> Any:
+        return owner.get("image")
+
+    def set_picture(self, owner: Raw, name: str) -> None:
+        owner["image"] = name
+
+    def shapes(self, tile: Raw) -> list[Raw]:
+        layer = tile.get("objectgroup")
+        if layer is None:
+            return []
+        if layer.get("type") != "objectgroup":  # the parser would take layers of tiles as well
+            raise ValueError(
+                f"the shapes of tile {tile.get('id')} are of the type {layer.get('type')!r}; "
+                "it must be 'objectgroup'"
+            )
+        return [layer]
+
+    def layers(self, root: Raw) -> Iterator[Raw]:
+        return self._leaves(root["layers"])
+
+    def _leaves(self, layers: list[Raw]) -> Iterator[Raw]:
+        if not isinstance(layers, list):
+            raise TypeError(f"its layers are {layers!r}")
+        for layer in layers:
+            if layer.get("type") == "group":
+                yield from self._leaves(layer["layers"])
+            else:
+                yield layer
+
+    def kind(self, layer: Raw) -> str:
+        return {"tilelayer": "tiles", "imagelayer": "picture"}.get(layer.get("type"), "")
+
+    def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
+        blocks = [(chunk, chunk) for chunk in layer.get("chunks") or ()]
+        if layer.get("data") is not None:
+            blocks.append((layer, layer))
+        if layer.get("encoding") == "csv":
+            del layer["encoding"]  # the parser takes every one that is named for base64
+        return blocks
+
+    def packing(self, layer: Raw) -> tuple[str, str]:
+        return layer.get("encoding") or "csv", layer.get("compression") or ""
+
+    def n_plain(self, block: Raw) -> int:
+        data = block["data"]
+        if not isinstance(data, list):
+            raise TypeError(
+                f"its data are a {type(data).__name__}, which must be a list of tiles, "
+                "or text if the encoding is base64"
+            )
+        return len(data)
+
+    def packed(self, block: Raw) -> str:
+        data = block["data"]
+        if not isinstance(data, str):
+            raise TypeError(f"its data are a {type(data).__name__}, which must be text in base64")
+        return data
+
+    def set_plain(self, layer: Raw, block: Raw, numbers: list[int]) -> None:
+        block["data"] = numbers
+        layer.pop("encoding", None)
+
+    def things(self, layer: Raw) -> list[Raw]:
+        return list(layer.get("objects", ()))
+
+    def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
+        if "objects" in layer:
+            layer["objects"] = list(things)
+
+    def with_things(self, layer: Raw, things: Sequence[Raw]) -> Raw:
+        part = dict(layer)
+        self.set_things(part, things)
+        return part
+
+    def pattern(self, root: Raw) -> Raw:
+        return root["object"]
+
+    def has(self, thing: Raw, shape: str) -> bool:
+        return bool(thing.get(shape))
+
+    def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
+        whole = _over(pattern, thing, own)
+        said = {part["name"]: part for part in pattern.get("properties") or ()}
+        said |= {part["name"]: part for part in thing.get("properties") or ()}
+        whole["properties"] = list(said.values())
+        return whole
+
+    def with_sizes(self, thing: Raw) -> Raw:
+        nothing = {"name": "", "width": 0, "height": 0, "rotation": 0, "visible": True}
+        return {**nothing, **thing}
+
+    def without_layers(self, root: Raw) -> Raw:
+        return {**root, "layers": []}
+
+    def with_layers(self, root: Raw, layers: Sequence[Raw]) -> Raw:
+        return {**root, "layers": list(layers), "tilesets": []}
+
+    def weight(self, part: Raw) -> int:
+        return len(json.dumps(part))
+
+
+XML, JSON = Xml(), Json()
+
+
+def format_of(content: bytes) -> Format:
+    """Return the format that a file is in."""
+    is_xml = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
+    return XML if is_xml else JSON
+
+
+class _RootReachedError(Exception):
+    """The definitions of a document are over: there are none behind its first element."""
+
+
+def _require_no_definitions(content: bytes) -> None:
+    """Refuse XML that defines entities or default attributes, of which few bytes make very many.
+
+    Tiled writes none.  A document type without them, as Tiled's first versions had, is nothing
+    but a name.
+
+    Raises
+    ------
+    ValueError
+        There are definitions.
+    xml.parsers.expat.ExpatError
+        The text is no XML before its first element.
+    """
+
+    def refuse(name: str, system: str | None, public: str | None, has_definitions: int) -> None:
+        if has_definitions:
+            raise ValueError("it defines entities or attributes of its own; Tiled saves none")
+
+    def stop(name: str, attributes: object) -> None:
+        raise _RootReachedError
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = stop
+    try:
+        parser.Parse(content[:_LONGEST], len(content) <= _LONGEST)
+    except _RootReachedError:
+        return
+    raise ValueError(f"it has no element within its first {_LONGEST} bytes")
+
+
+def _over(pattern: dict[str, Any], thing: dict[str, Any], own: set[str]) -> dict[str, Any]:
+    """Return what an object and its template say, of the weak words only what is its own."""
+    left_out = {"template", *_WEAK} - own
+    whole = {word: value for word, value in pattern.items() if word not in own}
+    return whole | {word: value for word, value in thing.items() if word not in left_out}
