@@ -25,6 +25,8 @@ HANDED_DOWN = (
 # Where it points on the screen, in a world where y grows upwards.
 _NORMALS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
 
+_LONGEST_NAMES = 4096  # characters, of names of categories together
+
 Factory = Callable[[], object]
 
 
@@ -146,6 +148,9 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
     """Return the bits of a number, or of a text of names with commas or spaces between."""
     if not isinstance(value, str):
         return value
+    if len(value) > _LONGEST_NAMES:  # a layer hands it down to any number of objects
+        shown = f"{value[:40]}..."
+        raise _wrong(owner, name, shown, f"it has more than {_LONGEST_NAMES} characters")
     bits = 0
     for word in value.replace(",", " ").split():
         if word not in names and word != "all":

@@ -68,8 +68,12 @@ _BOXES = "; only rectangles, points, texts and tiles are boxes"
 MAX_TILES = 2**20
 """How many tiles the layers of a map may have together, unless a game says otherwise.
 
-In layers of so many tiles, the worst of them takes about 5 seconds and 500 MB.
+In layers of so many tiles, the worst of them takes about 5 seconds and 320 MB.
 """
+
+# Characters of the properties of all tiles in all layers: each combination of what a layer hands
+# down and what a tile says itself is written out, and a small map can have very many.
+_LARGEST_KINDS = 2**26
 
 _MOST_NAMED = 20  # tiles, in a warning
 
@@ -222,6 +226,8 @@ class _Reader:
             self.n_places[first] = known[id(tileset.tiles)]
         self.height = parsed.map_size.height * self.tile_height
         self.skipped: list[str] = []
+        self.n_written = 0  # characters of kinds
+        self.known: dict[str, dict[int, _Kind | None]] = {}  # by what layers hand down
         self.kinds: dict[_Kind, tuple[str, dict[str, Any], tuple[Any, ...]]] = {}
 
     def read(self) -> Level:
@@ -281,7 +287,7 @@ class _Reader:
         blocks = self.blocks(layer)
         if says.get("solid") is False:
             return
-        kinds: dict[int, _Kind | None] = {0: None}
+        kinds = self.known.setdefault(_written(says), {0: None})
         for (left, top), rows in blocks:
             for row, numbers in enumerate(rows, int(top)):
                 for column, gid in enumerate(numbers, int(left)):
@@ -320,7 +326,14 @@ class _Reader:
         type_ = (tile.class_ if tile else "") or ""
         properties = {**says, **own}
         properties.pop("solid", None)
-        kind = (type_, repr(sorted(properties.items(), key=lambda item: item[0])))
+        kind = (type_, _written(properties))
+        self.n_written += len(kind[1])
+        if self.n_written > _LARGEST_KINDS:
+            raise ValueError(
+                f"with tile {number} in layer {layer!r} all combinations of tiles and layers have "
+                f"more than {_LARGEST_KINDS} characters of properties; give fewer tiles such "
+                "properties, or more layers the same"
+            )
         if kind not in self.kinds:
             self.kinds[kind] = type_, properties, traits_of(properties, owner, self.categories)
         return kind
@@ -387,6 +400,11 @@ class _Reader:
         )
         check_place(found)
         return found
+
+
+def _written(properties: Mapping[str, Any]) -> str:
+    """Return a text that is the same for the same properties."""
+    return repr(sorted(properties.items(), key=lambda item: item[0]))
 
 
 def _shapes_left_out(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
