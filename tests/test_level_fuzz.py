@@ -293,7 +293,7 @@ def test_changed_level_is_read_or_refused_soon_and_opens_nothing_else(
     load = ldtk.load if path.suffix == ".ldtk" else tiled.load
     options: dict[str, Any] = {"categories": {"red": 2}}
 
-    for _ in range(5000 if request.config.getoption("--long") else 60):
+    for _ in range(2000 if request.config.getoption("--long") else 60):
         data = changed(changed_name, FILES[changed_name], rng)
         (folder / changed_name).write_bytes(data)
         tracemalloc.start()
