@@ -42,7 +42,7 @@ from ecs_collide.roles import Components
 _USUAL = Components()
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for
 # They come from trees, which are made anew, and from who sleeps, which is nobody then.
-_OF_COST = ("reinsertions", "pairs", "sweeps", "depth")
+_OF_COST = ("escapes", "pairs", "sweeps", "depth")
 
 
 class SnapshotStepper(Stepper):

@@ -86,7 +86,7 @@ class Stats(NamedTuple):
     ----------
     step : steps done
     bodies, movers, static : how many there are; movers have Velocity or Growth
-    reinsertions : movers whose path left their fat bounds
+    escapes : times that a path left its fat bounds
     pairs : candidate pairs from the tree
     left_out : pairs within a crowd for which there was no room; see `Space.reports`
     sweeps : swept tests
@@ -106,7 +106,7 @@ class Stats(NamedTuple):
     bodies: int = 0
     movers: int = 0
     static: int = 0
-    reinsertions: int = 0
+    escapes: int = 0
     pairs: int = 0
     left_out: int = 0
     sweeps: int = 0
@@ -488,7 +488,7 @@ class Stepper:
         t, r = self._timeline, self._roster
         n_bodies, n_movers = len(r.rows), self._n_movers
         self._counts = [
-            self._step, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_reinsertions,
+            self._step, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_escapes,
             t.pairs.n, t.candidates.n_left_out, t.meetings.n_sweeps,
             len(self._events.collisions), t.n_answers, t.responder.n_joins,
             t.n_crushed, t.n_forced, t.n_pair_limit, t.n_answer_limit, t.candidates.moving.depth,

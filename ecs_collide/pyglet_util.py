@@ -342,7 +342,7 @@ class DebugDraw:
         found = (
             f"{mode}step {s.step}   {s.bodies} bodies: {s.movers} move, {s.asleep} asleep   "
             f"{s.pairs} pairs   {s.sweeps} swept   {s.impacts} impacts   {n_contacts} contacts   "
-            f"{s.reinsertions} reinserted   depth {s.depth}"
+            f"{s.escapes} escapes   depth {s.depth}"
         )
         if not self._times:
             return [found, "no times yet"]

@@ -68,7 +68,7 @@ class Candidates:
         Their items are rows.
     margin, lookahead : float
         How far bounds are fattened; see `Tree.renew`.
-    n_reinsertions : int
+    n_escapes : int
         In this step.
     judge : callable or None
         Asked whether two bodies, as rows, meet, where one of them is picky, or all are.
@@ -90,7 +90,7 @@ class Candidates:
         self.lookahead = 2.0
         self.judge = None
         self.all_picky = False
-        self.n_reinsertions = 0
+        self.n_escapes = 0
         self.n_left_out = 0
         self.crowd = []
         self.is_crowded = False
@@ -119,7 +119,7 @@ class Candidates:
 
         for n in range(rows.shape[0]):
             self.still.drop(rows[n])
-        self.n_reinsertions += self.moving.renew(
+        self.n_escapes += self.moving.renew(
             rows, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
         )
 
@@ -391,7 +391,7 @@ class Candidates:
                 if b.wraps and self.around.n_wild > 0:
                     self._follow_around(i)  # wild ones are paired by their very paths
                 return
-            self.n_reinsertions += self.moving.renew_one(
+            self.n_escapes += self.moving.renew_one(
                 i, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
             )
         else:

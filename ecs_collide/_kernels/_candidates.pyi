@@ -8,7 +8,7 @@ class Candidates:
     moving: Tree
     margin: float
     lookahead: float
-    n_reinsertions: int
+    n_escapes: int
     n_left_out: int
     crowd: list[int]
     is_crowded: bool

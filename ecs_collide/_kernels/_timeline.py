@@ -135,7 +135,7 @@ class Timeline:
         self.responder.begin_step()
         self.sleepers.begin_step()
         self.pending = self.event = -1
-        self.n_answers = self.candidates.n_reinsertions = 0
+        self.n_answers = self.candidates.n_escapes = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
 
     def abandon(self):

@@ -409,7 +409,7 @@ def test_at_rest_nothing_is_looked_at(resting):
     esper.process(DT)
 
     assert (space.stats.movers, space.stats.pairs, space.stats.sweeps) == (2, 0, 0)
-    assert space.stats.reinsertions == 0
+    assert space.stats.escapes == 0
     assert len(space.contacts()) == 1
 
 
