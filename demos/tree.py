@@ -133,7 +133,7 @@ class TreeScene(Scene):
         self.n_wrong += not np.array_equal(np.stack([ids[first], ids[second]], axis=1), pairs)
         self.n_pairs += len(pairs)
         self.n_checks += 1
-        mins, maxs, depths = self.tree.branches()
+        mins, maxs, depths, _ = self.tree.branches()
         last = depths == depths[-1]
         places = [(mins[n], maxs[n], depths == depths[n] - 1) for n in range(1, len(depths))]
         places += [(*box, last) for box in bounds]
@@ -144,7 +144,7 @@ class TreeScene(Scene):
     def boxes(self) -> Boxes:
         """Return branches below fat bounds below boxes."""
         walls = painted()
-        mins, maxs, depths = self.tree.branches()
+        mins, maxs, depths, _ = self.tree.branches()
         if not len(depths):
             return walls
         frames = outlines(np.hstack([mins, maxs]), self.shades(depths), 2.0)

@@ -16,12 +16,13 @@ same order everywhere::
 """
 
 from ecs_collide import _backend
+from ecs_collide._asking import Branches
 from ecs_collide._explain import Explanation, Verdict
 from ecs_collide._findings import Finding
 from ecs_collide._questions import Hit
 from ecs_collide._reports import Report
 from ecs_collide._stepper import StageTimes, Stats
-from ecs_collide._views import BodyKind, Branches, ContactPoints, ImpactBoxes
+from ecs_collide._views import BodyKind, ContactPoints, ImpactBoxes
 from ecs_collide.clocks import FixedStep
 from ecs_collide.components import (
     Deflect,

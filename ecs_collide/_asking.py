@@ -11,7 +11,7 @@ from operator import index
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _backend
 from ecs_collide._ids import Integers
@@ -142,6 +142,26 @@ class RegionHits(NamedTuple):
 
     offsets: Integers
     ids: Integers
+
+
+class Branches(NamedTuple):
+    """The bounds of the inner nodes of trees, a row for each.
+
+    Attributes
+    ----------
+    mins, maxs : ndarray
+        float64, shape (n, dim): the corners, in world units.
+    depths : ndarray
+        int64, shape (n,): levels below the root of its tree; 0 for a root.
+    moving : ndarray
+        bool, shape (n,): in a `Space`, True in the tree of moving bodies and False in the
+        tree of the others; in an `AABBTree`, False.
+    """
+
+    mins: Floats
+    maxs: Floats
+    depths: Integers
+    moving: NDArray[np.bool_]
 
 
 class Asker:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ecs_collide._asking import Branches
 from ecs_collide._bits import ONE_WAY
 from ecs_collide._standing import LEAVING, Standing
 from ecs_collide.events import ContactKind
@@ -50,25 +51,6 @@ class BodyKind(IntFlag):
     def _missing_(cls, value: object) -> object:
         """Take numpy's integers too, as `Space.body_kinds` gives them."""
         return super()._missing_(int(value) if isinstance(value, np.integer) else value)
-
-
-class Branches(NamedTuple):
-    """The bounds of the inner nodes of trees.
-
-    Attributes
-    ----------
-    mins, maxs : float64 (n, dim)
-        In world units.
-    depths : int64 (n,)
-        How far below its root each hangs; 0 for a root.
-    moving : bool (n,)
-        Whether it is of the tree of the bodies that move, or of that of the others.
-    """
-
-    mins: Doubles
-    maxs: Doubles
-    depths: Longs
-    moving: NDArray[np.bool_]
 
 
 class ContactPoints(NamedTuple):

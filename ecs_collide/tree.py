@@ -24,6 +24,7 @@ from ecs_collide._asking import (
     Asker,
     BoxHit,
     BoxHits,
+    Branches,
     Exclude,
     Neighbour,
     Neighbours,
@@ -459,17 +460,15 @@ class AABBTree(TreeQuestions):
         """The number of branches above the deepest leaf; 0 for up to one box."""
         return int(self._tree.depth)
 
-    def branches(self) -> tuple[Floats, Floats, Integers]:
+    def branches(self) -> Branches:
         """Return the bounds of all branches of the tree: what a picture of it shows.
 
         Returns
         -------
-        mins, maxs : ndarray
-            float64, shape (n, dim): the corners, in world units.  A branch is the
-            smallest box around what hangs on it, branches or the boxes themselves.
-        depths : ndarray
-            int64, shape (n,), never falling: 0 for the root, `depth` - 1 for
-            the branches that hold the boxes.
+        Branches
+            A branch is the smallest box around its child branches, or around the boxes
+            that it holds.  `depths` never falls: 0 for the root, `depth` - 1 for the
+            branches that hold boxes.  `moving` is False for every branch.
 
         Notes
         -----
@@ -480,7 +479,7 @@ class AABBTree(TreeQuestions):
         depths = np.empty(n, np.int64)
         self._tree.branches_into(mins.data, maxs.data, depths.data)
         order = np.argsort(depths, kind="stable")
-        return mins[order], maxs[order], depths[order]
+        return Branches(mins[order], maxs[order], depths[order], np.zeros(n, np.bool_))
 
     def check(self) -> None:
         """Verify every invariant of the tree.  O(n).

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import ecs_collide as ec
 from ecs_collide import _backend
 from ecs_collide.tree import AABBTree, RayHit
 
@@ -913,7 +914,7 @@ def test_branches_hold_one_another_and_the_boxes(new_tree, dim, many):
     tree.update_many(range(0, many, 3), mins[::3] + 7.0, maxs[::3] + 7.0)
     tree.remove_many(range(0, many, 5))
 
-    low, high, depths = tree.branches()
+    low, high, depths, _ = tree.branches()
 
     assert low.shape == high.shape == (len(depths), dim)
     assert (np.diff(depths) >= 0).all()
@@ -937,11 +938,23 @@ def test_branches_hold_one_another_and_the_boxes(new_tree, dim, many):
 
 def test_branches_of_small_trees_are_the_box_or_none(new_tree):
     tree = new_tree()
-    assert [len(part) for part in tree.branches()] == [0, 0, 0]
+    assert [len(part) for part in tree.branches()] == [0, 0, 0, 0]
 
     tree.insert(5, (1, 2), (3, 4))
 
-    low, high, depths = tree.branches()
+    low, high, depths, _ = tree.branches()
     assert (low.tolist(), high.tolist(), depths.tolist()) == ([[1.0, 2.0]], [[3.0, 4.0]], [0])
     low[:] = 99.0  # a copy
     assert tree.branches()[0].tolist() == [[1.0, 2.0]]
+
+
+def test_branches_of_a_tree_have_the_names_of_those_of_a_space(new_tree):
+    tree = new_tree()
+    tree.insert(5, (1, 2), (3, 4))
+
+    branches = tree.branches()
+
+    assert isinstance(branches, ec.Branches)
+    assert branches.maxs.tolist() == [[3.0, 4.0]]
+    assert branches.depths.tolist() == [0]
+    assert branches.moving.tolist() == [False]

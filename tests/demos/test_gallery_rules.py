@@ -230,7 +230,7 @@ def test_tree_is_drawn_with_its_branches(world: str) -> None:
 
     rects = set(map(tuple, scene.boxes().rects.tolist()))
 
-    mins, maxs, depths = scene.tree.branches()
+    mins, maxs, depths, _ = scene.tree.branches()
     assert len(depths) > 15
     for (left, bottom), (right, _) in zip(mins.tolist(), maxs.tolist(), strict=True):
         assert (left, bottom, right, bottom + 2.0) in rects
