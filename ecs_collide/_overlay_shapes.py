@@ -9,9 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._views import BodyKind, Branches
+from ecs_collide._asking import Branches
+from ecs_collide._views import BodyKind
 from ecs_collide._wrapping import Ring
-from ecs_collide.events import ContactKind
+from ecs_collide.events import ContactKind, PrintsItsName
 from ecs_collide.space import Space
 
 Doubles = NDArray[np.float64]
@@ -19,7 +20,7 @@ Colour = tuple[int, int, int]
 Colours = NDArray[np.uint8] | Colour
 
 
-class Show(IntFlag):
+class Show(PrintsItsName, IntFlag):
     """What an overlay shows, as bits."""
 
     BOXES = 1

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide._asking import Branches
 from ecs_collide._bits import ONE_WAY
 from ecs_collide._standing import LEAVING, Standing
-from ecs_collide.events import ContactKind
+from ecs_collide.events import ContactKind, PrintsItsName
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -25,7 +25,7 @@ _FEW = 16  # up to here it takes less to look bodies up one by one
 _ASLEEP = 1  # of the column `asleep`: what a step has roused is awake
 
 
-class BodyKind(IntFlag):
+class BodyKind(PrintsItsName, IntFlag):
     """What a body is, as bits; `Space.body_kinds` gives them for many.
 
     Attributes

@@ -29,7 +29,29 @@ VectorLike: TypeAlias = Sequence[float] | NDArray[Any]
 Event = TypeVar("Event")
 
 
-class SweepKind(IntEnum):
+_AS_NUMBER = frozenset("bcdeEfFgGnoxX%")  # the format codes of numbers
+
+
+class PrintsItsName:
+    """Makes an enum of numbers print as its name, in `print`, `str`, ``%s`` and f-strings.
+
+    It stays a number: ``int(answer)``, comparisons and formats of numbers, such as
+    ``f"{answer:d}"``, are those of the code.
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        name: str | None = getattr(self, "name", None)  # a flag of unknown bits has none
+        return name if name is not None else int.__repr__(self)
+
+    def __format__(self, spec: str) -> str:
+        if spec[-1:] in _AS_NUMBER:
+            return int.__format__(self, spec)  # type: ignore[arg-type]
+        return format(str(self), spec)
+
+
+class SweepKind(PrintsItsName, IntEnum):
     """What a sweep of two boxes found."""
 
     SEPARATE = 0
@@ -42,7 +64,7 @@ class SweepKind(IntEnum):
     """Their insides overlap at the start."""
 
 
-class Answer(IntEnum):
+class Answer(PrintsItsName, IntEnum):
     """What was done about a collision."""
 
     ANSWERED = 0
@@ -59,7 +81,7 @@ class Answer(IntEnum):
     """No response system ran."""
 
 
-class ContactKind(IntEnum):
+class ContactKind(PrintsItsName, IntEnum):
     """How the two bodies of a contact treat each other."""
 
     SOLID = 0

@@ -2,12 +2,16 @@
 
 import copy
 import dataclasses
+import enum
+import itertools
+import json
 import pickle
 
 import numpy as np
 import pytest
 
-from ecs_collide import events
+import ecs_collide
+from ecs_collide import BodyKind, events
 from ecs_collide.events import (
     END_REASONS,
     Answer,
@@ -294,3 +298,42 @@ def test_repr_of_a_long_sequence_is_short(thousand):
     assert text.startswith("EventSequence([Collision(time=0.25, ")
     assert text.endswith("... 995 more])")
     assert text.count("Collision(") == 5
+
+
+@pytest.mark.parametrize(
+    ("member", "name"),
+    [
+        (Answer.ANSWERED, "ANSWERED"),
+        (Answer.CRUSHED, "CRUSHED"),
+        (SweepKind.OVERLAP, "OVERLAP"),
+        (ContactKind.SOLID, "SOLID"),
+        (BodyKind.STATIC, "STATIC"),
+        (BodyKind.MOVES | BodyKind.YIELDS, "MOVES|YIELDS"),
+        (BodyKind(256), "256"),
+    ],
+)
+def test_an_enum_of_codes_prints_as_its_name_and_counts_as_its_code(member, name):
+    code = member.value
+
+    assert str(member) == f"{member}" == f"{member!s}" == "%s" % member == name  # noqa: UP031
+    assert f"{member:>14}" == name.rjust(14)
+    assert f"{member:d}" == "%d" % member == str(code)  # noqa: UP031
+    assert f"{member:04x}" == format(code, "04x")
+    assert json.dumps([member]) == f"[{code}]"
+    assert member == code
+    assert hash(member) == hash(code)
+    assert pickle.loads(pickle.dumps(member)) == copy.deepcopy(member) == member
+
+
+def test_the_repr_of_an_enum_names_its_class_and_its_code():
+    assert repr(Answer.FORCED) == "<Answer.FORCED: 4>"
+    assert repr(BodyKind.SENSOR) == "<BodyKind.SENSOR: 4>"
+
+
+def test_every_enum_of_the_library_prints_as_a_word():
+    enums = [value for value in vars(ecs_collide).values() if isinstance(value, enum.EnumMeta)]
+
+    assert {Answer, SweepKind, ContactKind, BodyKind, EndReason} <= set(enums)
+    for member in itertools.chain(*enums):
+        assert not str(member).isdigit(), repr(member)
+        assert str(member) == f"{member}"
