@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
+from types import FunctionType
 from typing import ClassVar, Self
 
 _LARGEST = sys.float_info.max
@@ -30,6 +31,20 @@ def _as_float(owner: type, name: str, value: object) -> float:
         return math.inf  # refused by the caller with the others that are not finite
 
 
+def _own(cls: type, base: type, *names: str) -> None:
+    """Give a class copies of functions of its private base that carry the class's name.
+
+    Python's own errors name a function by it: "Position.__init__() missing 1 required
+    positional argument: 'y'".
+    """
+    for name in names:
+        function = vars(base)[name]
+        own = FunctionType(function.__code__, function.__globals__, name, function.__defaults__)
+        own.__annotations__, own.__doc__ = function.__annotations__, function.__doc__
+        own.__qualname__ = f"{cls.__qualname__}.{name}"
+        setattr(cls, name, own)
+
+
 class _Vector:
     """Three numbers, the base of `Position`, `Extents`, `Velocity` and `Growth`."""
 
@@ -43,6 +58,11 @@ class _Vector:
     x: float
     y: float
     z: float
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if _Vector in cls.__bases__:
+            _own(cls, _Vector, "__init__", "set")
 
     def __init__(self, x: float, y: float, z: float = 0.0) -> None:
         self.x, self.y, self.z = self._checked(x, y, z)

@@ -13,6 +13,7 @@ from typing import Any
 import esper
 
 from ecs_collide._wrapping import checked_wrap
+from ecs_collide.components import _own
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
 from ecs_collide.roles import Components
@@ -166,6 +167,11 @@ class _EsperWorld:
 
 class _System(esper.Processor):
     """What the four systems have in common: they work on one space."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if _System in cls.__bases__:
+            _own(cls, _System, "__init__")
 
     def __init__(self, space: Space) -> None:
         if not isinstance(space, Space):

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import ecs_collide as ec
 from ecs_collide.components import (
     Deflect,
     Extents,
@@ -389,3 +390,31 @@ def test_subclass_is_made_by_its_own_from_size():
     assert type(Size.from_size(2, 2)) is Size
     with pytest.raises(ValueError, match=r"Size\(x=-1, y=1\)"):
         Size(-1, 1)
+
+
+@pytest.mark.parametrize("kind", [ec.Position, ec.Extents, ec.Velocity, ec.Growth])
+@pytest.mark.parametrize("given", [(), ((1, 2),), (1,), (1, 2, 3, 4)])
+def test_wrong_arguments_are_refused_in_the_name_of_the_public_class(kind, given):
+    for call, name in (
+        (lambda: kind(*given), "__init__"),
+        (lambda: kind(1, 2).set(*given), "set"),
+    ):
+        with pytest.raises(TypeError, match=rf"^{kind.__name__}\.{name}\(\) "):
+            call()
+
+
+def test_a_subclass_of_a_component_and_a_mixin_keeps_its_own_constructor():
+    class Mixin:
+        def __init__(self, name):
+            self.name = name
+
+    class Named(Mixin, ec.Position):
+        pass
+
+    class Plain(ec.Position):
+        pass
+
+    assert Named("here").name == "here"
+    assert Plain(1, 2).xy == (1.0, 2.0)
+    with pytest.raises(TypeError, match="Position"):
+        Plain((1, 2))

@@ -448,3 +448,9 @@ def test_a_log_of_nothing_is_not_a_log_of_something():
         logs.append(log.digest())
 
     assert logs[1].split()[2] != logs[2].split()[2]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_system_without_a_space_is_refused_in_its_own_name(system):
+    with pytest.raises(TypeError, match=rf"{system.__name__}\.__init__\(\) missing .* 'space'"):
+        system()
