@@ -16,6 +16,7 @@ from ecs_collide._stepper import Stepper
 from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
+_N_SHOWN = 5  # entities in a repr
 SLOP = 2.0**-44  # of the largest face: gaps below it are none
 
 
@@ -38,6 +39,14 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return self.message
+
+    def __repr__(self) -> str:
+        ids = ", ".join(map(str, self.entities[:_N_SHOWN]))
+        if len(self.entities) > _N_SHOWN:
+            ids += f", ... {len(self.entities) - _N_SHOWN} more"
+        elif len(self.entities) == 1:
+            ids += ","
+        return f"Finding(cause={self.cause!r}, entities=({ids}), message={self.message!r})"
 
 
 class Box(NamedTuple):

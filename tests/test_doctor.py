@@ -532,3 +532,15 @@ def test_traits_in_order(parts, space):
     box((0, 0), (1, 1), *parts)
     esper.process(1.0)
     assert space.doctor() == []
+
+
+def test_the_repr_of_a_finding_about_many_entities_is_short():
+    many = ec.Finding("inside", tuple(range(1500)), "they are inside each other")
+
+    assert repr(many) == (
+        "Finding(cause='inside', entities=(0, 1, 2, 3, 4, ... 1495 more), "
+        "message='they are inside each other')"
+    )
+    for n in range(6):
+        few = ec.Finding("inside", tuple(range(n)), "...")
+        assert eval(repr(few), vars(ec)) == few
