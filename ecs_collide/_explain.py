@@ -11,9 +11,7 @@ from ecs_collide._findings import SLOP, Box, Examination, Finding, odd_about
 from ecs_collide._stepper import Stepper
 from ecs_collide._wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
-from ecs_collide.traits import Filter, OneWay
-
-_MEETS_ALL = Filter()
+from ecs_collide.traits import Filter, OneWay, filter_numbers
 
 
 class Verdict(StrEnum):
@@ -129,16 +127,21 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
 def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
     """Return what says that two bodies never meet, if anything does."""
     both = (first, second)
-    one, two = (e.of(entity).get(Filter, _MEETS_ALL) for entity in both)
-    if one.group == two.group != 0:
-        if one.group < 0:
-            return Finding("group", both, f"both are of group {one.group}, and negative ones never")
+    (categories, mask, group), (others, other_mask, other_group) = (
+        filter_numbers(e.of(entity).get(Filter)) for entity in both
+    )
+    if group == other_group != 0:
+        if group < 0:
+            return Finding("group", both, f"both are of group {group}, and negative ones never")
     else:
-        for entity, its, other, other_one in ((first, one, second, two), (second, two, first, one)):
-            if not its.categories & other_one.mask:
+        for entity, its, other, wanted in (
+            (first, categories, second, other_mask),
+            (second, others, first, mask),
+        ):
+            if not its & wanted:
                 text = (
-                    f"entity {other} has Filter.mask {other_one.mask:#x}, and none of its bits is "
-                    f"among the categories of entity {entity}, {its.categories:#x}"
+                    f"entity {other} has Filter.mask {wanted:#x}, and none of its bits is "
+                    f"among the categories of entity {entity}, {its:#x}"
                 )
                 return Finding("filter", both, text)
     for allows, first_kind, second_kind in e.space._judges.all:

@@ -86,7 +86,8 @@ class Filter(_Trait):
     categories : int
         Bits, of which there are 32: what the entity is.
     mask : int
-        Bits: what it meets.
+        Bits: what it meets.  A negative number stands for its 32-bit complement, so
+        ``~SHOT`` is everything but SHOT.
     group : int
         0 for none.
 
@@ -106,9 +107,23 @@ class Filter(_Trait):
     def __init__(self, categories: int = 1, mask: int = ALL, group: int = 0) -> None:
         rule = "must be within 0 ... 2**32 - 1: there are 32 categories, a bit each"
         self.categories = _as_whole(type(self), "categories", categories, 0, ALL, rule)
-        self.mask = _as_whole(type(self), "mask", mask, 0, ALL, rule)
+        rule += "; or ~bits, for all but these"
+        self.mask = _as_whole(type(self), "mask", mask, ~ALL, ALL, rule) & ALL
         rule = "must be within -(2**31 - 1) ... 2**31 - 1"
         self.group = _as_whole(type(self), "group", group, -_MOST_GROUP, _MOST_GROUP, rule)
+
+
+def filter_numbers(its: Filter | None) -> tuple[int, int, int]:
+    """Return categories, mask and group of a filter as a step reads them; those of None too.
+
+    Raises
+    ------
+    AttributeError, TypeError, ValueError, OverflowError
+        One of them is missing or no whole number.
+    """
+    if its is None:
+        return 1, ALL, 0
+    return int(its.categories) & ALL, int(its.mask) & ALL, int(its.group)
 
 
 class Friction(_Trait):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import esper
 import pytest
 
 import ecs_collide as ec
+from tests.scenes import box, mover
 
 
 @pytest.mark.parametrize(
@@ -85,3 +87,44 @@ def test_vectors_may_be_set_whole():
 def test_what_is_wrong_is_refused_and_named(make, error, match):
     with pytest.raises(error, match=match):
         make()
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [(~4, ec.ALL - 4), (~0, ec.ALL), (~ec.ALL, 0), (-1, ec.ALL), (~(1 | 2), ec.ALL & ~3)],
+)
+def test_a_complement_of_bits_is_a_mask_of_all_others(given, meant):
+    assert ec.Filter(mask=given).mask == meant
+    assert ec.Filter(2, given, -3) == ec.Filter(2, meant, -3)
+
+
+@pytest.mark.parametrize("mask", [~ec.ALL - 1, ec.ALL + 1])
+def test_a_mask_beyond_32_bits_is_refused_with_a_hint_at_complements(mask):
+    with pytest.raises(ValueError, match=r"mask=.* within 0 \.\.\. 2\*\*32 - 1.*or ~bits"):
+        ec.Filter(mask=mask)
+
+
+@pytest.mark.usefixtures("world", "life")
+def test_a_complement_set_on_a_filter_keeps_its_body_in_the_collisions():
+    shot, enemy = 2, 4
+    flying = mover((0, 0), (1, 1), (10, 0), ec.Slide(), ec.Filter(shot))
+    guard = box((5, 0), (1, 1), ec.Filter(enemy))
+    space = ec.install()
+    esper.process(0)
+    its = esper.component_for_entity(guard, ec.Filter)
+    its.mask = ~shot
+    assert not space.may_meet(flying, guard)
+    assert "none of its bits" in str(space.explain(flying, guard))
+
+    esper.process(1.0)
+
+    assert space.reports == []
+    assert len(space.collisions) == 0
+    its.mask = ~enemy
+    esper.component_for_entity(flying, ec.Position).x = 0.0
+    assert space.may_meet(flying, guard)
+    esper.process(1.0)
+    assert len(space.collisions) == 1
+    its.mask = -(2**32) - 1
+    with pytest.warns(RuntimeWarning, match="or ~bits"):
+        esper.process(1.0)

@@ -113,6 +113,8 @@ class TraitGatherer:
         if has & FILTER:
             for k in range(3):
                 number = self.filter.seen[i, k]
+                if k == 1 and -ALL - 1.0 <= number < 0.0:
+                    number += ALL + 1.0  # ~bits: all but these
                 least = -MOST_GROUP if k == 2 else 0.0
                 most = MOST_GROUP if k == 2 else ALL
                 if least <= number <= most and floor(number) == number:
