@@ -22,6 +22,7 @@ from ecs_collide._findings import Finding
 from ecs_collide._questions import Hit
 from ecs_collide._reports import Report
 from ecs_collide._stepper import StageTimes, Stats
+from ecs_collide._subscribers import Handler
 from ecs_collide._views import BodyKind, ContactPoints, ImpactBoxes
 from ecs_collide.clocks import FixedStep
 from ecs_collide.components import (
@@ -122,6 +123,7 @@ __all__ = [
     "FixedStep",
     "Friction",
     "Growth",
+    "Handler",
     "Hit",
     "Impact",
     "ImpactBoxes",

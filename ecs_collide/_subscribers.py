@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from types import BuiltinMethodType, MethodType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ecs_collide.events import COLLISION, CONTACT_BEGAN, CONTACT_ENDED
 
@@ -11,6 +12,12 @@ if TYPE_CHECKING:
     from ecs_collide._world import World
 
 Unsubscribe = Callable[[], None]
+
+_REGISTERED_BY = {
+    COLLISION: "on_collision",
+    CONTACT_BEGAN: "on_contact_began",
+    CONTACT_ENDED: "on_contact_ended",
+}
 
 
 def matches(world: World, event: Any, first_kind: type | None, second_kind: type | None) -> bool:
@@ -30,15 +37,61 @@ def require_component_type(name: str, kind: object) -> None:
         raise TypeError(f"{name}={kind!r} must be a component type, as Velocity or your own class")
 
 
+class Handler(NamedTuple):
+    """A function that a space calls for its events; `str` of it is the call that registered it.
+
+    Attributes
+    ----------
+    event : str
+        Which events: `COLLISION`, `CONTACT_BEGAN` or `CONTACT_ENDED`.
+    function : callable
+        Takes the event.
+    first_kind, second_kind : type or None
+        Only events between bodies with these components; None for all.
+    """
+
+    event: str
+    function: Callable[[Any], object]
+    first_kind: type | None
+    second_kind: type | None
+
+    def __str__(self) -> str:
+        name = getattr(self.function, "__qualname__", None) or repr(self.function)
+        kinds = [self.first_kind, self.second_kind]
+        while kinds and kinds[-1] is None:
+            kinds.pop()
+        given = [name, *("None" if kind is None else kind.__name__ for kind in kinds)]
+        return f"{_REGISTERED_BY[self.event]}({', '.join(given)})"
+
+    def is_same(self, other: Handler) -> bool:
+        """Return whether both are one function for the same events; the kinds have no order."""
+        return (
+            self.event == other.event
+            and _is_same_function(self.function, other.function)
+            and {self.first_kind, self.second_kind} == {other.first_kind, other.second_kind}
+        )
+
+
+def _is_same_function(one: object, other: object) -> bool:
+    # Each access to a method makes another object; these are equal if the functions and the
+    # instances are identical.
+    return one is other or (isinstance(one, (MethodType, BuiltinMethodType)) and one == other)
+
+
 class Subscribers:
-    """Functions by event name, called in the order in which they came."""
+    """The handlers of a space, called in the order in which they were registered."""
 
     def __init__(self) -> None:
-        self._functions: dict[str, dict[object, tuple[Callable[[Any], object], Any, Any]]] = {
-            COLLISION: {},
-            CONTACT_BEGAN: {},
-            CONTACT_ENDED: {},
-        }
+        self._handlers: dict[object, Handler] = {}
+
+    @property
+    def all(self) -> list[Handler]:
+        """The handlers in the order in which they are called."""
+        return list(self._handlers.values())
+
+    def clear(self) -> None:
+        """Remove all handlers."""
+        self._handlers.clear()
 
     def add(
         self,
@@ -47,18 +100,21 @@ class Subscribers:
         first_kind: type | None,
         second_kind: type | None,
     ) -> Unsubscribe:
-        """Call a function for each event of a name; return what takes it away again."""
-        functions = self._functions[name]
+        """Call a function for each event of a name; return what removes it.
+
+        A function that is registered for the same events already stays registered once.
+        """
         if not callable(function):
             raise TypeError(f"{function!r} must be a function that takes one event")
         for argument, kind in (("first_kind", first_kind), ("second_kind", second_kind)):
             if kind is not None:
                 require_component_type(argument, kind)
-        key = object()
-        functions[key] = (function, first_kind, second_kind)
+        handlers, wanted = self._handlers, Handler(name, function, first_kind, second_kind)
+        key = next((key for key, known in handlers.items() if known.is_same(wanted)), object())
+        handlers.setdefault(key, wanted)
 
         def unsubscribe() -> None:
-            functions.pop(key, None)
+            handlers.pop(key, None)
 
         return unsubscribe
 
@@ -79,16 +135,16 @@ class Subscribers:
 
         # Who is to hear of what is settled before anybody can delete a body.
         plan = [
-            (functions, key, function, event)
+            (key, own.function, event)
             for name, events in named_events
-            if (functions := self._functions[name])
+            if (of_name := [pair for pair in self._handlers.items() if pair[1].event == name])
             for event in events
-            for key, (function, first_kind, second_kind) in functions.items()
-            if matches(world, event, first_kind, second_kind)
+            for key, own in of_name
+            if matches(world, event, own.first_kind, own.second_kind)
         ]
         handlers_of = world.handlers()
-        for functions, key, function, event in plan:
-            if key in functions:
+        for key, function, event in plan:
+            if key in self._handlers:
                 call(function, event)
         for name, events in named_events:
             if handlers_of(name):

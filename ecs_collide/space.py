@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _doctor, _explain, _numbers
 from ecs_collide._explain import Explanation
 from ecs_collide._findings import Finding
-from ecs_collide._subscribers import Unsubscribe, matches, require_component_type
+from ecs_collide._subscribers import Handler, Unsubscribe, matches, require_component_type
 from ecs_collide._views import Views
 from ecs_collide._wrapping import checked_wrap
 from ecs_collide.events import (
@@ -215,12 +215,16 @@ class Space(Views):
     ) -> Unsubscribe:
         """Call a function for each collision, after all positions are final.
 
+        A function that is registered for the same component types already stays registered
+        once.  Handlers belong to the space, not to the entities: `esper.clear_database` keeps
+        them, and `clear_handlers` removes them.
+
         Parameters
         ----------
         function : callable
             Takes the event.  It is held strongly.
         first_kind, second_kind : type, optional
-            Only for collisions between bodies with these components.
+            Only for collisions between bodies with these components, in either order.
 
         Returns
         -------
@@ -246,6 +250,21 @@ class Space(Views):
     ) -> Unsubscribe:
         """Call a function for each contact that ends; as `on_collision`."""
         return self._subscribers.add(CONTACT_ENDED, function, first_kind, second_kind)
+
+    @property
+    def handlers(self) -> list[Handler]:
+        """The functions registered by `on_collision`, `on_contact_began` and `on_contact_ended`.
+
+        In the order in which they were registered; print one to see how.  A copy.
+        """
+        return self._subscribers.all
+
+    def clear_handlers(self) -> None:
+        """Remove all `handlers`, also those that events of this step have not reached yet.
+
+        What `respond_with`, `filter_pairs` and `esper.set_handler` were given stays.
+        """
+        self._subscribers.clear()
 
     # -- what is where --
 

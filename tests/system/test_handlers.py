@@ -60,19 +60,132 @@ def test_unsubscribing():
     stop_a()  # once more changes nothing
 
 
-def test_a_function_registered_twice_is_called_twice():
-    calls = []
+class Bullet:
+    """Marks a bullet."""
+
+
+class Wall:
+    """Marks a wall."""
+
+
+class Game:
+    """Has a method that handles events."""
+
+    def __init__(self):
+        self.seen = []
+
+    def on_hit(self, event):
+        self.seen.append(event)
+
+
+def test_a_function_registered_twice_for_the_same_types_is_called_once():
+    game = Game()
     (bullet,) = shots(1)
     space = ec.install()
-    stop = space.on_collision(calls.append)
-    space.on_collision(calls.append)
+    space.on_collision(game.on_hit)
+    stop = space.on_collision(game.on_hit)  # another bound method of the same object
     esper.process(1.0)
-    assert len(calls) == 2
+    assert len(game.seen) == 1
 
     stop()
     set_velocity(bullet, 8, 0)
     esper.process(1.0)
-    assert len(calls) == 3
+    assert len(game.seen) == 1
+    assert space.handlers == []
+
+
+def test_the_order_of_two_component_types_makes_no_second_registration():
+    calls = []
+    bullet = mover((0, 0), (1, 1), (8, 0), ec.Stop(), Bullet())
+    box((7, 0), (2, 1), Wall())
+    space = ec.install()
+    space.on_collision(calls.append, Bullet, Wall)
+    space.on_collision(calls.append, Wall, Bullet)
+    space.on_collision(calls.append, Bullet)
+
+    esper.process(1.0)
+
+    assert [event.first for event in calls] == [bullet, bullet]
+    assert len(space.handlers) == 2
+
+
+def test_methods_of_two_objects_are_two_handlers():
+    one, other = Game(), Game()
+    shots(1)
+    space = ec.install()
+    space.on_collision(one.on_hit)
+    space.on_collision(other.on_hit)
+
+    esper.process(1.0)
+
+    assert len(one.seen) == len(other.seen) == 1
+
+
+def test_a_function_taken_away_and_registered_again_comes_last():
+    calls = []
+    shots(1)
+    space = ec.install()
+
+    def first(event):
+        calls.append("first")
+
+    stop = space.on_collision(first)
+    space.on_collision(lambda event: calls.append("second"))
+    stop()
+    space.on_collision(first)
+    stop()  # of a registration that is gone: it does not touch the new one
+
+    esper.process(1.0)
+
+    assert calls == ["second", "first"]
+
+
+def test_handlers_are_listed_as_they_were_registered():
+    space = ec.install()
+    game = Game()
+    space.on_contact_ended(game.on_hit)
+    space.on_collision(print, Bullet, Wall)
+    space.on_collision(print, None, Wall)
+
+    assert list(map(str, space.handlers)) == [
+        "on_contact_ended(Game.on_hit)",
+        "on_collision(print, Bullet, Wall)",
+        "on_collision(print, None, Wall)",
+    ]
+    assert space.handlers[1] == (ec.COLLISION, print, Bullet, Wall)
+    assert isinstance(space.handlers[0], ec.Handler)
+    space.handlers.clear()
+    assert len(space.handlers) == 3  # the list is a copy
+
+
+def test_clear_database_keeps_handlers_and_clear_handlers_removes_them():
+    calls = []
+    shots(1)
+    space = ec.install()
+    space.on_collision(calls.append)
+    esper.clear_database()
+    (bullet,) = shots(1)
+    esper.process(1.0)
+    assert len(calls) == 1
+
+    space.clear_handlers()
+    set_velocity(bullet, 8, 0)
+    esper.process(1.0)
+
+    assert len(space.collisions) == 1
+    assert len(calls) == 1
+    assert space.handlers == []
+
+
+def test_handlers_cleared_by_a_handler_hear_no_more_of_the_step():
+    calls = []
+    shots(3)
+    space = ec.install()
+    space.on_collision(lambda event: (calls.append(event), space.clear_handlers()))
+
+    esper.process(1.0)
+
+    assert len(calls) == 1
 
 
 def test_handlers_are_held_by_strong_references():
