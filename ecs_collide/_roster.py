@@ -179,7 +179,15 @@ class Roster:
             self._gatherer.add_kind(self._kinds[kind])
         else:
             known.mark |= mark
-        self.columns.n_filed[:] = -1  # to be filed anew, all of them
+        self._file_all_anew()
+
+    def unwatch(self, kind: type, mark: int) -> None:
+        """Do not note any more, with a bit, which bodies have components of a watched type."""
+        self._kinds[kind].mark &= ~mark
+        self._file_all_anew()
+
+    def _file_all_anew(self) -> None:
+        self.columns.n_filed[:] = -1
         self._mark = object()
 
     @property

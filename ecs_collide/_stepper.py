@@ -19,7 +19,12 @@ from ecs_collide._judges import Judges
 from ecs_collide._reports import Report, crowd_report
 from ecs_collide._roster import Roster
 from ecs_collide._step_events import StepEvents, axis_normal
-from ecs_collide._subscribers import Subscribers, require_component_type
+from ecs_collide._subscribers import (
+    Subscribers,
+    Unsubscribe,
+    is_same_function,
+    require_component_type,
+)
 from ecs_collide._world import World
 from ecs_collide._wrapping import Ring, Wrap
 from ecs_collide.events import COLLISION, SweepKind, Vector, VectorLike
@@ -123,6 +128,13 @@ class Stats(NamedTuple):
     times: StageTimes | None = None
 
 
+class _Responder:
+    """One registration of a game's own response, whose identity tells it from a later one."""
+
+    def __init__(self, function: Respond) -> None:
+        self.function = function
+
+
 class Stepper:
     """What a space does in a step, stage by stage."""
 
@@ -149,7 +161,7 @@ class Stepper:
         self._timeline.carrying.sweeps = sweeps
         self._events = StepEvents(dim)
         self._subscribers = Subscribers()
-        self._responders: dict[type, Respond] = {}
+        self._responders: dict[type, _Responder] = {}
         self._world: World | None = None
         self._guard = Guard()
         self._phase = _IDLE
@@ -163,6 +175,7 @@ class Stepper:
         self._answer_limit: int | None = None
         self._impact: Impact | None = None
         self._settling = False
+        self._is_answered = False  # by a ResponseSystem, all impacts of the step
         self._errors: list[Exception] = []
         self._new_reports: list[Report] = []
         self._is_crowded = False
@@ -251,7 +264,7 @@ class Stepper:
         self._dt = dt
         timeline.contacts.clock = self._time
         self._impact = None
-        self._settling = False
+        self._settling = self._is_answered = False
         self._errors = []
         self._judges.begin_step(self._errors)
         timeline.rest_speed = self._rest_speed
@@ -307,6 +320,11 @@ class Stepper:
 
     def _answer_impacts(self, dt: float | None, respond: Respond | None) -> None:
         self._require_phase("ResponseSystem", "NarrowphaseSystem", _QUEUED, _ANSWERING, dt)
+        if self._is_answered:
+            raise RuntimeError(
+                "a second ResponseSystem was run in one step of this Space: the first one has "
+                "answered all impacts, so keep one of them"
+            )
         self._phase = _ANSWERING
         self._settling = True
         self._conclude(default=False)
@@ -320,6 +338,7 @@ class Stepper:
                 if default and respond is not None:
                     default = self._call(respond, impact) is DEFAULT
                 self._conclude(default and self._ask(impact))
+            self._is_answered = True
         finally:
             self._busy = False
             self._end_lap("answer")
@@ -543,9 +562,9 @@ class Stepper:
         """Let the game's own responses answer; tell whether the built-in one is wanted."""
         functions: dict[Respond, None] = {}
         for entity in (impact.first, impact.second):
-            for kind, function in self._responders.items():
+            for kind, responder in self._responders.items():
                 if self._roster.holder(kind, self._roster.row_of[entity]) is not None:
-                    functions[function] = None
+                    functions[responder.function] = None
         default = True
         for function in functions:
             if not self._are_alive(impact):
@@ -610,7 +629,7 @@ class Stepper:
             return
         self._roster.set_velocity(component, numbers.tolist())
 
-    def respond_with(self, component: type, respond: Respond) -> None:
+    def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
         """Let a function answer the impacts of all bodies that have a component.
 
         Parameters
@@ -621,12 +640,37 @@ class Stepper:
             Called in time order with the `Impact`; may set velocities, delete
             either entity, or return `DEFAULT` to get the built-in answer.  Of
             a pair whose bodies have different functions both are called.
+
+        Returns
+        -------
+        callable
+            Call it to take the function away.
+
+        Raises
+        ------
+        ValueError
+            Another function answers for that component type, and was not taken away.
         """
         require_component_type("component", component)
         if not callable(respond):
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
-        self._responders[component] = respond
-        self._roster.watch(component, CUSTOM)
+        known = self._responders.get(component)
+        if known is None:
+            known = self._responders[component] = _Responder(respond)
+            self._roster.watch(component, CUSTOM)
+        elif not is_same_function(known.function, respond):
+            name = component.__name__
+            raise ValueError(
+                f"respond_with({name}, {respond!r}): {known.function!r} answers for {name} "
+                "already; call what respond_with() returned for it first"
+            )
+
+        def remove() -> None:
+            if self._responders.get(component) is known:
+                del self._responders[component]
+                self._roster.unwatch(component, CUSTOM)
+
+        return remove
 
     def _row(self, entity: int) -> int:
         """Return the row of a body."""

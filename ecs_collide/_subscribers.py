@@ -67,12 +67,13 @@ class Handler(NamedTuple):
         """Return whether both are one function for the same events; the kinds have no order."""
         return (
             self.event == other.event
-            and _is_same_function(self.function, other.function)
+            and is_same_function(self.function, other.function)
             and {self.first_kind, self.second_kind} == {other.first_kind, other.second_kind}
         )
 
 
-def _is_same_function(one: object, other: object) -> bool:
+def is_same_function(one: object, other: object) -> bool:
+    """Return whether two callables are one function, or one method of one object."""
     # Each access to a method makes another object; these are equal if the functions and the
     # instances are identical.
     return one is other or (isinstance(one, (MethodType, BuiltinMethodType)) and one == other)

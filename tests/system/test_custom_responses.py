@@ -257,11 +257,12 @@ def test_an_exception_in_a_response_is_raised_and_the_next_step_works():
     ball = mover((0, 0), (1, 1), (8, 0), ec.Deflect(), Rubber())
     wall = box((7, 0), (2, 9))
     space = ec.install()
-    space.respond_with(Rubber, fail)
+    stop = space.respond_with(Rubber, fail)
 
     with pytest.raises(LookupError, match="own fault"):
         esper.process(1.0)
 
+    stop()
     space.respond_with(Rubber, lambda impact: ec.DEFAULT)
     for _ in range(3):
         esper.process(0.25)
@@ -310,3 +311,82 @@ def test_respond_with_refuses_what_is_no_component_type_or_function():
         space.respond_with("Rubber", lambda impact: None)
     with pytest.raises(TypeError):
         space.respond_with(Rubber, "bounce")
+
+
+def test_a_response_taken_away_no_longer_answers():
+    called = []
+    runner = mover((0, 0), (1, 1), (8, 0), Rubber())
+    wall = box((7, 0), (2, 9))
+    space = ec.install()
+    stop = space.respond_with(Rubber, lambda impact: called.append(impact.second) or ec.DEFAULT)
+    esper.process(1.0)
+    assert called == [wall]
+    assert position(runner) == (4, 0)
+
+    stop()
+    esper.component_for_entity(runner, ec.Velocity).x = 8.0
+    esper.process(1.0)
+
+    assert called == [wall]
+    assert position(runner) == (12, 0)  # it has no response any more, and crosses the wall
+    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    stop()  # once more changes nothing
+
+
+def test_taking_a_response_away_leaves_the_built_in_one_of_its_component():
+    called = []
+    runner = mover((0, 0), (1, 1), (8, 0), ec.Slide())
+    box((7, 0), (2, 9))
+    space = ec.install()
+    stop = space.respond_with(ec.Slide, lambda impact: called.append(impact))
+    stop()
+
+    esper.process(1.0)
+
+    assert called == []
+    assert position(runner) == (4, 0)
+
+
+def test_a_second_response_for_a_type_is_refused_until_the_first_is_taken_away():
+    def first(impact):
+        """Do nothing."""
+
+    def second(impact):
+        """Do nothing."""
+
+    space = ec.install()
+    stop = space.respond_with(Rubber, first)
+    with pytest.raises(
+        ValueError, match=r"respond_with\(Rubber, .*first.* answers for Rubber alre"
+    ):
+        space.respond_with(Rubber, second)
+    assert space.respond_with(Rubber, first) is not None  # the same one is no second one
+    space.respond_with(Fragile, second)
+
+    stop()
+    stop_second = space.respond_with(Rubber, second)
+    stop()  # of a registration that is gone: it does not touch the new one
+    with pytest.raises(ValueError, match="second"):
+        space.respond_with(Rubber, first)
+    stop_second()
+    space.respond_with(Rubber, first)
+
+
+def test_a_response_taken_away_within_a_response_is_not_asked_again():
+    called = []
+    for i in range(3):
+        mover((0, 10 * i), (1, 1), (8 + i, 0), ec.Slide(), Rubber())
+        box((7, 10 * i), (2, 2))
+    space = ec.install()
+
+    def once(impact):
+        called.append(impact)
+        stop()
+        return ec.DEFAULT
+
+    stop = space.respond_with(Rubber, once)
+    esper.process(1.0)
+    esper.process(1.0)
+
+    assert len(called) == 1
+    space.check()
