@@ -70,6 +70,12 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
     def found(cause: str, text: str, *entities: int) -> Finding:
         return Finding(cause, entities, text)
 
+    for rival in e.world.rivals(e.space):
+        yield found(
+            "two_spaces",
+            f"{e.world} has the systems of {e.space!r} and of {rival}, which would move every "
+            "body twice: remove those of one space with esper.remove_processor()",
+        )
     yield from (found(cause, text) for cause, text in _odd_systems(e))
     lost = sorted(e.world.lost())
     if lost:

@@ -48,6 +48,9 @@ class World(Protocol):
     def systems(self, space: object) -> list[tuple[int | None, str]]:
         """Return name and stage (0 to 3; None: not of `space`) of what runs, in its order."""
 
+    def rivals(self, space: object) -> list[str]:
+        """Return the other spaces, each as its repr, whose systems this world runs."""
+
     # What a snapshot wants, all of it while this world is current.
 
     def require_known(self) -> None:

@@ -82,8 +82,8 @@ class _EsperWorld:
     def require_current(self) -> None:
         if esper.current_world != self.name:
             raise RuntimeError(
-                f"the Space of {self} was run while {esper.current_world!r} is current: "
-                "install a space of its own in each world"
+                f"the Space of {self} was used while {esper.current_world!r} is current: install "
+                f"a space of its own in each world, or call esper.switch_world({self.name!r}) first"
             )
 
     def come_back(self) -> bool:
@@ -127,6 +127,12 @@ class _EsperWorld:
                 stage = [isinstance(system, kind) for kind in SYSTEMS].index(True)
             found.append((stage, type(system).__name__))
         return found
+
+    def rivals(self, space: object) -> list[str]:
+        if esper.current_world != self.name:
+            return []
+        found = dict.fromkeys(s.space for s in _systems_running() if s.space is not space)
+        return list(map(repr, found))
 
     # esper has no public way to make an entity of a given id, to see which one comes next, or to
     # let one live that is to be deleted: what a snapshot restores goes by its own names for these.
@@ -176,8 +182,24 @@ class _System(esper.Processor):
     def __init__(self, space: Space) -> None:
         if not isinstance(space, Space):
             raise TypeError(f"{type(self).__name__}(space={space!r}) must be given a Space")
+        world = _EsperWorld()
+        rivals = world.rivals(space)
+        if rivals:
+            raise ValueError(
+                f"{type(self).__name__}(space={space!r}): {world} has the systems of {rivals[0]} "
+                "already, and two spaces would move every body twice: use that space, or remove "
+                "its systems with esper.remove_processor() first"
+            )
         self.space = space
-        space.attach(_EsperWorld())
+        space.attach(world)
+
+
+def _systems_running() -> list[_System]:
+    """Return the systems of all spaces among the processors of the current world."""
+    running: Any = getattr(esper, "_processors", None)
+    if type(running) is not list:
+        running = [esper.get_processor(kind) for kind in SYSTEMS]
+    return [system for system in running if isinstance(system, _System)]
 
 
 class BroadphaseSystem(_System):
@@ -186,9 +208,45 @@ class BroadphaseSystem(_System):
     The first of the four.
     """
 
+    _checked: Sequence[object] = ()  # the processors that are known to be fine
+
     def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
-        """Begin a step of `dt` seconds."""
+        """Begin a step of `dt` seconds.
+
+        Raises
+        ------
+        RuntimeError
+            The world also runs the systems of another space, or two response systems of
+            this one; see also `Space.update_bounds`.
+        """
+        running: Any = getattr(esper, "_processors", None)
+        if running != self._checked:  # by identity: a comparison of some pointers
+            self._require_sole()
+            self._checked = list(running or ())
         self.space.update_bounds(dt)
+
+    def _require_sole(self) -> None:
+        """Raise RuntimeError if the processors of this world would do a step twice."""
+        world = self.space.world
+        if world != _EsperWorld():
+            return  # the step itself says so
+        rivals = world.rivals(self.space)
+        if rivals:
+            raise RuntimeError(
+                f"{world} has the systems of {self.space!r} and of {rivals[0]}, which would move "
+                "every body twice: remove those of one space with esper.remove_processor()"
+            )
+        responses = [
+            type(system).__name__
+            for system in _systems_running()
+            if isinstance(system, ResponseSystem) and system.space is self.space
+        ]
+        if len(responses) > 1:
+            raise RuntimeError(
+                f"{world} has {len(responses)} response systems for one space, "
+                f"{' and '.join(responses)}: the first one answers all impacts, so keep one, and "
+                "remove the other with esper.remove_processor()"
+            )
 
 
 class NarrowphaseSystem(_System):

@@ -454,3 +454,69 @@ def test_a_log_of_nothing_is_not_a_log_of_something():
 def test_a_system_without_a_space_is_refused_in_its_own_name(system):
     with pytest.raises(TypeError, match=rf"{system.__name__}\.__init__\(\) missing .* 'space'"):
         system()
+
+
+def systems_of(space):
+    return [system(space) for system in SYSTEMS]
+
+
+def add(systems):
+    for place, system in enumerate(systems):
+        esper.add_processor(system, priority=9 - place)
+
+
+def test_a_second_space_made_by_hand_in_one_world_is_refused():
+    first, second = ec.Space(), ec.Space()
+    add(systems_of(first))
+
+    for system in SYSTEMS:
+        with pytest.raises(ValueError, match=r"has the systems of <Space .* move every body twice"):
+            system(second)
+    with pytest.raises(ValueError, match="installed already"):
+        ec.install(second)
+    systems_of(first)  # of the space that is there already: allowed
+
+    for system in SYSTEMS:
+        esper.remove_processor(system)
+    runner = mover((0, 0), (1, 1), (3, 0))
+    add(systems_of(second))
+    esper.process(1.0)
+    assert position(runner) == (3, 0)
+
+
+def test_two_spaces_whose_systems_were_made_before_they_were_added_are_refused_in_the_step():
+    runner = mover((0, 0), (1, 1), (3, 0))
+    first, second = ec.Space(), ec.Space()
+    ours, theirs = systems_of(first), systems_of(second)
+    add(ours)
+    esper.process(1.0)
+    add(theirs)
+
+    with pytest.raises(RuntimeError, match="would move every body twice"):
+        esper.process(1.0)
+    assert position(runner) == (3, 0)
+    for space in (first, second):
+        assert "two_spaces" in [finding.cause for finding in space.doctor()]
+
+    for system in ours:
+        esper._processors.remove(system)
+    esper.process(1.0)
+    assert position(runner) == (6, 0)
+    assert "two_spaces" not in [finding.cause for finding in second.doctor()]
+
+
+def test_the_error_of_a_space_in_a_foreign_world_names_the_world_to_switch_to(world, elsewhere):
+    space = ec.install()
+    mover((0, 0), (1, 1), (3, 0))
+    esper.process(1.0)
+    elsewhere()
+
+    for call in (
+        lambda: space.query((0, 0), (9, 9), filter=ec.Velocity),
+        lambda: space.explain(1, 2),
+        space.doctor,
+        space.snapshot,
+        lambda: space.update_bounds(1.0),
+    ):
+        with pytest.raises(RuntimeError, match=rf"esper\.switch_world\('{world}'\) first"):
+            call()

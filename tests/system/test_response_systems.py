@@ -262,3 +262,62 @@ def test_an_own_system_that_stops_taking_leaves_nothing_inside():
     answers = {hit.first: hit.answer for hit in space.collisions}
     assert answers[runners[2]] is ec.Answer.ANSWERED
     assert len(answers) == 3
+
+
+def test_a_second_response_system_is_refused_and_not_ignored():
+    class Mine(ec.ResponseSystem):
+        """A game's own."""
+
+    runner = mover((0, 0), (1, 1), (8, 0), ec.Stop())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    esper.add_processor(Mine(space), priority=90)
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"2 response systems for one .* and Mine"):
+            esper.process(1.0)
+    assert position(runner) == (0, 0)
+    assert not space.is_stepping
+
+    esper.remove_processor(ec.ResponseSystem)
+    esper.remove_processor(Mine)
+    esper.add_processor(Mine(space), priority=101)
+    esper.process(1.0)
+    assert position(runner) == (3, 0)
+
+
+def test_a_second_response_system_run_by_hand_is_refused():
+    mover((0, 0), (1, 1), (8, 0), ec.Stop())
+    space = ec.Space()
+    one, two = ec.ResponseSystem(space), ec.ResponseSystem(space)
+    for system in (ec.BroadphaseSystem(space), ec.NarrowphaseSystem(space), one):
+        system.process(1.0)
+
+    with pytest.raises(RuntimeError, match="a second ResponseSystem was run in one step"):
+        two.process(1.0)
+
+    ec.MotionSystem(space).process(1.0)
+    for system in (ec.BroadphaseSystem(space), ec.NarrowphaseSystem(space), two):
+        system.process(1.0)
+
+
+def test_a_response_system_answers_what_a_system_before_it_has_left():
+    class TakesOne(TakesEachImpact):
+        def process(self, dt=1.0):
+            impact = self.space.next_impact()
+            if impact is not None:
+                self.times.append(impact.time)
+                self.answer(impact)
+
+    runners = [mover((0, 10 * i), (1, 1), (8 + i, 0), ec.Slide()) for i in range(3)]
+    for i in range(3):
+        box((7, 10 * i), (2, 2))
+    space = ec.Space()
+    mine = TakesOne(space)
+    install(space, ec.ResponseSystem(space))
+    esper.add_processor(mine, priority=25)
+
+    esper.process(1.0)
+
+    assert len(mine.times) == 1
+    assert [position(runner)[0] for runner in runners] == [4, 4, 4]
