@@ -119,7 +119,8 @@ def _checksum(*pieces: bytes | memoryview) -> int:
 
 
 def _text(state: State) -> bytes:
-    texts = [list(state.kinds), list(state.own), _told(state.reports), _told(state.new_reports)]
+    told = _told(state.reports), _told(state.new_reports), state.n_reports
+    texts = [list(state.kinds), list(state.own), *told]
     return json.dumps(texts, separators=(",", ":")).encode()
 
 
@@ -229,7 +230,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     _require(0 <= step < _LONGEST_ID and 0 <= pair_limit < _LONGEST_ID, "its scalars")
     _require(-1 <= limit < _LONGEST_ID and rest_speed >= 0.0, "its scalars")  # not so for nan
     _require(0.0 <= time < np.inf, "its scalars")
-    kinds, own, reports, new_reports = _texts(parts.parts["text"])
+    kinds, own, reports, new_reports, n_reports = _texts(parts.parts["text"])
     strangers = [name for name in kinds if name not in known]
     if strangers:
         raise ValueError(
@@ -264,6 +265,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
         own=own,
         reports=reports,
         new_reports=new_reports,
+        n_reports=n_reports,
         ids=ids,
         masks=masks,
         others=others,
@@ -292,14 +294,17 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     return state
 
 
-def _texts(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...], list[Report], list[Report]]:
+def _texts(
+    data: bytes,
+) -> tuple[tuple[str, ...], tuple[str, ...], list[Report], list[Report], int]:
     try:
-        kinds, own, *told = json.loads(data.decode())
+        kinds, own, *told, n_reports = json.loads(data.decode())
         _require(all(type(name) is str for name in [*kinds, *own]), "its texts")
+        _require(type(n_reports) is int and 0 <= n_reports < _LONGEST_ID, "its reports")
         reports, new_reports = ([_report(one) for one in some] for some in told)
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise ValueError("the snapshot contradicts itself: its texts") from error
-    return tuple(kinds), tuple(own), reports, new_reports
+    return tuple(kinds), tuple(own), reports, new_reports, n_reports
 
 
 def _report(told: list[Any]) -> Report:

@@ -304,7 +304,9 @@ class Inventory:
         there: dict[int, int] = dict(zip(survey.ids.tolist(), survey.masks.tolist(), strict=True))
         present = world.entities(self.kinds)
         for entity in survey.dead:
-            if entity in wanted:
+            if entity not in present:  # deleted twice: there is nothing left to delete
+                world.keep(entity)
+            elif entity in wanted:
                 world.keep(entity)
                 has = present[entity]
                 there[entity] = sum(1 << n for n, kind in enumerate(self.kinds) if kind in has)
@@ -334,11 +336,11 @@ class Inventory:
                 world.remove(entity, kind)
 
 
-def _no_number(entity: int, kind: type, component: object) -> TypeError:
+def _no_number(entity: int, kind: type, component: object) -> Exception:
     """Return the error to raise where a component holds something that is no number."""
     names = FIELDS[kind]
     missing = [name for name in names if not hasattr(component, name)]
-    found = (
+    found: Exception | None = (
         None if missing else find_no_number(rules(Components(), 3), entity, {kind: component}.get)
     )
     if found is None:

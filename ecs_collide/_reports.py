@@ -16,6 +16,8 @@ _WITHIN = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
 _AXES = ("x", "y", "z")
 
+N_KEPT = 64  # reports that a space keeps
+
 
 class Rule(NamedTuple):
     """What the numbers of a component must be."""
@@ -31,10 +33,11 @@ class Rule(NamedTuple):
     is_axis: bool = False  # together they are a unit vector along an axis
 
     def allows(self, value: Any) -> bool:
-        """Tell whether a number, alone, is as it must be."""
-        if self.may_be_infinite and value == math.inf:
+        """Return whether a number, alone, is as it must be."""
+        number = float(value)  # as a step reads it: Decimal("NaN") refuses to be compared
+        if self.may_be_infinite and number == math.inf:
             return True
-        return bool(self.least <= value <= self.most and not (self.is_whole and value % 1))
+        return self.least <= number <= self.most and not (self.is_whole and number % 1)
 
 
 def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Rule]:
@@ -106,6 +109,8 @@ class Report(NamedTuple):
 
 Lookup = Callable[[type], Any]
 
+_MISSING = object()  # stands for an attribute that a component does not have
+
 
 def _fields(rules: list[Rule], component_of: Lookup) -> Iterator[tuple[Rule, str, Any]]:
     """Yield the fields of a body that collisions depend on."""
@@ -113,7 +118,12 @@ def _fields(rules: list[Rule], component_of: Lookup) -> Iterator[tuple[Rule, str
         component = component_of(rule.kind)
         if component is not None:
             for name in rule.names:
-                yield rule, name, getattr(component, name)
+                yield rule, name, getattr(component, name, _MISSING)
+
+
+def _size(field: tuple[Any, ...]) -> float:
+    """Return the absolute value of what a field, whose last part is its value, holds."""
+    return abs(float(field[-1]))
 
 
 class Wrong(NamedTuple):
@@ -132,8 +142,8 @@ def out_of_bounds(rules: list[Rule], component_of: Lookup) -> Wrong | None:
             return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
     for rule in rules:
         parts = [(name, value) for of, name, value in fields if of is rule]
-        if rule.is_axis and parts and sorted(abs(value) for _, value in parts)[-2:] != [0.0, 1.0]:
-            name, value = max(parts, key=lambda part: abs(part[1]))
+        if rule.is_axis and parts and sorted(map(_size, parts))[-2:] != [0.0, 1.0]:
+            name, value = max(parts, key=_size)
             return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
     return None
 
@@ -144,7 +154,7 @@ def leads_around(
     """Return what makes a body go around too often in a step, or grow too wide, or None."""
     dim = len(wrap)
     size = components.vector("extents", dim)
-    sizes = {name: getattr(component_of(size.kind), name) for name in size.names}
+    sizes = {name: float(getattr(component_of(size.kind), name)) for name in size.names}
     halves = 2.0 if components.whole_sizes else 1.0
 
     def numbers(role: str) -> Iterator[tuple[int, str, float, float]]:
@@ -153,7 +163,7 @@ def leads_around(
         component = component_of(kind)
         for k, width in enumerate(wrap):
             if component is not None and width:
-                yield k, f"{kind.__name__}.{names[k]}", getattr(component, names[k]), width
+                yield k, f"{kind.__name__}.{names[k]}", float(getattr(component, names[k])), width
 
     for _, field, value, width in numbers("velocity"):
         if abs(value * dt) > ROUNDS * width:
@@ -183,7 +193,7 @@ def quarantine_report(
         fields = list(_fields(rules, component_of))
         rule, name, value = max(
             [field for field in fields if field[0].leads_on] or fields,
-            key=lambda field: abs(field[2]),
+            key=_size,
         )
         wrong = Wrong(
             f"{rule.kind.__name__}.{name}",
@@ -214,9 +224,16 @@ def crowd_report(step: int, entities: list[int], n_pairs: int) -> Report:
     )
 
 
-def find_no_number(rules: list[Rule], entity: int, component_of: Lookup) -> TypeError | None:
-    """Return an error naming a field that holds no number, or None."""
+def find_no_number(
+    rules: list[Rule], entity: int, component_of: Lookup
+) -> TypeError | AttributeError | None:
+    """Return an error naming a field that is missing or holds no number, or None."""
     for rule, name, value in _fields(rules, component_of):
+        if value is _MISSING:
+            return AttributeError(
+                f"entity {entity}: {rule.kind.__name__}.{name} is missing, it was deleted or never "
+                f"set; it {rule.text}"
+            )
         try:
             if isinstance(value, (str, bytes, bytearray)):
                 raise TypeError
@@ -227,3 +244,14 @@ def find_no_number(rules: list[Rule], entity: int, component_of: Lookup) -> Type
                 f"that a float can hold; it {rule.text}"
             )
     return None
+
+
+def refusal(rules: list[Rule], entity: int, component_of: Lookup) -> Exception | None:
+    """Return an error naming a field that cannot be computed with, or None."""
+    error = find_no_number(rules, entity, component_of)
+    if error is not None:
+        return error
+    wrong = out_of_bounds(rules, component_of)
+    if wrong is None:
+        return None
+    return ValueError(f"entity {entity}: {wrong.field} is {wrong.value!r}, it {wrong.text}")

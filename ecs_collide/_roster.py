@@ -299,8 +299,8 @@ class Roster:
 
         Raises
         ------
-        TypeError
-            A component holds something that is no number.
+        TypeError, AttributeError
+            A component holds something that is no number, or lacks an attribute.
         """
         c, gatherer = self.columns, self._gatherer
         if self.sweeps:
@@ -308,7 +308,7 @@ class Roster:
         self._before.clear()
         try:
             n_out = gatherer.read(self._movers.data, self._stills.data, dt)
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise self._not_a_number() from error
         if gatherer.awoken:
             self._wake_changed()
@@ -438,7 +438,7 @@ class Roster:
         """Return what to raise where a component of an entity could not be read."""
         return find_no_number(self.rules, entity, self._lookup(self.row_of[entity])) or error
 
-    def _not_a_number(self) -> TypeError:
+    def _not_a_number(self) -> Exception:
         """Return the error to raise where a component holds something that is no number."""
         for entity, row in sorted(self.row_of.items()):
             error = find_no_number(self.rules, entity, self._lookup(row))
@@ -476,7 +476,7 @@ class Roster:
                 strict=True,
             ):
                 for k in range(c.dim) if self._holds(kind, row) else ():
-                    if getattr(kind.items[row], kind.names[k]) == seen[row, k]:
+                    if getattr(kind.items[row], kind.names[k], None) == seen[row, k]:
                         kind.put(row, k, before[k])
                         if kind is self._position:
                             c.seen_centre[row, k] = centre[k]
@@ -569,8 +569,8 @@ class Roster:
         return bool(kind.items) and kind.items[row] is not None
 
     def velocity_of(self, component: Any) -> Vector:
-        """Return the numbers of a component that plays the role of a velocity."""
-        return tuple(getattr(component, name) for name in self._velocity.names)
+        """Return the numbers of a component that plays the role of a velocity; NaN for none."""
+        return tuple(getattr(component, name, math.nan) for name in self._velocity.names)
 
     def set_velocity(self, component: Any, velocity: Iterable[float]) -> None:
         """Set the numbers of a component that plays the role of a velocity."""

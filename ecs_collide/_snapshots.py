@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ecs_collide import _archive
 from ecs_collide._bits import NEW, TOUCHED_BY_GAME
 from ecs_collide._inventory import NAMES, WIDTHS, Inventory, Load, Own, Save, Survey, Update
+from ecs_collide._reports import N_KEPT
 from ecs_collide._state import (
     CHANGED,
     CONTACT,
@@ -175,6 +176,7 @@ class SnapshotStepper(Stepper):
             own=tuple(own.name for own in self._inventory.own),
             reports=self.reports,
             new_reports=self._new_reports,
+            n_reports=self.n_reports,
             ids=survey.ids,
             masks=survey.masks,
             others=survey.others,
@@ -375,7 +377,8 @@ class SnapshotStepper(Stepper):
             np.array(state.pending["codes"], np.int8).data,
         )
         self._events = StepEvents.of(state.collisions, state.contact_events)
-        self.reports[:] = state.reports
+        self.reports[:] = state.reports[-N_KEPT:]
+        self.n_reports = state.n_reports
         self._drop_step(state.step, state.time, list(state.counts), list(state.new_reports))
         self.rest_speed = state.rest_speed
         self.pair_limit = state.pair_limit

@@ -68,6 +68,8 @@ class State:
     contacts, pending : contacts; contact events that no step has told yet
     collisions, contact_events : what the last step told
     counts : of the last step, as in `Stats`
+    reports, n_reports : as in `Space`
+    new_reports : those that no step has told yet
     wrap, images : as in `Space`; by contact, at which image the second body is touched
     seen : what was seen last of all bodies, in the order of `SEEN`; only in what was decoded
     """
@@ -84,6 +86,7 @@ class State:
     own: tuple[str, ...]
     reports: list[Report]
     new_reports: list[Report]
+    n_reports: int
     ids: Longs
     masks: NDArray[np.uint64]
     others: Longs

@@ -16,7 +16,7 @@ from ecs_collide import _backend, _numbers
 from ecs_collide._bits import CUSTOM
 from ecs_collide._guard import Guard
 from ecs_collide._judges import Judges
-from ecs_collide._reports import Report, crowd_report
+from ecs_collide._reports import N_KEPT, Report, crowd_report
 from ecs_collide._roster import Roster
 from ecs_collide._step_events import StepEvents, axis_normal
 from ecs_collide._subscribers import (
@@ -136,7 +136,15 @@ class _Responder:
 
 
 class Stepper:
-    """What a space does in a step, stage by stage."""
+    """What a space does in a step, stage by stage.
+
+    Attributes
+    ----------
+    reports : list of Report
+        The last 64 reports, the newest at the end; a game may clear it.
+    n_reports : int
+        How many reports there have been.
+    """
 
     def __init__(
         self,
@@ -150,6 +158,7 @@ class Stepper:
         self.dim = dim
         self._ring = None if wrap is None else Ring(wrap)
         self.reports: list[Report] = []
+        self.n_reports = 0
         self._stats: Stats | None = Stats()
         self._counts: list[Any] = []
         self._stopwatch: _Stopwatch | None = None
@@ -231,9 +240,9 @@ class Stepper:
         RuntimeError
             A step is under way in a handler or another thread, or another
             world is current.
-        TypeError, ValueError
-            `dt` is negative or no finite number, or a component holds
-            something that is no number.  Nothing has changed then.
+        TypeError, ValueError, AttributeError
+            `dt` is negative or no finite number, or a component holds something that is no
+            number, or lacks an attribute.  Nothing has changed then.
         """
         with self._guard:
             self._begin_step(dt)
@@ -258,6 +267,9 @@ class Stepper:
             self._phase = _IDLE
         self._guard.begin_step()
         roster.compare(world)
+        unfinished = self._new_reports[:-N_KEPT]  # of many steps that were broken off
+        self.n_reports += len(unfinished)
+        del self._new_reports[: len(unfinished)]
         self._new_reports += roster.read(self._step, dt)
         if watch is not None:
             watch.lap("read")
@@ -433,6 +445,8 @@ class Stepper:
         """Warn of the bodies that were quarantined in this step."""
         reports, self._new_reports = self._new_reports, []
         self.reports += reports
+        del self.reports[:-N_KEPT]
+        self.n_reports += len(reports)
         for report in reports:
             try:
                 warnings.warn(report.message, RuntimeWarning, stacklevel=5)

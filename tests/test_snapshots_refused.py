@@ -272,3 +272,14 @@ def test_nothing_in_it_is_code():
         assert not names & {"pickle", "marshal", "shelve", "importlib"}
         called = {getattr(node.func, "id", "") for node in nodes if isinstance(node, ast.Call)}
         assert not called & {"eval", "exec", "compile", "__import__"}
+
+
+@pytest.mark.parametrize("n_reports", [-1, 2**62, 1.5, None, True, "5"])
+def test_a_count_of_reports_that_is_none_is_refused(busy, n_reports):
+    space, data, now = busy
+    state = _archive.decode(data, 2, _inventory.WIDTHS)
+    state.n_reports = n_reports
+
+    with pytest.raises(ValueError, match="contradicts itself: its"):
+        space.restore(_archive.encode(state))
+    assert space.snapshot() == now

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -561,3 +563,156 @@ def test_a_box_that_drifted_by_less_than_the_slop_was_stopped_far_from_what_it_w
     assert (hit.first, hit.second) == (mover, post)
     assert hit.time == 0.45 / dt
     assert of(mover, ec.Position).y == pytest.approx(18)
+
+
+@pytest.mark.parametrize("number", [Decimal("NaN"), Decimal("Infinity"), Decimal("-1e200")])
+def test_a_decimal_that_is_no_place_broke_off_every_step(number):
+    sick, well = body(0, 0, ec.Velocity(1, 0), ec.Slide()), body(9, 50, ec.Velocity(1, 0))
+    space = ec.install()
+    esper.process(1.0)
+    of(sick, ec.Position).x = number
+
+    with pytest.warns(RuntimeWarning, match=f"entity {sick} is left out .*Position.x is Decimal"):
+        esper.process(1.0)
+    esper.process(1.0)
+
+    assert of(well, ec.Position).x == 12.0
+    assert [(report.entity, report.field) for report in space.reports] == [(sick, "Position.x")]
+    assert space.restore(space.snapshot()) is None
+    of(sick, ec.Position).x = Decimal("2.5")
+    esper.process(1.0)
+    assert of(sick, ec.Position).x == 3.5
+
+
+def test_a_decimal_velocity_that_leads_too_far_around_the_world_broke_off_every_step():
+    sick = body(5, 5, ec.Velocity(1, 0), ec.Slide())
+    space = ec.install(wrap=(100, None))
+    esper.process(1.0)
+    of(sick, ec.Velocity).x = Decimal("1e9")
+
+    with pytest.warns(RuntimeWarning, match=r"Velocity.x is 1000000000.0, it must not lead more"):
+        esper.process(1.0)
+
+    assert [report.field for report in space.reports] == ["Velocity.x"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(ec.Position, "y"), (ec.Extents, "x"), (ec.Velocity, "x"), (ec.Mass, "value"),
+     (ec.Deflect, "restitution"), (ec.Filter, "mask"), (ec.Carry, "normal_x")],
+)  # fmt: skip
+def test_a_deleted_attribute_was_named_without_its_entity(kind, name):
+    parts = ec.Velocity(1, 0), ec.Mass(2), ec.Deflect(), ec.Filter(), ec.Carry()
+    sick, well = body(0, 0, *parts), body(9, 50, ec.Velocity(1, 0))
+    space = ec.install()
+    esper.process(1.0)
+    right = getattr(of(sick, kind), name)
+    delattr(of(sick, kind), name)
+
+    for _ in range(2):
+        with pytest.raises(AttributeError, match=f"entity {sick}: {kind.__name__}.{name} is miss"):
+            esper.process(1.0)
+    assert of(well, ec.Position).x == 10.0
+    setattr(of(sick, kind), name, right)
+    esper.process(1.0)
+    assert of(well, ec.Position).x == 11.0
+    space.check()
+
+
+@pytest.mark.parametrize("kind", [ec.Position, ec.Velocity])
+def test_an_attribute_that_a_response_deletes_is_named_and_the_step_is_done(kind):
+    sick, wall = body(0, 0, ec.Velocity(10, 0), Tagged()), body(5, 0)
+    space = ec.install()
+
+    def respond(impact):
+        del of(sick, kind).x
+
+    space.respond_with(Tagged, respond)
+    with pytest.raises(AttributeError, match=f"entity {sick}: {kind.__name__}.x is missing"):
+        esper.process(1.0)
+
+    assert not space.is_stepping
+    of(sick, kind).x = 0.0
+    esper.process(1.0)
+    assert space.query((5, 0), (5, 0)) == [wall]
+
+
+def test_an_attribute_deleted_after_a_step_was_broken_off_is_named():
+    sick, _ = body(0, 0, ec.Velocity(10, 0), ec.Slide()), body(5, 0)
+    space = ec.install()
+    esper.remove_processor(ec.ResponseSystem)
+    space.update_bounds(1.0)
+    space.queue_impacts(1.0)
+    space.next_impact()
+    del of(sick, ec.Velocity).x
+
+    with pytest.raises(AttributeError, match=f"entity {sick}: Velocity.x is missing"):
+        esper.process(1.0)
+
+
+def test_reports_grew_without_end_and_snapshots_with_them():
+    sick = body(0, 0, ec.Velocity(0, 0))
+    space = ec.install()
+
+    def fall_ill(n):
+        for _ in range(n):
+            of(sick, ec.Velocity).x = math.nan
+            esper.process(1.0)
+            of(sick, ec.Velocity).x = 0.0
+            esper.process(1.0)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fall_ill(70)
+        size = len(space.snapshot())
+        fall_ill(300)
+
+    assert space.n_reports == 370
+    assert [report.step for report in space.reports] == list(range(612, 740, 2))
+    assert len(space.snapshot()) < size + 500
+    data = space.snapshot()
+    space.reports.clear()
+    esper.process(1.0)
+    space.restore(data)
+    assert (len(space.reports), space.n_reports) == (64, 370)
+
+
+def test_reports_of_steps_that_are_never_finished_grew_without_end():
+    sick = body(0, 0, ec.Velocity(0, 0))
+    space = ec.install()
+    for _ in range(200):
+        of(sick, ec.Velocity).x = math.nan
+        space.update_bounds(1.0)
+        of(sick, ec.Velocity).x = 0.0
+        space.update_bounds(1.0)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        esper.process(1.0)
+
+    assert space.n_reports == 200
+    assert len(space.reports) == 64
+
+
+@pytest.mark.parametrize("is_in_snapshot", [False, True])
+def test_restore_failed_after_an_entity_was_deleted_twice(is_in_snapshot):
+    other = body(9, 9)
+    twice = body(0, 0, ec.Velocity(1, 0)) if is_in_snapshot else 77
+    space = ec.install()
+    esper.process(1.0)
+    data = space.snapshot()
+    if not is_in_snapshot:
+        while (twice := body(0, 0)) < 5:
+            pass
+    esper.delete_entity(twice)
+    esper.delete_entity(twice, immediate=True)
+    with pytest.raises(KeyError):
+        esper.process(1.0)  # esper's own: it would delete the entity once more
+
+    space.restore(data)
+
+    assert esper.entity_exists(twice) is is_in_snapshot
+    assert space.snapshot() == data
+    esper.process(1.0)
+    assert space.entities == ([other, twice] if is_in_snapshot else [other])
+    space.check()
