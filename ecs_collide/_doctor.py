@@ -21,7 +21,7 @@ def examine(space: Stepper) -> list[Finding]:
     for entity in sorted(set(e.components) - e.dead):
         for finding in odd_about(e, entity):
             by_cause.setdefault(finding.cause, []).append(finding)
-    for finding in _inside_each_other(e):
+    for finding in (*_inside_each_other(e), *_shared(e)):
         by_cause.setdefault(finding.cause, []).append(finding)
     return [*_odd_about_world(e), *(_grouped(findings) for findings in by_cause.values())]
 
@@ -62,6 +62,27 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
                 f"entities {pair[0]} and {pair[1]} are inside each other, {depth[k]:.6g} deep on "
                 f"{'xyz'[k]}: they may part but get no deeper, and nothing pushes them out",
             )
+
+
+def _shared(e: Examination) -> Iterator[Finding]:
+    """Yield the components with numbers of which several entities have the same instance."""
+    for kind in dict.fromkeys(kind.type for kind in e.kinds if kind.names):
+        holders: dict[int, list[int]] = {}
+        for entity in e.components:
+            component = e.of(entity).get(kind)
+            if component is not None and entity not in e.dead:
+                holders.setdefault(id(component), []).append(entity)
+        for entities in holders.values():
+            if len(entities) > 1:
+                entities.sort()
+                named = ", ".join(map(str, entities[:_N_NAMED]))
+                named += ", ..." if len(entities) > _N_NAMED else ""
+                yield Finding(
+                    "shared",
+                    tuple(entities),
+                    f"entities {named} share one instance of {kind.__name__}: what a step or the "
+                    "game sets for one is set for all of them; give each an instance of its own",
+                )
 
 
 def _odd_about_world(e: Examination) -> Iterator[Finding]:

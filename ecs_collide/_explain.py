@@ -162,16 +162,17 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
         one_way = e.of(platform).get(OneWay)
         if one_way is None:
             continue
-        k = next(k for k in range(e.dim) if one_way.normal[k] != 0.0)
+        normal = [float(getattr(one_way, "xyz"[k])) for k in range(e.dim)]
+        k = next(k for k in range(e.dim) if normal[k] != 0.0)
         solid, body = e.box(platform), e.box(other)
         (low, high), (below, above) = _faces(solid, k), _faces(body, k)
-        gap = below - high if one_way.normal[k] > 0.0 else low - above
+        gap = below - high if normal[k] > 0.0 else low - above
         where = "it is there" if gap >= -_slop(solid, body, k) else "it is not, and passes through"
         yield Finding(
             "one_way",
             (first, second),
             f"entity {platform} is OneWay: solid for what is fully on the side to which "
-            f"{'-' if one_way.normal[k] < 0.0 else ''}{'xyz'[k]} points; entity {other}: {where}",
+            f"{'-' if normal[k] < 0.0 else ''}{'xyz'[k]} points; entity {other}: {where}",
         )
 
 

@@ -6,6 +6,7 @@ left behind; nothing is changed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from ecs_collide._bits import CUSTOM
 from ecs_collide._numbers import LARGEST
 from ecs_collide._reports import find_no_number, out_of_bounds
 from ecs_collide._stepper import Stepper
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut
+from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, filter_numbers
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
@@ -107,7 +108,7 @@ class Examination:
     def is_immovable(self, entity: int) -> bool:
         """Tell whether an entity has infinite mass."""
         mass = self.of(entity).get(self.mass.type)
-        return mass is not None and abs(float(getattr(mass, self.mass.names[0]))) > LARGEST
+        return mass is not None and abs(_number(mass, self.mass.names[0])) > LARGEST
 
     def yields(self, entity: int) -> bool:
         """Tell whether an entity is moved by impacts."""
@@ -134,12 +135,12 @@ class Examination:
         return Box(*self.space._roster.box_of(place, size), velocity, growth)
 
     def _said(self, entity: int) -> list[list[float]]:
-        """Return the numbers of position, extents, velocity and growth, as components have them."""
+        """Return what position, extents, velocity and growth say; NaN for what is no number."""
         found: list[list[float]] = []
         for kind in (self.position, self.extents, self.velocity, self.growth):
             item = self.of(entity).get(kind.type)
             names: Sequence[str] = kind.names
-            found.append([0.0 if item is None else float(getattr(item, name)) for name in names])
+            found.append([0.0 if item is None else _number(item, name) for name in names])
         return found
 
     def is_changed(self, entity: int) -> bool:
@@ -162,6 +163,17 @@ class Examination:
         return seen != self._said(entity)[:2]
 
 
+def _number(component: object, name: str) -> float:
+    """Return the number that a component holds, NaN if there is none."""
+    value = getattr(component, name, None)
+    if isinstance(value, (str, bytes, bytearray)):
+        return math.nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 _UNSOUND = ("no_number", "quarantined", "wrong_number")
 
 
@@ -171,6 +183,14 @@ def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
     def found(cause: str, text: str) -> Finding:
         return Finding(cause, (entity,), f"entity {entity} {text}")
 
+    known = [kind.type for kind in e.kinds]
+    for own, component in e.of(entity).items():
+        if isinstance(component, type) and (own is type(component) or own in known):
+            name = component.__name__
+            yield found(
+                "class_as_component",
+                f"has the class {name} as a component, where an instance is meant: {name}(...)",
+            )
     for kind, alias in _hidden(e, entity):
         yield found(
             "no_type_alias",
@@ -203,7 +223,7 @@ def _hidden(e: Examination, entity: int) -> Iterator[tuple[type, type]]:
     known = [kind.type for kind in e.kinds]
     of = e.of(entity)
     for own in of:
-        if own not in known:
+        if own not in known and isinstance(own, type):
             for base in own.__mro__[1:]:
                 if base in known and base not in of:
                     yield base, own
@@ -212,17 +232,17 @@ def _hidden(e: Examination, entity: int) -> Iterator[tuple[type, type]]:
 
 def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield what a body's components say that cannot be computed with."""
-    try:
-        refused = find_no_number(e.space._roster.rules, entity, e.of(entity).get)
-    except AttributeError as error:
-        refused = TypeError(f"entity {entity}: {error}")
+    refused = find_no_number(e.space._roster.rules, entity, e.of(entity).get)
     if refused is not None:
-        yield Finding("no_number", (entity,), f"{refused}: every step raises a TypeError")
+        name = type(refused).__name__
+        yield Finding("no_number", (entity,), f"{refused}: every step raises this {name}")
         return
     wrong = out_of_bounds(e.space._roster.rules, e.of(entity).get)
     row = e.row(entity)
     if row is not None and e.space._roster.columns.quarantined[row]:
         text = "quarantined"
+        if wrong is not None:
+            text = f"quarantined: {wrong.field} is {wrong.value!r}, it {wrong.text}"
         for report in [*e.space.reports, *e.space._new_reports]:
             if report.entity == entity:  # the last one; the game may have cleared the list
                 text = f"quarantined: {report.field} is {report.value!r} since step {report.step}"
@@ -238,8 +258,9 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
         )
     if e.dim == 2:
         for kind in (e.position, e.velocity, e.growth):
-            z = getattr(e.of(entity).get(kind.type), "z", 0.0)
-            if z != 0.0:
+            component = e.of(entity).get(kind.type)
+            z = getattr(component, "z", 0.0)
+            if hasattr(component, "z") and _number(component, "z") != 0.0:
                 yield Finding(
                     "z_in_2d",
                     (entity,),
@@ -278,7 +299,11 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
         return Finding(cause, (entity,), f"entity {entity} has {text}")
 
     its = of.get(Filter)
-    if its is not None and its.group <= 0 and not (its.categories and its.mask):
+    try:
+        categories, mask, group = filter_numbers(its)
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        categories = mask = group = 1  # what is wrong with it is said already
+    if group <= 0 and not (categories and mask):
         yield found("meets_nobody", f"{its!r}: it meets nobody")
     if PushOut in of and not e.yields(entity):
         yield found("push_out_idle", "PushOut and does not yield: nothing pushes it out")

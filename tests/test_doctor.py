@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import esper
 import pytest
@@ -248,7 +251,10 @@ def test_a_quarantine_within_its_step_and_after_the_game_has_cleared_the_reports
         f"entity {runner} is quarantined: Velocity.x is nan since step 0"
     ]
     space.reports.clear()
-    assert str(space.doctor()[0]) == f"entity {runner} is quarantined"
+    assert str(space.doctor()[0]) == (
+        f"entity {runner} is quarantined: Velocity.x is nan, "
+        "it must be finite and within -2**500 ... 2**500"
+    )
     assert space.explain(runner, other).verdict is ec.Verdict.IGNORED
 
 
@@ -544,3 +550,100 @@ def test_the_repr_of_a_finding_about_many_entities_is_short():
     for n in range(6):
         few = ec.Finding("inside", tuple(range(n)), "...")
         assert eval(repr(few), vars(ec)) == few
+
+
+WRONG = [None, "5", b"5", math.nan, math.inf, -1, 0.5, Decimal("NaN"), Decimal("sNaN"),
+         Decimal("1e600"), Fraction(1, 3), 10**400, [], object(), ec.Slide]  # fmt: skip
+FIELDS = [
+    (kind, name)
+    for kind, names in {
+        ec.Position: "xyz", ec.Extents: "xyz", ec.Velocity: "xyz", ec.Growth: "xyz",
+        ec.Mass: ["value"], ec.Deflect: ["restitution"], ec.Friction: ["value"],
+        ec.Filter: ["categories", "mask", "group"], ec.OneWay: "xyz",
+        ec.Carry: ["x", "y", "z", "normal_x", "normal_y", "normal_z"], ec.PushOut: ["speed"],
+    }.items()
+    for name in names
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name"), FIELDS)
+@pytest.mark.parametrize("stepped", [False, True])
+def test_doctor_and_explain_never_fail_on_what_they_should_report(kind, name, stepped, space):
+    parts = [
+        ec.Growth(0, 0), ec.Mass(2), ec.Deflect(), ec.Friction(1), ec.Filter(1, ec.ALL, 1),
+        ec.OneWay((0, 1)), ec.Carry(), ec.PushOut(),
+    ]  # fmt: skip
+    sick = mover((0, 0), (1, 1), (1, 0), *parts)
+    other = mover((9, 0), (1, 1), (1, 0), ec.Filter(1, ec.ALL, 1), ec.Slide())
+    if stepped:
+        esper.process(0.0)
+    component = of(sick, kind)
+    right = getattr(component, name)
+    ignored = name in ("z", "normal_z")  # in 2D
+
+    for wrong in WRONG:
+        setattr(component, name, wrong)
+        findings = space.doctor()
+        text = str(space.explain(sick, other)) + str(space.explain(other, sick))
+        said = ""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                esper.process(0.0)
+        except (TypeError, ValueError, RuntimeWarning) as error:
+            said = str(error)
+        if said:
+            assert not ignored
+            assert f"entity {sick}" in said
+            assert f"{kind.__name__}.{name}" in said
+            assert f"{kind.__name__}.{name}" in text, wrong
+            assert {"no_number", "wrong_number"} & set(causes(findings)), wrong
+        space.doctor()
+        str(space.explain(sick, other))
+    delattr(component, name)
+    space.doctor()
+    text = str(space.explain(sick, other))
+    if not ignored:
+        assert f"entity {sick}: {kind.__name__}.{name} is missing" in text
+        with pytest.raises(AttributeError, match=rf"entity {sick}: {kind.__name__}.{name} is mis"):
+            esper.process(0.0)
+    setattr(component, name, right)
+    esper.process(0.0)
+    space.check()
+    assert space.explain(sick, other).verdict is ec.Verdict.SOLID
+
+
+def test_a_class_without_parentheses_is_no_component(space):
+    crate = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(0, 0), ec.Slide)
+    esper.process(0.0)
+
+    (finding,) = space.doctor()
+
+    assert finding.cause == "class_as_component"
+    assert str(finding) == (
+        f"entity {crate} has the class Slide as a component, where an instance is meant: Slide(...)"
+    )
+    assert "has the class Slide" in str(space.explain(crate, crate + 1))
+    esper.remove_component(crate, type)
+    esper.add_component(crate, ec.Velocity, type_alias=ec.Velocity)
+    assert causes(space.doctor()) == ["class_as_component", "no_number"]
+
+
+def test_an_instance_that_two_entities_share_is_found(space):
+    place, size, slide = ec.Position(0, 0), ec.Extents(1, 1), ec.Slide()
+    one = esper.create_entity(place, size, slide, ec.Velocity(0, 0))
+    two = esper.create_entity(place, ec.Extents(1, 1), slide, ec.Velocity(0, 0))
+    three = esper.create_entity(ec.Position(9, 9), size, slide, ec.Velocity(0, 0))
+    gone = esper.create_entity(ec.Position(50, 9), ec.Extents(1, 1), slide)
+    esper.add_component(gone, esper.component_for_entity(three, ec.Position))
+    esper.delete_entity(gone)
+    esper.process(0.0)
+
+    found = [finding for finding in space.doctor() if finding.cause == "shared"]
+
+    (finding,) = found
+    assert finding.entities == (one, two, three)
+    assert f"entities {one}, {two} share one instance of Position: what a step" in str(finding)
+    esper.add_component(two, ec.Position(5, 5))
+    esper.add_component(three, ec.Extents(1, 1))
+    assert "shared" not in causes(space.doctor())
