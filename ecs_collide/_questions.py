@@ -64,9 +64,9 @@ class Questions(SnapshotStepper):
     first.  Points of answers are in the world; a ray, or the way of a box that is cast, may lead
     64 times around it.
 
-    All answers are as of the end of the last step.  They are *closed*: what
-    only touches is found.  Only `cast_box` follows the open rules of impacts,
-    as bodies do.
+    All answers are as of the end of the last step, without the entities that have been deleted
+    since, at once or deferred.  They are *closed*: what only touches is found.  Only `cast_box`
+    follows the open rules of impacts, as bodies do.
 
     Every question takes `exclude`, an entity or several to leave out; such as
     are no bodies are none to leave out.  Single ones take `filter` as well: a component type, a
@@ -133,8 +133,8 @@ class Questions(SnapshotStepper):
             ids = self._roster.columns.ids
             barred = {int(ids[row]) for row in self._barred(exclude) or ()}
             found = [entity for entity in found if entity not in barred]
-        if filter is not None:
-            allowed = self._allows(filter)
+        allowed = self._allowed(filter, len(found))
+        if allowed is not None:
             found = [entity for entity in found if allowed(entity)]
         return found
 
@@ -161,7 +161,7 @@ class Questions(SnapshotStepper):
         RegionHits
             Its ids are the entities.
         """
-        return self._asker.query_many(mins, maxs, self._barred(exclude), self._boxes)
+        return self._asker.query_many(mins, maxs, self._left_out(exclude), self._boxes)
 
     def _checked_corners(self, min: VectorLike, max: VectorLike) -> tuple[Vector, Vector]:
         corners = _numbers.same_vectors(min=min, max=max)
@@ -217,10 +217,8 @@ class Questions(SnapshotStepper):
         def ask(most: int) -> list[Any]:
             return self._asker.ray(origin, direction, most, barred, boxes)
 
-        if filter is None:
-            hits = ask(wanted)
-        else:
-            hits = first_allowed(ask, wanted, _second, self._allows(filter))
+        allowed = self._allowed(filter)
+        hits = ask(wanted) if allowed is None else first_allowed(ask, wanted, _second, allowed)
         return [Hit(entity, time, point, normal) for time, entity, point, normal in hits]
 
     def cast_rays(
@@ -247,9 +245,9 @@ class Questions(SnapshotStepper):
         """
         starts, ways = self._asker.same_rows(origins=origins, directions=directions)
         hits = self._cast(starts, ways)
-        if exclude is not None or exclude_each is not None:
+        barred = self._left_out(exclude)
+        if barred or exclude_each is not None:
             each = rows_to_exclude_each(exclude_each, self._row_or_none)
-            barred = self._barred(exclude)
             self._asker.cast_rays_again(hits, starts, ways, each, barred, self._boxes)
         return hits
 
@@ -312,14 +310,15 @@ class Questions(SnapshotStepper):
             A number is not finite or beyond 2**500, or a half size is negative.
         """
         barred, boxes = self._barred(exclude), self._boxes
-        if filter is None:
+        allowed = self._allowed(filter)
+        if allowed is None:
             hits = self._asker.box(centre, half, motion, 1, barred, boxes)
             return hits[0] if hits else None
 
         def ask(most: int) -> list[BoxHit]:
             return self._asker.box(centre, half, motion, most, barred, boxes)
 
-        hits = first_allowed(ask, 1, _entity, self._allows(filter))
+        hits = first_allowed(ask, 1, _entity, allowed)
         return hits[0] if hits else None
 
     def cast_boxes(
@@ -344,7 +343,7 @@ class Questions(SnapshotStepper):
             box it casts; -1 for none.
         """
         each = rows_to_exclude_each(exclude_each, self._row_or_none)
-        barred = self._barred(exclude)
+        barred = self._left_out(exclude)
         return self._asker.cast_boxes(centres, halves, motions, each, barred, self._boxes)
 
     # -- neighbours --
@@ -380,13 +379,14 @@ class Questions(SnapshotStepper):
         """
         barred, boxes = self._barred(exclude), self._boxes
         k, within = checked_count(k), checked_distance(within)
-        if filter is None:
+        allowed = self._allowed(filter)
+        if allowed is None:
             return self._asker.near(point, k, within, barred, boxes)
 
         def ask(most: int) -> list[Neighbour]:
             return self._asker.near(point, most, within, barred, boxes)
 
-        return first_allowed(ask, k, _entity, self._allows(filter))
+        return first_allowed(ask, k, _entity, allowed)
 
     def nearest_many(
         self,
@@ -408,7 +408,7 @@ class Questions(SnapshotStepper):
             An entity that each row leaves out besides; -1 for none.
         """
         each = rows_to_exclude_each(exclude_each, self._row_or_none)
-        k, within, barred = checked_count(k), checked_distance(within), self._barred(exclude)
+        k, within, barred = checked_count(k), checked_distance(within), self._left_out(exclude)
         return self._asker.nearest_many(points, k, within, each, barred, self._boxes)
 
     # -- who counts --
@@ -429,18 +429,34 @@ class Questions(SnapshotStepper):
     def _barred(self, exclude: Exclude) -> tuple[int, ...] | None:
         return rows_to_exclude(exclude, self._row_or_none)
 
-    def _allows(self, filter: Filter) -> Callable[[int], object]:
-        """Return a function that says whether an entity counts."""
+    def _left_out(self, exclude: Exclude) -> tuple[int, ...] | None:
+        """Return the rows that a query in bulk leaves out: excluded ones, and deleted bodies."""
+        barred = self._barred(exclude)
+        gone = () if self._world is None else self._presence.gone_rows(self._world)
+        return (*(barred or ()), *gone) if gone else barred
+
+    def _allowed(self, filter: Filter, n_hits: int = 1) -> Callable[[int], object] | None:
+        """Return a function that says whether a hit counts, None if all do.
+
+        Deleted entities do not.
+        """
+        if filter is None:
+            world = self._world
+            return None if world is None else self._presence.still_there(world, n_hits)
         kinds = (filter,) if isinstance(filter, type) else filter
         if isinstance(kinds, tuple) and kinds and all(isinstance(kind, type) for kind in kinds):
             world = self.world
             world.require_current()
+            is_there = self._presence.is_there(world)
             return lambda entity: (
-                world.exists(entity)
+                is_there(entity)
                 and all(world.component(entity, kind) is not None for kind in kinds)
             )
         if callable(filter):
-            return filter
+            if self._world is None:
+                return filter
+            exists = self._presence.is_there(self._world)
+            return lambda entity: exists(entity) and filter(entity)
         raise TypeError(
             f"filter={filter!r} must be a component type, a tuple of component types of which "
             "an entity must have all, or a function that takes an entity"

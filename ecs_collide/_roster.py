@@ -196,6 +196,21 @@ class Roster:
         kinds: list[Any] = self._gatherer.kinds
         return kinds
 
+    @property
+    def mark(self) -> object:
+        """The mark that the world had when `compare` saw it, or an object of no world."""
+        return self._mark
+
+    @property
+    def types(self) -> Iterable[type]:
+        """The types of components that are looked at."""
+        return self._kinds
+
+    @property
+    def makers(self) -> tuple[Any, Any]:
+        """The two kinds of components that make an entity a body."""
+        return self._position, self._extents
+
     def holder(self, kind: type, row: int) -> Any | None:
         """Return the component of a body as of the beginning of the step."""
         known = self._kinds.get(kind)
@@ -583,14 +598,20 @@ class Roster:
         centre = [at - lean * h for at, lean, h in zip(place, self._leans, half, strict=True)]
         return centre, half
 
-    def set_centre(self, row: int, centre: Iterable[float]) -> None:
+    def set_centre(self, position: Any, extents: Any, centre: Iterable[float]) -> None:
         """Set a body's position such that its centre comes to lie there."""
-        half = self.columns.seen_half[row].tolist()
         for k, value in enumerate(centre):
-            place = value + self._leans[k] * half[k]
-            setattr(self._position.items[row], self._position.names[k], place)
+            place = value
+            if self._leans[k] != 0.0:
+                half = float(getattr(extents, self._extents.names[k])) / self._halves
+                place += self._leans[k] * half
+            setattr(position, self._position.names[k], place)
 
     # -- snapshots --
+
+    def is_current(self, world: World) -> bool:
+        """Return whether nothing came or went in the world since `compare`; in a moment."""
+        return world.is_as(self._mark, len(self._dead))
 
     def is_up_to_date(self, world: World) -> bool:
         """Tell whether `compare` has seen the world as it is."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ecs_collide._questions import Questions
+from ecs_collide._reports import refusal
 from ecs_collide._step_events import axis_normal
 from ecs_collide._subscribers import Unsubscribe
 from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
-from ecs_collide.traits import Filter
-
-_MEETS_ALL = Filter()
+from ecs_collide.traits import Filter, filter_numbers
 
 LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
 
@@ -22,6 +22,9 @@ class Standing(Questions):
 
     def contacts(self, entity: int | None = None) -> list[Contact]:
         """Return the contacts that there are, of one body or of all, sorted by ids.
+
+        As of the end of the last step: a contact with an entity that has been deleted since ends
+        in the next one.  A body that no step has read yet has none.
 
         Raises
         ------
@@ -57,6 +60,8 @@ class Standing(Questions):
     def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:
         """Return what a body stands on, or leans against: its oldest solid contact on that side.
 
+        Entities that have been deleted since the last step hold nobody.
+
         Parameters
         ----------
         entity : int
@@ -82,6 +87,9 @@ class Standing(Questions):
             for contact in self.contacts(entity)
             if contact.kind is ContactKind.SOLID and contact.normal_for(entity) == wanted
         ]
+        there = self._presence.still_there(self.world) if on else None
+        if there is not None:
+            on = [contact for contact in on if there(contact.first) and there(contact.second)]
         return min(on, key=lambda contact: (contact.since, contact.other(entity)), default=None)
 
     def carried(self, entity: int) -> Vector:
@@ -96,7 +104,7 @@ class Standing(Questions):
         """
         row, carrying = self._row(entity), self._timeline.carrying
         ride = carrying.rode if self.is_stepping else carrying.now
-        if ride.n == 0 or not ride.carrier[row]:
+        if row < 0 or ride.n == 0 or not ride.carrier[row]:
             return (0.0,) * self.dim
         return tuple(np.asarray(ride.drift)[row].tolist())
 
@@ -132,6 +140,8 @@ class Standing(Questions):
                 )
             row = self._row(entity)
             under = -1 if platform is None else self._row(platform)
+            if row < 0 or (platform is not None and under < 0):  # no step has read it yet
+                return False
             return bool(self._timeline.contacts.drop(row, under))
 
     def may_meet(self, first: int, second: int) -> bool:
@@ -143,6 +153,8 @@ class Standing(Questions):
         ------
         KeyError
             One of them is no body.
+        TypeError, AttributeError, ValueError
+            A `Filter` holds what is no whole number within its bounds.
         """
         first, second = min(first, second), max(first, second)
         for entity in (first, second):
@@ -153,12 +165,23 @@ class Standing(Questions):
         def has(entity: int, kind: type | None) -> bool:
             return kind is None or world.component(entity, kind) is not None
 
-        one, other = (world.component(entity, Filter) or _MEETS_ALL for entity in (first, second))
-        if one.group != 0 and one.group == other.group:
-            met = one.group > 0
+        (categories, mask, group), (others, other_mask, other_group) = (
+            self._filter_of(entity) for entity in (first, second)
+        )
+        if group != 0 and group == other_group:
+            met = group > 0
         else:
-            met = bool(one.categories & other.mask and other.categories & one.mask)
+            met = bool(categories & other_mask and others & mask)
         return met and self._judges.allows(first, second, has)
+
+    def _filter_of(self, entity: int) -> tuple[int, int, int]:
+        """Return categories, mask and group of an entity, or raise what names it."""
+        its: Any = self.world.component(entity, Filter)
+        components: dict[type, Any] = {Filter: its}
+        try:
+            return filter_numbers(its)
+        except (AttributeError, TypeError, ValueError, OverflowError) as error:
+            raise refusal(self._roster.rules, entity, components.get) or error from error
 
     def filter_pairs(
         self,

@@ -16,6 +16,7 @@ from ecs_collide import _backend, _numbers
 from ecs_collide._bits import CUSTOM
 from ecs_collide._guard import Guard
 from ecs_collide._judges import Judges
+from ecs_collide._presence import NewBody, Presence
 from ecs_collide._reports import N_KEPT, Report, crowd_report
 from ecs_collide._roster import Roster
 from ecs_collide._step_events import StepEvents, axis_normal
@@ -166,6 +167,7 @@ class Stepper:
         self._timeline.candidates.margin = -1.0 if margin is None else margin
         self._timeline.candidates.lookahead = lookahead
         self._roster = Roster(dim, self._timeline, components, sweeps, self._ring)
+        self._presence = Presence(self._roster, self._ring)
         self._judges = Judges(self._roster, self._timeline.candidates)
         self._timeline.carrying.sweeps = sweeps
         self._events = StepEvents(dim)
@@ -617,16 +619,23 @@ class Stepper:
 
     def position_of(self, entity: int) -> Vector:
         """Return where a body is at the time the step has reached."""
-        row = self._roster.row_of[entity]
+        row = self._row_in_step(entity)
+        if row < 0:
+            return tuple(self._new_body(entity).centre)
         return tuple(self._timeline.centre_now(row, k) for k in range(self.dim))
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity at the time the step has reached; zeros where it has none."""
-        if self._roster.sweeps:
-            velocity = self._roster.columns.velocity[self._roster.row_of[entity]]
-            return tuple(velocity.tolist())
+        row = self._row_in_step(entity)
+        if self._roster.sweeps and row >= 0:
+            return tuple(self._roster.columns.velocity[row].tolist())
         component = self.world.component(entity, self.components.velocity.kind)
         return (0.0,) * self.dim if component is None else self._roster.velocity_of(component)
+
+    def _row_in_step(self, entity: int) -> int:
+        """Return the row of a body of the step under way, otherwise as `_row`."""
+        row = self._roster.row_of.get(entity) if self.is_stepping else None
+        return self._row(entity) if row is None else row
 
     def give_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Write a body's velocity into its component."""
@@ -687,16 +696,15 @@ class Stepper:
         return remove
 
     def _row(self, entity: int) -> int:
-        """Return the row of a body."""
+        """Return the row of a body, -1 if no step has read it yet; KeyError if it is none."""
         self._guard.refuse_others()
-        row = self._roster.row_of.get(entity)
-        if row is None:
-            raise KeyError(
-                f"entity {entity!r} is no body of this space as of its last step: "
-                f"a body has {self.components.position.kind.__name__} "
-                f"and {self.components.extents.kind.__name__}"
-            )
-        return row
+        if self._world is None:
+            raise self._presence.no_body(entity, None)
+        return self._presence.row(self._world, entity)
+
+    def _new_body(self, entity: int) -> NewBody:
+        """Return what the components of a body say that no step has read yet."""
+        return self._presence.read(self.world, entity)
 
 
 def _checked_dt(dt: float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._asking import Branches
-from ecs_collide._bits import ONE_WAY
+from ecs_collide._bits import NEW, ONE_WAY
 from ecs_collide._standing import LEAVING, Standing
 from ecs_collide.events import ContactKind, PrintsItsName
 
@@ -100,28 +100,40 @@ class ImpactBoxes(NamedTuple):
 class Views(Standing):
     """Bodies, trees, pairs and contacts as arrays, and a fingerprint of them."""
 
-    def _rows(self, entities: ArrayLike | None) -> Longs:
+    def _rows(self, entities: ArrayLike | None) -> tuple[Longs, list[tuple[int, int]]]:
+        """Return the rows of bodies, and place and id of those that no step has read yet.
+
+        Their rows are those of any body.
+        """
         self._guard.refuse_others()
         if entities is None:
-            return self._roster.rows
+            return self._roster.rows, []
         ids = np.asarray(entities)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise ValueError(
                 f"entities={entities!r} must be a list or array of entity ids, or None"
             )
         if ids.size < _FEW:
-            return np.array([self._row(entity) for entity in ids.tolist()], np.int64)
+            few = [self._row(entity) for entity in ids.tolist()]
+            new = [(n, ids[n].item()) for n, row in enumerate(few) if row < 0] if -1 in few else []
+            return np.array([max(row, 0) for row in few] if new else few, np.int64), new
         rows = self._roster.rows_of(ids.astype(np.int64))
-        if (rows < 0).any():
-            self._row(ids[rows < 0][0].item())  # raises
-        return rows
+        unread = (rows < 0) | (self._roster.columns.news[rows] & NEW != 0)
+        if self._world is not None:
+            unread |= np.isin(rows, self._presence.replaced_rows(self._world))
+        if not unread.any():
+            return rows, []
+        new = [(n, ids[n].item()) for n in np.flatnonzero(unread).tolist()]
+        new = [(n, entity) for n, entity in new if self._row(entity) < 0]  # raises for no body
+        rows[[n for n, _ in new]] = 0
+        return rows, new
 
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return what bodies are: uint8 (n,), bits of `BodyKind`.
 
         `entities` is a list or an array of ids; None: all, in the order of `entities`.
         """
-        rows, c = self._rows(entities), self._roster.columns
+        (rows, new), c = self._rows(entities), self._roster.columns
         asleep = c.asleep[rows] == _ASLEEP
         kinds = np.zeros(len(rows), np.uint8)
         for kind, has in (
@@ -133,6 +145,14 @@ class Views(Standing):
             (BodyKind.QUARANTINED, c.quarantined[rows] != 0),
         ):
             kinds |= has.astype(np.uint8) * np.uint8(kind)
+        for place, entity in new:
+            body = self._new_body(entity)
+            kinds[place] = (
+                BodyKind.MOVES * body.moves
+                | BodyKind.YIELDS * body.yields
+                | BodyKind.SENSOR * body.is_sensor
+                | BodyKind.ONE_WAY * body.is_one_way
+            )
         return kinds
 
     def boxes(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
@@ -141,20 +161,28 @@ class Views(Standing):
         What `bounds` says of one.  Of a body in quarantine, what its components
         say, so NaN may be among it.
         """
-        rows, c = self._rows(entities), self._roster.columns
-        return c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
+        (rows, new), c = self._rows(entities), self._roster.columns
+        mins, maxs = c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
+        for place, entity in new:
+            mins[place], maxs[place] = self._new_body(entity).corners
+        return mins, maxs
 
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
-        """Return the fat bounds of bodies, two float64 (n, dim); NaN for those in quarantine.
+        """Return the fat bounds of bodies, two float64 (n, dim); NaN for those that have none.
+
+        These are in quarantine, or no step has read them yet.
 
         A body is hung elsewhere in its tree when its path leaves them.
         Those that do not move, or sleep, have none to spare.
         """
-        rows = np.ascontiguousarray(self._rows(entities))
+        rows, new = self._rows(entities)
+        rows = np.ascontiguousarray(rows)
         mins = np.full((len(rows), self.dim), np.nan)
         maxs = np.full((len(rows), self.dim), np.nan)
         for tree in self._trees:
             tree.fat_into(rows.data, mins.data, maxs.data)
+        for place, _ in new:
+            mins[place] = maxs[place] = np.nan
         return mins, maxs
 
     def swept_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
@@ -163,11 +191,12 @@ class Views(Standing):
         Of a body that was answered within the step: around what was its path
         from then on.  They reach further than the path by about the 2**-40th part of
         its largest number.  In a world that wraps the path ends in the world.
-        NaN for those in quarantine.
+        NaN for those in quarantine, and for those that no step has read yet.
         """
-        rows, c = self._rows(entities), self._roster.columns
+        (rows, new), c = self._rows(entities), self._roster.columns
         mins, maxs = c.swept_min.take(rows, axis=0), c.swept_max.take(rows, axis=0)
         out = c.quarantined[rows] != 0
+        out[[place for place, _ in new]] = True
         mins[out] = maxs[out] = np.nan
         return mins, maxs
 

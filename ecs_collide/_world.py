@@ -10,10 +10,22 @@ class World(Protocol):
     """The game as the space sees it."""
 
     def mark(self) -> object:
-        """Return an object: the same one until a component or entity is added or removed."""
+        """Return an object: the same one until a component or entity is added or removed.
+
+        None while another world is current.
+        """
 
     def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
         """Return the components by type of each entity: dicts, with those of `kinds` at least."""
+
+    def finder(self, kinds: Iterable[type]) -> Callable[[int], Mapping[type, Any] | None]:
+        """Return a function that looks up an entity's components by type, with those of `kinds`.
+
+        It returns None for an entity that is deleted by then, and works in any current world.
+        """
+
+    def is_as(self, mark: object, n_dead: int) -> bool:
+        """Return whether this world is current and has this mark and so many dead entities."""
 
     def components(self, entity: int, kinds: Iterable[type]) -> Mapping[type, Any]:
         """Return an entity's components by type, with those of `kinds` at least."""

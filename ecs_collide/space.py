@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -270,7 +271,7 @@ class Space(Views):
 
     @property
     def entities(self) -> list[int]:
-        """The bodies, sorted by id."""
+        """The bodies as of the end of the last step, sorted by id."""
         entities: list[int] = self._roster.entities.tolist()
         return entities
 
@@ -280,18 +281,31 @@ class Space(Views):
     def __contains__(self, entity: object) -> bool:
         return entity in self._roster.row_of
 
+    # A body that no step has read yet is read from its components, and written to them.
+
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body."""
         row, columns = self._row(entity), self._roster.columns
+        if row < 0:
+            low, high = self._new_body(entity).corners
+            return tuple(low), tuple(high)
         return tuple(columns.tight_min[row].tolist()), tuple(columns.tight_max[row].tolist())
 
     def positions(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the centres of bodies, float64 (n, dim); None: all, in the order of `entities`."""
-        return self._roster.columns.seen_centre.take(self._rows(entities), axis=0)
+        rows, new = self._rows(entities)
+        centres = self._roster.columns.seen_centre.take(rows, axis=0)
+        for place, entity in new:
+            centres[place] = self._new_body(entity).centre
+        return centres
 
     def velocities(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the velocities of bodies, float64 (n, dim); zeros for those without."""
-        return self._roster.columns.seen_velocity.take(self._rows(entities), axis=0)
+        rows, new = self._rows(entities)
+        velocities = self._roster.columns.seen_velocity.take(rows, axis=0)
+        for place, entity in new:
+            velocities[place] = self._new_body(entity).velocity
+        return velocities
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres into the `Position` of bodies.
@@ -299,31 +313,37 @@ class Space(Views):
         The next step takes them as teleports, or with ``motion="swept"`` as
         where the bodies are to go.
         """
-        for row, value in self._vectors("positions", entities, positions):
-            self._roster.set_centre(row, value)
+        position, extents = self._roster.makers
+        for entity, value in self._vectors("positions", entities, positions):
+            place, size = (self._component(entity, kind.type) for kind in (position, extents))
+            self._roster.set_centre(place, size, value)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities into the `Velocity` of bodies."""
         kind = self.components.velocity.kind
-        for row, value in self._vectors("velocities", entities, velocities):
-            component = self._roster.holder(kind, row)
+        for entity, value in self._vectors("velocities", entities, velocities):
+            component = self._component(entity, kind)
             if component is None:
-                entity = self._roster.columns.ids[row]
                 raise ValueError(f"entity {entity} has no {kind.__name__} to set")
             self._roster.set_velocity(component, value)
+
+    def _component(self, entity: int, kind: type) -> Any | None:
+        """Return the component of some kind that a body has now."""
+        return self._presence.component(self.world, entity, kind)
 
     def _vectors(
         self, name: str, entities: ArrayLike | None, values: ArrayLike
     ) -> Iterator[tuple[int, list[float]]]:
-        """Yield the row of each entity and its vector."""
-        rows = self._rows(entities)
+        """Yield each entity and its vector."""
+        rows, _ = self._rows(entities)
+        ids = self._roster.entities if entities is None else np.asarray(entities)
         array = _numbers.vectors(name, values) if np.size(values) else np.zeros((0, self.dim))
         if array.shape != (len(rows), self.dim):
             raise ValueError(
                 f"{name} has shape {array.shape} and must be {(len(rows), self.dim)}: "
                 "a row for each entity"
             )
-        return zip(rows.tolist(), array.tolist(), strict=True)
+        return zip(ids.tolist(), array.tolist(), strict=True)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
         """Put a body somewhere else: no sweep between, and its contacts end and begin anew.
@@ -332,8 +352,9 @@ class Space(Views):
         ``motion="swept"`` the way to have no sweep.
         """
         self.set_positions([entity], np.asarray(position)[None])
-        if self._roster.sweeps:
-            self._roster.drives.put.add(self._row(entity))
+        row = self._row(entity)
+        if self._roster.sweeps and row >= 0:  # what is new is not swept in its first step anyway
+            self._roster.drives.put.add(row)
 
     # -- what puzzles --
 

@@ -41,7 +41,34 @@ class _EsperWorld:
 
     def mark(self) -> object:
         # esper keeps the answer to a query until anything is added or removed, an empty one too.
-        return esper.get_component(_Nobody)
+        return esper.get_component(_Nobody) if esper.current_world == self.name else None
+
+    def is_as(self, mark: object, n_dead: int) -> bool:
+        # Between two marks the dead only become more.
+        return (
+            esper.current_world == self.name
+            and esper.get_component(_Nobody) is mark
+            and len(getattr(esper, "_dead_entities", ())) == n_dead
+        )
+
+    def _part(self, name: str, place: int) -> Any:
+        """Return a container of this world's by esper's own name for it, None if there is none."""
+        if esper.current_world == self.name:
+            return getattr(esper, name, None)
+        parts = getattr(esper, "_context_map", {}).get(self.name, ())
+        return parts[place] if len(parts) > place else None
+
+    def finder(self, kinds: Iterable[type]) -> Callable[[int], Mapping[type, Any] | None]:
+        database, dead = self._part("_entities", 2), self.dead()
+        if type(database) is dict:
+            return lambda entity: None if entity in dead else database.get(entity)
+        if esper.current_world != self.name:
+            return lambda entity: None
+
+        def find(entity: int) -> Mapping[type, Any] | None:
+            return self.components(entity, kinds) if esper.entity_exists(entity) else None
+
+        return find
 
     def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
         # esper's own dict, for which it has no public name: queries cost more than a whole step.
@@ -94,7 +121,8 @@ class _EsperWorld:
 
     def dead(self) -> Collection[int]:
         # What `esper.delete_entity` has put aside; esper has no public name for it.
-        return getattr(esper, "_dead_entities", ())
+        dead: Collection[int] | None = self._part("_dead_entities", 3)
+        return () if dead is None else dead
 
     def handlers(self) -> Callable[[str], list[Callable[[Any], object]]]:
         # As esper.dispatch_event does, but each handler on its own: where one raises, or

@@ -83,6 +83,7 @@ ORDER = [
     "_subscribers",
     "_judges",
     "_guard",
+    "_presence",
     "_stepper",
     "_snapshots",
     "_questions",
