@@ -641,16 +641,17 @@ class Stepper:
         """Write a body's velocity into its component."""
         kind = self.components.velocity.kind
         component = self.world.component(entity, kind)
-        if component is None and not self._roster.sweeps:
+        row = self._row_in_step(entity) if self._roster.sweeps else -1
+        if component is None and row < 0:
             raise ValueError(f"entity {entity} has no {kind.__name__} to set")
         numbers = _numbers.vectors("velocity", velocity)
         if numbers.shape != (self.dim,):
             raise ValueError(f"velocity={velocity!r} must be {self.dim} numbers")
-        if self._roster.sweeps:
-            for k, value in enumerate(numbers.tolist()):
-                self._timeline.set_velocity(self._roster.row_of[entity], k, value)
+        if row < 0:
+            self._roster.set_velocity(component, numbers.tolist())
             return
-        self._roster.set_velocity(component, numbers.tolist())
+        for k, value in enumerate(numbers.tolist()):
+            self._timeline.set_velocity(row, k, value)
 
     def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
         """Let a function answer the impacts of all bodies that have a component.
