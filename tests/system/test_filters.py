@@ -353,8 +353,11 @@ def test_what_is_no_predicate_is_refused(arguments, match):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("mask", -1), ("mask", 0.5), ("categories", 2**32), ("group", 2**31), ("mask", float("nan"))],
-)
+    [
+        ("mask", -(2**32) - 1), ("mask", 0.5), ("mask", float("nan")), ("mask", 2**32),
+        ("categories", -1), ("categories", 2**32), ("group", 2**31),
+    ],
+)  # fmt: skip
 def test_a_filter_out_of_bounds_is_quarantined(field, value):
     ball = mover((0, 0), (1, 1), (10, 0), ec.Slide(), ec.Filter())
     space = ec.install()

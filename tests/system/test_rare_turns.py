@@ -42,10 +42,11 @@ def test_a_body_deleted_by_its_response_ends_its_old_contacts_in_the_next_step()
     floor = box((0.0, -1.0), (9.0, 1.0))
     crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, -1.0), ec.Slide(), Mine())
     space = ec.install()
-    space.respond_with(Mine, lambda impact: ec.DEFAULT)
+    stop = space.respond_with(Mine, lambda impact: ec.DEFAULT)
     esper.process(1.0)
     assert len(space.contacts(crate)) == 1
 
+    stop()
     space.respond_with(Mine, lambda impact: esper.delete_entity(crate, immediate=True))
     set_velocity(crate, 0.0, -1.0)
     esper.process(1.0)
