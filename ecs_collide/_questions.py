@@ -447,11 +447,14 @@ class Questions(SnapshotStepper):
         if isinstance(kinds, tuple) and kinds and all(isinstance(kind, type) for kind in kinds):
             world = self.world
             world.require_current()
-            is_there = self._presence.is_there(world)
-            return lambda entity: (
-                is_there(entity)
-                and all(world.component(entity, kind) is not None for kind in kinds)
-            )
+            is_there = self._presence.still_there(world, n_hits)  # no code of the game runs here
+
+            def has_all(entity: int) -> bool:
+                return (is_there is None or is_there(entity)) and all(
+                    world.component(entity, kind) is not None for kind in kinds
+                )
+
+            return has_all
         if callable(filter):
             if self._world is None:
                 return filter
