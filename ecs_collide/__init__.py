@@ -28,6 +28,7 @@ from ecs_collide.clocks import FixedStep
 from ecs_collide.components import (
     Deflect,
     Extents,
+    Fixed,
     Growth,
     Mass,
     Position,
@@ -120,6 +121,7 @@ __all__ = [
     "Extents",
     "Filter",
     "Finding",
+    "Fixed",
     "FixedStep",
     "Friction",
     "Growth",

@@ -7,6 +7,7 @@ MASS = 4
 DEFLECT = 8
 SENSOR = 16
 CUSTOM = 32  # a component of the game's own that answers impacts
+FIXED = 64  # the game leaves its components alone, and nothing moves it
 
 # In the column `traits`: components that only some bodies have.
 FILTER = 1

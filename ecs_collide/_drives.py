@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._bits import CUSTOM, GROWTH, TOUCHED_BY_GAME, VELOCITY
+from ecs_collide._bits import CUSTOM, FIXED, GROWTH, TOUCHED_BY_GAME, VELOCITY
 from ecs_collide._columns import Columns
 from ecs_collide._numbers import LARGEST
 from ecs_collide._wrapping import Ring
@@ -43,25 +43,30 @@ class Drives:
         self._ring = ring
         self._centre = self._half = np.zeros((0, columns.dim))
         self._origins = np.zeros((0, columns.dim))
-        self._is_begun = False
+        self._remembered = np.zeros(0, np.int64)
         self.rows = self.released = np.zeros(0, np.int64)
         self.targets = self.goals = self.speeds = np.zeros((0, columns.dim))
         self.put: set[int] = set()
 
-    def begin(self) -> None:
-        """Remember where all bodies are, before the components are read.
+    def begin(self, rows: Rows) -> None:
+        """Remember where bodies are, before their components are read.
 
         Where reading has failed half way, what was remembered before that counts.
         """
-        c, n = self._columns, len(self._centre) if self._is_begun else 0
-        self._centre = np.concatenate([self._centre[:n], c.centre[n:]])
-        self._half = np.concatenate([self._half[:n], c.half[n:]])
-        self._is_begun = True
+        c = self._columns
+        if len(self._centre) < c.capacity:
+            centre, half = np.zeros((2, c.capacity, c.dim))
+            centre[: len(self._centre)], half[: len(self._half)] = self._centre, self._half
+            self._centre, self._half = centre, half
+        if len(self._remembered):
+            rows = np.setdiff1d(rows, self._remembered)
+        self._centre[rows], self._half[rows] = c.centre[rows], c.half[rows]
+        self._remembered = np.concatenate([self._remembered, rows])
 
     def take_up(self, rows: Rows, dt: float) -> None:
         """Find which of the bodies that were read the game has moved, and drive them there."""
         c = self._columns
-        self._is_begun = False
+        self._remembered = self._remembered[:0]
         before, after = self._centre[rows], c.seen_centre[rows]
         with np.errstate(all="ignore"):  # of bodies that are left out
             ways = after - before
@@ -75,6 +80,7 @@ class Drives:
         driven = (c.touched[rows] & TOUCHED_BY_GAME != 0) & (
             c.quarantined[rows] == 0
         )  # new ones are not touched
+        driven &= c.has[rows] & FIXED == 0
         driven &= (ways != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
         if self.put:
             driven &= ~np.isin(rows, list(self.put))
@@ -116,7 +122,7 @@ class Drives:
         self.targets, self.speeds = self.targets[:0], self.speeds[:0]
         self.goals = self.goals[:0]
         self.put.clear()
-        self._is_begun = False
+        self._remembered = self._remembered[:0]
 
     def let_go(self, row: int) -> None:
         """Drive a body no further: a response has put it somewhere else."""
@@ -129,8 +135,12 @@ class Drives:
 
     def keep_velocities(self, moving: Rows) -> None:
         """Let velocity components say what they said, but for what an answer has changed."""
-        c = self._columns
-        speeds = np.zeros((c.capacity, c.dim))
-        speeds[self.rows] = self.speeds
+        c, speeds = self._columns, np.zeros((len(moving), self._columns.dim))
+        order = np.argsort(moving)
+        places = np.searchsorted(moving, self.rows, sorter=order)
+        found = places < len(moving)
+        places = order[places[found]]
+        same = moving[places] == self.rows[found]
+        speeds[places[same]] = self.speeds[found][same]
         now = c.velocity[moving]
-        c.velocity[moving] = np.where(now == speeds[moving], c.seen_velocity[moving], now)
+        c.velocity[moving] = np.where(now == speeds, c.seen_velocity[moving], now)

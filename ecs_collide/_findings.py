@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from ecs_collide._bits import CUSTOM
 from ecs_collide._numbers import LARGEST
-from ecs_collide._reports import find_no_number, out_of_bounds
+from ecs_collide._reports import Wrong, find_no_number, out_of_bounds
 from ecs_collide._stepper import Stepper
+from ecs_collide.components import Fixed
 from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, filter_numbers
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
@@ -129,6 +130,9 @@ class Examination:
 
     def box(self, entity: int) -> Box:
         """Return where a body that has all of its numbers is, and how it moves."""
+        if self.is_held_fixed(entity):
+            zeros = [0.0] * self.dim
+            return Box(*self.space._roster.box_of(*self._seen(entity)), zeros, zeros)
         place, size, velocity, growth = self._said(entity)
         if self.sweeps:  # the game moves it, by what it sets
             velocity = [0.0] * self.dim
@@ -152,15 +156,21 @@ class Examination:
 
     def is_moved_by_the_game(self, entity: int) -> bool:
         """Tell whether a sound body of the last step stands, or is as large, as it was not then."""
-        row = self.row(entity)
-        if row is None:
+        if self.row(entity) is None or self.is_held_fixed(entity):
             return False
-        columns = self.space._roster.columns
-        seen: list[list[float]] = [
-            columns.seen_place[row].tolist(),
-            columns.seen_size[row].tolist(),
-        ]
-        return seen != self._said(entity)[:2]
+        return [*self._seen(entity)] != self._said(entity)[:2]
+
+    def _seen(self, entity: int) -> tuple[list[float], list[float]]:
+        """Return the numbers of position and extents that were seen of a body last."""
+        row, columns = self.row(entity), self.space._roster.columns
+        return columns.seen_place[row].tolist(), columns.seen_size[row].tolist()
+
+    def is_held_fixed(self, entity: int) -> bool:
+        """Return whether the next step does not read the components of a body."""
+        row, roster = self.row(entity), self.space._roster
+        if row is None or not roster.is_fixed(row) or roster.is_awaited(row):
+            return False
+        return Fixed in self.of(entity) and not self.is_changed(entity)
 
 
 def _number(component: object, name: str) -> float:
@@ -216,6 +226,7 @@ def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
         yield from _odd_answers(e, entity)
         yield from _odd_traits(e, entity)
         yield from _odd_moves(e, entity)
+        yield from _odd_fixed(e, entity)
 
 
 def _hidden(e: Examination, entity: int) -> Iterator[tuple[type, type]]:
@@ -232,24 +243,19 @@ def _hidden(e: Examination, entity: int) -> Iterator[tuple[type, type]]:
 
 def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield what a body's components say that cannot be computed with."""
+    if e.is_held_fixed(entity):
+        yield from _quarantined(e, entity, "; Space.teleport lets the next step read it again")
+        return
     refused = find_no_number(e.space._roster.rules, entity, e.of(entity).get)
     if refused is not None:
         name = type(refused).__name__
         yield Finding("no_number", (entity,), f"{refused}: every step raises this {name}")
         return
     wrong = out_of_bounds(e.space._roster.rules, e.of(entity).get)
-    row = e.row(entity)
-    if row is not None and e.space._roster.columns.quarantined[row]:
-        text = "quarantined"
-        if wrong is not None:
-            text = f"quarantined: {wrong.field} is {wrong.value!r}, it {wrong.text}"
-        for report in [*e.space.reports, *e.space._new_reports]:
-            if report.entity == entity:  # the last one; the game may have cleared the list
-                text = f"quarantined: {report.field} is {report.value!r} since step {report.step}"
-        if wrong is None:
-            text += ", and was put right since; the next step takes it back"
-        yield Finding("quarantined", (entity,), f"entity {entity} is {text}")
-    elif wrong is not None:
+    put_right = ", and was put right since; the next step takes it back" if wrong is None else ""
+    quarantined = list(_quarantined(e, entity, put_right, wrong))
+    yield from quarantined
+    if wrong is not None and not quarantined:
         yield Finding(
             "wrong_number",
             (entity,),
@@ -267,6 +273,22 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
                     f"entity {entity} has {kind.type.__name__}.z = {z!r}, at which a space of 2 "
                     "axes does not look: Space(dim=3)",
                 )
+
+
+def _quarantined(
+    e: Examination, entity: int, more: str, wrong: Wrong | None = None
+) -> Iterator[Finding]:
+    """Yield whether the last step left a body out, and more about that."""
+    row = e.row(entity)
+    if row is None or not e.space._roster.columns.quarantined[row]:
+        return
+    text = "quarantined"
+    if wrong is not None:
+        text = f"quarantined: {wrong.field} is {wrong.value!r}, it {wrong.text}"
+    for report in [*e.space.reports, *e.space._new_reports]:
+        if report.entity == entity:  # the last one; the game may have cleared the list
+            text = f"quarantined: {report.field} is {report.value!r} since step {report.step}"
+    yield Finding("quarantined", (entity,), f"entity {entity} is {text}{more}")
 
 
 def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
@@ -330,3 +352,29 @@ def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
             f"the last {n} steps: each is a teleport, and nothing is swept in between; the "
             f"library moves what has {velocity}, do not add it to the {position} yourself",
         )
+
+
+def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield whether a body that is declared fixed is none, or was changed all the same."""
+    if Fixed not in e.of(entity):
+        return
+    if e.is_moving(entity):
+        movers = [kind for kind in (e.velocity, e.growth) if e.has(entity, kind)]
+        moves = [kind.type.__name__ for kind in movers] or e.answers(entity)
+        yield Finding(
+            "fixed_moves",
+            (entity,),
+            f"entity {entity} has Fixed and {moves[0]}: Fixed is ignored; remove one of them",
+        )
+    elif e.is_held_fixed(entity):
+        row = e.row(entity)
+        assert row is not None
+        others = [kind.type.__name__ for kind in e.space._roster.changed_kinds(row)]
+        if others:
+            yield Finding(
+                "fixed_changed",
+                (entity,),
+                f"entity {entity} has Fixed, and its {' and '.join(others)} changed after the "
+                "space read it: no step takes that over; move it with Space.teleport, or remove "
+                "Fixed",
+            )

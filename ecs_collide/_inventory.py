@@ -21,6 +21,7 @@ from ecs_collide._world import World
 from ecs_collide.components import (
     Deflect,
     Extents,
+    Fixed,
     Growth,
     Mass,
     Position,
@@ -50,6 +51,7 @@ FIELDS: dict[type, tuple[str, ...]] = {
     OneWay: _XYZ,
     Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
     PushOut: ("speed",),
+    Fixed: (),
 }
 """What a snapshot holds of the library's own components."""
 

@@ -15,7 +15,7 @@ import esper
 
 from ecs_collide._level_traits import Factory
 from ecs_collide._numbers import LARGEST
-from ecs_collide.components import Extents, Position
+from ecs_collide.components import Extents, Fixed, Position
 
 NESTED = "its parts are nested too deep; some hundred levels can be read"
 """What is wrong with a file that leads to a RecursionError."""
@@ -172,10 +172,11 @@ class Level:
     def create_solids(self) -> list[int]:
         """Create an entity for each box of `solids`, with what its properties ask for.
 
-        They go into the current esper world and never move by themselves:
-        walls.  Give them more components by the ids that are returned.
+        They go into the current esper world and are `Fixed`: walls, whose components are
+        read once.  Give them more components by the ids that are returned.  Remove `Fixed`
+        from boxes that the game moves or changes.
         """
-        return [esper.create_entity(*box.components()) for box in self.solids]
+        return [esper.create_entity(*box.components(), Fixed()) for box in self.solids]
 
     def create(
         self,
@@ -202,7 +203,7 @@ class Level:
             What to do with an object whose type the table does not have.  One without a type,
             unless the table has `""`, is a plain body if its properties or its layer's
             say `solid`, `one_way`, `sensor` or `carry`, and nothing if not.  Tiles need no
-            place in the table.
+            place in the table: those that have none are `Fixed`.
 
         Returns
         -------
@@ -234,7 +235,7 @@ class Level:
             if thing.type in table:
                 more = _made_by(table[thing.type], thing)
             elif isinstance(thing, SolidBox):
-                more = []
+                more = [Fixed()]
             elif thing.type and unknown == "refuse":
                 raise ValueError(
                     f"{thing} has the type {thing.type!r}, which the table does not have: it has "

@@ -3,6 +3,9 @@
 Each step begins here: what the world has is compared with what the space has.
 A world says for nothing whether anything was added or removed; where it was,
 one pass over its entities finds what, and only that is dealt with.
+
+Bodies that the game has declared fixed are read when they appear, and again
+when they are asked for: no step goes through them otherwise.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from ecs_collide._bits import (
     CARRY,
     DEFLECT,
     FILTER,
+    FIXED,
     FRICTION,
     GROWTH,
     MASS,
@@ -57,7 +61,7 @@ from ecs_collide._state import (
 )
 from ecs_collide._world import World
 from ecs_collide._wrapping import Ring
-from ecs_collide.components import Deflect, Sensor
+from ecs_collide.components import Deflect, Fixed, Sensor
 from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.responses import RESPONSE_CODES
 from ecs_collide.roles import Components
@@ -82,6 +86,7 @@ def _make_kinds(components: Components, dim: int) -> list[Any]:
     kinds += [
         g.Kind(kind, (), 0, RESPONSE_CODES[kind]) for kind in RESPONSE_CODES if kind is not Deflect
     ]
+    kinds.append(g.Kind(Fixed, (), FIXED, 0))
     return kinds
 
 
@@ -113,6 +118,8 @@ class Roster:
     moving, active : int64 arrays
         Rows of the bodies that move, and of those that move or were moved or
         resized by the game since the last step.
+    watched : int64 array
+        Rows of all bodies that are not fixed, in the order of their ids.
     touched_still : int64 array
         Rows of the bodies that do not move but have a new place in the tree.
     teleports : dict
@@ -140,7 +147,12 @@ class Roster:
         self.row_of: dict[int, int] = {}
         self.entities = self.rows = _NO_ROWS
         self.moving = self.active = self.touched_still = _NO_ROWS
-        self._movers = self._stills = _NO_ROWS  # of all bodies, quarantined ones too
+        self.watched = _NO_ROWS
+        self._movers = self._stills = _NO_ROWS  # of those watched, quarantined ones too
+        self._unread = _NO_ROWS  # fixed bodies that the step under way reads
+        self._asked: set[int] = set()  # fixed bodies that the next step is to read
+        self._ignored: list[int] = []  # see `take_ignored`
+        self._read = _NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
         self._roused = _NO_ROWS  # see `take_in_roused`
         self._n_out = 0  # how many the step leaves out
@@ -250,13 +262,61 @@ class Roster:
             self._admit(newcomers, entities)
         if newcomers or census.gone:
             self._update_order(newcomers, census.gone)
-        self._part()
+        if newcomers or census.gone or census.changed:
+            self._find_watched()
+            self._part()
         self._mark, self._dead = mark, dead
 
+    def _find_watched(self) -> None:
+        """Tell the bodies that each step reads from the fixed ones."""
+        self.watched = self.rows[self.columns.has[self.rows] & FIXED == 0]
+        contradictory = self._gatherer.contradictory
+        if contradictory:
+            self._ignored += self.columns.ids[contradictory].tolist()
+            contradictory.clear()
+
     def _part(self) -> None:
-        """Tell those that move from the others."""
-        moves = self.columns.moves[self.rows] != 0
-        self._movers, self._stills = self.rows[moves], self.rows[~moves]
+        """Tell those that move from the others, of all that are watched."""
+        moves = self.columns.moves[self.watched] != 0
+        self._movers, self._stills = self.watched[moves], self.watched[~moves]
+
+    def read_again(self, row: int) -> None:
+        """Read the components of a body in the next step, fixed or not."""
+        if self.is_fixed(row):
+            self._asked.add(row)
+
+    def is_fixed(self, row: int) -> bool:
+        """Return whether the components of a body are read only when they are asked for."""
+        return bool(self.columns.has[row] & FIXED)
+
+    def is_awaited(self, row: int) -> bool:
+        """Return whether the next step reads the components of a fixed body."""
+        return row in self._asked or row in self._unread
+
+    def changed_kinds(self, row: int) -> list[Any]:
+        """Return the kinds whose component of a body says something else than was seen last."""
+        changed: list[Any] = self._gatherer.unlike(row)
+        return list({kind.type: kind for kind in changed}.values())
+
+    def take_ignored(self) -> list[int]:
+        """Return the entities that were found to be fixed and moving, and forget them."""
+        ignored, self._ignored = sorted(self._ignored), []
+        return ignored
+
+    def _take_asked(self) -> Rows:
+        """Return the rows of the fixed bodies to read in this step, in the order of their ids.
+
+        A step that is broken off has read nothing: the next one reads them again.
+        """
+        if self._asked:
+            asked = np.array(list(self._asked), np.int64)
+            self._unread = np.union1d(self._unread, asked)
+            self._asked.clear()
+        if len(self._unread):
+            c = self.columns
+            self._unread = self._unread[c.has[self._unread] & FIXED != 0]
+            self._unread = self._unread[np.argsort(c.ids[self._unread])]
+        return self._unread
 
     def _refile(self, entity: int, components: Mapping[type, Any]) -> None:
         """Take note of the components that a body has now."""
@@ -265,6 +325,7 @@ class Roster:
             self._forget(row, EndReason.ENTITY_DELETED)
             self.columns.news[row] |= NEW
         self._gatherer.file(row, components)
+        self.read_again(row)
 
     def _is_another(self, row: int, components: Mapping[type, Any]) -> bool:
         """Tell whether an id was used again: what makes it a body is all new."""
@@ -283,6 +344,10 @@ class Roster:
         self.row_of.update(zip(newcomers, rows, strict=True))
         for entity, row in zip(newcomers, rows, strict=True):
             self._gatherer.file(row, entities[entity])
+        admitted = np.array(rows, np.int64)
+        admitted = admitted[self.columns.has[admitted] & FIXED != 0]
+        if len(admitted):
+            self._unread = np.union1d(self._unread, admitted)
 
     def _update_order(self, newcomers: list[int], gone: list[int]) -> None:
         """Keep `entities` and `rows` in the order of the ids."""
@@ -305,6 +370,7 @@ class Roster:
         self._timeline.sleepers.forget(row)
         self._timeline.candidates.remove(row)
         self._gatherer.clear(row)
+        self.columns.has[row] = 0
         self.columns.give_back(row)
 
     # -- values --
@@ -318,11 +384,16 @@ class Roster:
             A component holds something that is no number, or lacks an attribute.
         """
         c, gatherer = self.columns, self._gatherer
+        stills, unread = self._stills, self._take_asked()
+        self._read = self.watched
+        if len(unread):
+            self._read = self._in_order(np.concatenate([self.watched, unread]))
+            stills = self._in_order(np.concatenate([stills, unread]))
         if self.sweeps:
-            self.drives.begin()
+            self.drives.begin(self._read)
         self._before.clear()
         try:
-            n_out = gatherer.read(self._movers.data, self._stills.data, dt)
+            n_out = gatherer.read(self._movers.data, stills.data, dt)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise self._not_a_number() from error
         if gatherer.awoken:
@@ -335,7 +406,7 @@ class Roster:
             self._take_up_drives(dt)
         if self._ring is not None:
             self._bring_in(self._ring)
-        c.news[:] = 0
+        self._clear(c.news)
         if self._new:
             gatherer.find_faces(np.array(self._new, np.int64).data)
             self._new.clear()
@@ -349,7 +420,7 @@ class Roster:
             self._part()
         self._n_out = n_out
         if n_out:
-            self._stale.append(self.rows[c.quarantined[self.rows] != 0])
+            self._stale.append(self._read[c.quarantined[self._read] != 0])
         self.sleep.filed += gatherer.altered
         self._list_moving()
         self.touched_still = _NO_ROWS
@@ -357,6 +428,19 @@ class Roster:
             self.touched_still = np.array(gatherer.to_place, np.int64)
             self._stale.append(self.touched_still)
         return reports
+
+    def _in_order(self, rows: Rows) -> Rows:
+        """Return rows in the order of the ids of their bodies."""
+        in_order: Rows = rows[np.argsort(self.columns.ids[rows])]
+        return in_order
+
+    def _clear(self, flags: NDArray[np.int8]) -> None:
+        """Clear one of the columns `news` and `touched` after the step that has dealt with it."""
+        fresh, n_fresh = self._gatherer.fresh, self._gatherer.n_fresh
+        if n_fresh > len(fresh):
+            flags[:] = 0
+        elif fresh:
+            flags[fresh] = 0
 
     def _list_moving(self) -> None:
         """List what takes part in the step."""
@@ -395,7 +479,7 @@ class Roster:
 
     def wake_all(self) -> None:
         """Wake everybody."""
-        if self.sleep.wake_all(self.rows):
+        if self.sleep.wake_all(self.watched):
             self._part()
             self._list_moving()
         self._gatherer.awoken.clear()
@@ -417,19 +501,19 @@ class Roster:
     def _bring_in(self, ring: Ring) -> None:
         """Let bodies that the game has put beyond an edge of the world be where that is in it."""
         c = self.columns
-        rows = self.rows[c.quarantined[self.rows] == 0]
+        rows = self._read[c.quarantined[self._read] == 0]
         c.centre[rows] = ring.into_world(c.centre[rows])
 
     def _take_up_drives(self, dt: float) -> None:
         """Let bodies that the game has moved go there in this step."""
         c, gatherer, drives = self.columns, self._gatherer, self.drives
-        before = c.moves[self.rows]
-        drives.take_up(self.rows, dt)
+        before = c.moves[self._read]
+        drives.take_up(self._read, dt)
         gatherer.touched_rows = [
             row for row in gatherer.touched_rows if c.touched[row] & TOUCHED_BY_GAME
         ]
         if self.sleep.n:
-            self.sleep.disturbed += self.rows[c.moves[self.rows] > before].tolist()
+            self.sleep.disturbed += self._read[c.moves[self._read] > before].tolist()
         gatherer.to_place = [row for row in gatherer.to_place if not c.moves[row]]
         gatherer.to_place += drives.released.tolist()
         self._part()
@@ -469,13 +553,15 @@ class Roster:
             self.drives.keep_velocities(self.moving)
         self._gatherer.write(self.moving.data)
         if self._ring is not None:
-            c, stills = self.columns, self._stills[self.columns.quarantined[self._stills] == 0]
+            c, stills = self.columns, np.concatenate([self._stills, self._unread])
+            stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
             self._gatherer.write(stills[was_out].data)
         for rows in self._stale:
             self._gatherer.find_faces(rows.data)
         self._stale.clear()
-        self.columns.touched[:] = 0
+        self._clear(self.columns.touched)
+        self._unread = _NO_ROWS
 
     def undo(self) -> None:
         """Take back what was written within a step that is not finished: it did not happen.
@@ -547,6 +633,8 @@ class Roster:
         v, entity = self.views, self.views.ids[row]
         if not self.is_body_of(entity, world):
             return False
+        if self.is_fixed(row):
+            return True
         now = world.components(entity, self._kinds)
         places = self._take_over(self._position, row, v.seen_place, now)
         for k, place in places:
@@ -656,6 +744,7 @@ class Roster:
         self._admit(missing, {entity: {} for entity in missing})
         self._update_order(missing, extra)
         self.columns.n_filed[[self.row_of[entity] for entity in missing]] = -1
+        self._find_watched()
         self._part()
         self._mark = object()
 
@@ -725,6 +814,8 @@ class Roster:
         t.candidates.place_still(stills.data)
         t.candidates.place_moving(self.moving.data)
         self.touched_still = _NO_ROWS
+        self._unread = rows[c.has[rows] & FIXED != 0]
+        self._asked.clear()
         self._stale.clear()
         self._before.clear()
         self.drives.clear()

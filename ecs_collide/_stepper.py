@@ -444,14 +444,16 @@ class Stepper:
             raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
 
     def _tell_reports(self) -> None:
-        """Warn of the bodies that were quarantined in this step."""
+        """Warn of the bodies that were quarantined in this step, or are not fixed as declared."""
         reports, self._new_reports = self._new_reports, []
         self.reports += reports
         del self.reports[:-N_KEPT]
         self.n_reports += len(reports)
-        for report in reports:
+        messages = [report.message for report in reports]
+        messages += [_ignored_fixed(entity) for entity in self._roster.take_ignored()]
+        for message in messages:
             try:
-                warnings.warn(report.message, RuntimeWarning, stacklevel=5)
+                warnings.warn(message, RuntimeWarning, stacklevel=5)
             except RuntimeWarning as warning:  # where the game has made warnings errors
                 self._errors.append(warning)
 
@@ -706,6 +708,14 @@ class Stepper:
     def _new_body(self, entity: int) -> NewBody:
         """Return what the components of a body say that no step has read yet."""
         return self._presence.read(self.world, entity)
+
+
+def _ignored_fixed(entity: int) -> str:
+    """Return what to say of a body that is declared fixed and moves."""
+    return (
+        f"entity {entity} has Fixed and a component that moves it: Fixed is ignored; "
+        "remove one of them"
+    )
 
 
 def _checked_dt(dt: float) -> float:

@@ -343,6 +343,31 @@ class Stop(_Marker):
     __slots__ = ()
 
 
+class Fixed(_Marker):
+    """Promise that the game changes no component of the entity: a wall, a floor, a zone.
+
+    The components of a fixed body are read once, when it appears.  Steps in which nothing
+    happens to it cost nothing, whether there are 10 or 1,000,000 of them.  They are read again
+    in the step after
+
+    - `Space.teleport` or `Space.set_positions` of the entity,
+    - a component was added to the entity, removed from it or replaced,
+    - `Space.restore`.
+
+    To change a fixed body otherwise, remove `Fixed` first.  A change that breaks the promise
+    has no effect until the components are read again; `Space.doctor` finds it.
+
+    An entity with `Velocity` or `Growth` is not fixed.  The step warns of such an entity, and
+    ignores its `Fixed`.
+
+    Examples
+    --------
+    >>> wall = Position(0, -100), Extents(400, 10), Fixed()
+    """
+
+    __slots__ = ()
+
+
 class Sensor(_Marker):
     """Notice others and let them through.
 

@@ -317,6 +317,9 @@ class Space(Views):
         for entity, value in self._vectors("positions", entities, positions):
             place, size = (self._component(entity, kind.type) for kind in (position, extents))
             self._roster.set_centre(place, size, value)
+            row = self._roster.row_of.get(entity)
+            if row is not None:
+                self._roster.read_again(row)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities into the `Velocity` of bodies."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import esper
 import pytest
 
-from ecs_collide.components import Extents, Position, Sensor
+from ecs_collide.components import Extents, Fixed, Position, Sensor
 from ecs_collide.traits import Carry, OneWay
 from tests.demos.conftest import need
 
@@ -262,7 +262,7 @@ def test_objects_and_solids_become_entities(load: Load, world: str) -> None:
     (wall,) = level.create_solids()
     box = esper.create_entity(*level.named("box").components())
 
-    assert esper.components_for_entity(wall) == (Position(10, 25), Extents(10, 5))
+    assert esper.components_for_entity(wall) == (Position(10, 25), Extents(10, 5), Fixed())
     assert esper.components_for_entity(box) == (Position(2, 27), Extents(2, 3))
     assert level.solids[0].components()[0] is not level.solids[0].components()[0]
 

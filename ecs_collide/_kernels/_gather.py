@@ -2,7 +2,8 @@
 """Carry numbers between component objects and columns.
 
 A game may set any attribute at any time, so every body is looked at in every
-step; `_kinds` tells how that costs next to nothing.
+step; `_kinds` tells how that costs next to nothing.  Bodies whose components
+the game has promised to leave alone are looked at when the caller says so.
 """
 
 try:
@@ -17,6 +18,7 @@ from ecs_collide._bits import (
     CUSTOM,
     DEFLECT,
     DISTANT,
+    FIXED,
     GROWTH,
     MASS,
     NEW,
@@ -32,7 +34,7 @@ from ecs_collide._bits import (
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._fatness_c import flat
-    from cython.cimports.ecs_collide._kernels._kinds_c import Kind, slots_hold
+    from cython.cimports.ecs_collide._kernels._kinds_c import Kind, slots_hold, watch_run
     from cython.cimports.ecs_collide._kernels._trait_gather_c import TraitGatherer
     from cython.cimports.ecs_collide._kernels._traits_c import Traits
 else:
@@ -45,11 +47,13 @@ cython.declare(
     INFINITE=cython.double,
     FAR=cython.double,
     ROUNDS=cython.double,
+    FEW=cython.int,
 )
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 INFINITE = float("inf")
 FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 ROUNDS = 64.0  # so often may a body go around the world in a step
+FEW = 256  # rows that are listed; of more, only the number is kept
 
 
 @cython.final
@@ -76,6 +80,12 @@ class Gatherer:
         After `read`: rows of bodies that do not move and have another trait than before.
     awoken : list of int
         Rows of bodies that sleep and have something new, until somebody clears it.
+    contradictory : list of int
+        Rows of bodies that were filed as fixed and moving, until somebody clears it.
+    n_fresh : int
+        After `read`: number of bodies with anything in the columns `news` and `touched`.
+    fresh : list of int
+        Their rows, up to 256 of them.
     sweeps : bool
         Whether bodies yield, and count as moving, without a velocity too.
     """
@@ -94,6 +104,9 @@ class Gatherer:
         self.altered = []
         self.to_place = []
         self.awoken = []
+        self.contradictory = []
+        self.fresh = []
+        self.n_fresh = 0
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
@@ -143,6 +156,7 @@ class Gatherer:
         self.seen_restitution = columns.seen_restitution
         self.n_filed = columns.n_filed
         self.has = columns.has
+        self.has_traits = columns.traits
         self.news = columns.news
         self.bad = columns.bad
         self.moves = columns.moves
@@ -161,7 +175,19 @@ class Gatherer:
             self.flat_velocity = flat(self.velocity_now)
             self.flat_min = flat(self.tight_min)
             self.flat_max = flat(self.tight_max)
-        self.has_traits = columns.traits
+            self.watch.position = self.position.slots
+            self.watch.extents = self.extents.slots
+            self.watch.has = cython.address(self.has[0])
+            self.watch.flags[0] = cython.address(self.news[0])
+            self.watch.flags[1] = cython.address(self.touched[0])
+            self.watch.flags[2] = cython.address(self.bad[0])
+            self.watch.flags[3] = cython.address(self.quarantined[0])
+            self.watch.flags[4] = cython.address(self.has_traits[0])
+            self.watch.any_mark = VELOCITY | GROWTH | MASS | DEFLECT
+            self.watch.marks[0], self.watch.others[0] = VELOCITY, self.velocity.slots
+            self.watch.marks[1], self.watch.others[1] = GROWTH, self.growth.slots
+            self.watch.marks[2], self.watch.others[2] = MASS, self.mass_kind.slots
+            self.watch.marks[3], self.watch.others[3] = DEFLECT, self.deflect.slots
         for kind in self.kinds:
             if kind.mark >> TRAITS == 0 or not kind.names:
                 kind.bind(n_rows, columns.seen_mass, columns.seen_mass)
@@ -203,7 +229,6 @@ class Gatherer:
                 has |= kind.mark
                 response = max(response, kind.response)
         self.n_filed[i] = n_filed
-        self.has[i] = has & ((1 << TRAITS) - 1)
         self.has_traits[i] = has >> TRAITS
         self.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
@@ -221,6 +246,10 @@ class Gatherer:
         moves = (has & (VELOCITY | GROWTH)) != 0
         if self.sweeps:
             moves |= response != 0 or (has & CUSTOM) != 0
+        if moves and has & FIXED:
+            has &= ~FIXED
+            self.contradictory.append(i)
+        self.has[i] = has & ((1 << TRAITS) - 1)
         if self.moves[i] != moves:
             self.moves[i] = moves
             self.news[i] |= UNPLACED
@@ -276,6 +305,7 @@ class Gatherer:
         n_out: cython.Py_ssize_t = 0
 
         settled: cython.bint = self.is_settled
+        passes: cython.bint = settled and dt <= FAR
 
         self.is_settled = False
         self.fallen = []
@@ -283,21 +313,30 @@ class Gatherer:
         self.looked_at = []
         self.altered = []
         self.to_place = []
-        for n in range(movers.shape[0]):
+        self.fresh = []
+        self.n_fresh = 0
+        n = -1
+        while True:
+            n = self._next(movers, n + 1) if passes else n + 1
+            if n >= movers.shape[0]:
+                break
             i = movers[n]
-            if cython.compiled and settled and dt <= FAR and self._is_as_seen(i):
-                continue
             if not self._look(i, dt, not settled):
                 n_out += 1
-        for n in range(stills.shape[0]):
+            self._note_fresh(i)
+        n = -1
+        while True:
+            n = self._next(stills, n + 1)
+            if n >= stills.shape[0]:
+                break
             i = stills[n]
-            if cython.compiled and self._is_as_seen(i):
-                continue
             if not self._look(i, dt, True):
                 n_out += 1
+                self._note_fresh(i)
                 continue
             if self.any_sensor and self.news[i] & NEW:
                 self.touched[i] |= TOUCHED_AS_NEW
+            self._note_fresh(i)
             if self.touched[i]:
                 self.looked_at.append(i)
             if (self.touched[i] or self.news[i]) and not self.asleep[i]:
@@ -305,6 +344,27 @@ class Gatherer:
                 for k in range(self.dim):
                     self.motion[i, k] = 0.0
         return n_out
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _next(self, rows: cython.longlong[::1], n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first place in `rows`, from `n` on, whose body may have something new."""
+        if cython.compiled:
+            while n < rows.shape[0]:
+                n = watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
+                if n >= rows.shape[0] or not self._is_as_seen(rows[n]):
+                    break
+                n += 1
+        return n
+
+    @cython.cfunc
+    def _note_fresh(self, i: cython.Py_ssize_t) -> cython.int:
+        """Note a body whose `news` or `touched` are to be cleared."""
+        if self.news[i] | self.touched[i]:
+            self.n_fresh += 1
+            if self.n_fresh <= FEW:
+                self.fresh.append(i)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -486,6 +546,10 @@ class Gatherer:
                 if not self.sweeps:
                     fine &= abs(self.seen_velocity[i, k] * dt) <= ROUNDS * self.width[k]
         return fine
+
+    def unlike(self, i: cython.Py_ssize_t) -> list:
+        """Return the kinds of components of a body that say something else than what was seen."""
+        return [kind for kind in self.kinds if kind.names and kind.is_other(i)]
 
     # -- writing --
 

@@ -1,4 +1,4 @@
-from ecs_collide._kernels._kinds_c cimport Kind
+from ecs_collide._kernels._kinds_c cimport Kind, Watch
 from ecs_collide._kernels._trait_gather_c cimport TraitGatherer
 from ecs_collide._kernels._traits_c cimport Traits
 
@@ -16,6 +16,7 @@ cdef int MASS
 cdef int DEFLECT
 cdef int SENSOR
 cdef int CUSTOM
+cdef int FIXED
 cdef int NEW
 cdef int UNPLACED
 cdef int UNCHECKED
@@ -37,6 +38,10 @@ cdef class Gatherer:
     cdef readonly list altered
     cdef public list to_place
     cdef readonly list awoken
+    cdef readonly list contradictory
+    cdef readonly list fresh
+    cdef readonly Py_ssize_t n_fresh
+    cdef Watch watch
     cdef Kind position
     cdef Kind extents
     cdef Kind velocity
@@ -87,6 +92,8 @@ cdef class Gatherer:
     cdef signed char[::1] quarantined
     cdef signed char[::1] calm
     cdef signed char[::1] asleep
+    cdef Py_ssize_t _next(self, long long[::1] rows, Py_ssize_t n) noexcept
+    cdef int _note_fresh(self, Py_ssize_t i)
     cdef bint _is_as_seen(self, Py_ssize_t i) noexcept
     cdef bint _look(self, Py_ssize_t i, double dt, bint anew)
     cdef int _read_body(self, Py_ssize_t i, bint anew)

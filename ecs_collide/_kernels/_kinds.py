@@ -144,6 +144,19 @@ class Kind:
                 self.seen[i, k] = self.numbers[k]
         return differs
 
+    def is_other(self, i: cython.Py_ssize_t) -> bool:
+        """Return whether a component says something else than what was seen last."""
+        k: cython.Py_ssize_t
+
+        if not self.items or self.items[i] is None:
+            return False
+        for k in range(self.width):
+            value = getattr(self.items[i], self.names[k], None)
+            seen = self.seen[i, k]
+            if value != seen and (value == value or seen == seen):  # nan is what nan was
+                return True
+        return False
+
     @cython.cfunc
     def read_by_name(self, i: cython.Py_ssize_t) -> cython.int:
         """Read the numbers of a component as Python does."""

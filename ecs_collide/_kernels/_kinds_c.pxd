@@ -7,6 +7,17 @@ cdef extern from "_slots.h":
     void slots_file(Slots *slots, Py_ssize_t i, object item) noexcept
     void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k) noexcept
     void slots_bind(Slots *slots, double *seen, double *now) noexcept
+    ctypedef struct Watch:
+        const Slots *position
+        const Slots *extents
+        const Slots *others[4]
+        int marks[4]
+        int any_mark
+        const signed char *has
+        const signed char *flags[5]
+    Py_ssize_t watch_run(
+        const Watch *watch, const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
+    ) noexcept
     bint slots_hold(Slots *slots, Py_ssize_t i) noexcept
     bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
     int slots_write(Slots *slots, Py_ssize_t i) except -1

@@ -7,6 +7,8 @@
 #ifndef ECS_COLLIDE_SLOTS_H
 #define ECS_COLLIDE_SLOTS_H
 
+#include "_inline.h"
+
 /* A build for all Pythons to come does not know the insides of floats and lists. */
 #ifdef Py_LIMITED_API
 #define LIST_SIZE PyList_Size
@@ -187,6 +189,69 @@ static inline int slots_hold(const Slots *slots, Py_ssize_t i)
         if (*slot_of(slots, item, k) != slots->known[i * slots->width + k])
             return 0;
     return 1;
+}
+
+/* The columns and slots that say whether anything about a body may be new. */
+typedef struct {
+    const Slots *position;
+    const Slots *extents;
+    const Slots *others[4];  /* Of components that only some bodies have. */
+    int marks[4];  /* The bits of `has` that say which. */
+    int any_mark;
+    const signed char *has;
+    const signed char *flags[5];  /* A body with any of these set is looked at closely. */
+} Watch;
+
+#define FETCHED_AHEAD 48  /* Bodies: about as long as memory takes to answer. */
+
+/* The same as `slots_hold` where all that is read was read ahead of the loop. */
+ECS_COLLIDE_INLINE int pair_holds(const PyObject *item, const PyObject *type,
+                                  PyObject *const *known, Py_ssize_t first, Py_ssize_t second)
+{
+    const char *at = (const char *)item;
+    return (PyObject *)Py_TYPE(item) == type && *(PyObject *const *)(at + first) == known[0]
+        && *(PyObject *const *)(at + second) == known[1];
+}
+
+/* Return the first place in `rows`, from `n` on, of a body about which there may be anything new.
+
+   Where bodies rest, this loop is all that a step costs, and it waits for memory: components are
+   asked for ahead of their turn. */
+static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py_ssize_t n,
+                                   Py_ssize_t n_rows)
+{
+    const Slots *position = watch->position, *extents = watch->extents;
+    PyObject *const *places = position->items, *const *sizes = extents->items;
+    const signed char *has = watch->has, *const *flags = watch->flags;
+    const int any_mark = watch->any_mark, is_flat = position->width == 2 && extents->width == 2;
+    for (; n < n_rows; ++n) {
+        const long long i = rows[n];
+        if (n + FETCHED_AHEAD < n_rows) {
+            const long long coming = rows[n + FETCHED_AHEAD];
+            fetch((const double *)places[coming]);
+            fetch((const double *)sizes[coming]);
+        }
+        if (flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i] | flags[4][i])
+            break;
+        if (is_flat) {
+            if (!pair_holds(places[i], position->type, position->known + 2 * i,
+                            position->offsets[0], position->offsets[1])
+                || !pair_holds(sizes[i], extents->type, extents->known + 2 * i,
+                               extents->offsets[0], extents->offsets[1]))
+                break;
+        } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
+            break;
+        }
+        int marks = has[i] & any_mark, k = 0;
+        for (; marks != 0; ++k) {
+            if (marks & watch->marks[k] && !slots_hold(watch->others[k], i))
+                break;
+            marks &= ~watch->marks[k];
+        }
+        if (marks != 0)
+            break;
+    }
+    return n;
 }
 
 /* Read the slots of a component if they all hold plain numbers, which become known. */
