@@ -118,7 +118,7 @@ class Columns:
         wanted = self.capacity - len(self._free) + n_more
         if wanted <= self.capacity:
             return False
-        self._allocate(max(wanted, 2 * self.capacity))
+        self._allocate(max(wanted, self.capacity + self.capacity // 2))
         return True
 
     def take(self, entities: list[int]) -> list[int]:
