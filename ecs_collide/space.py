@@ -311,7 +311,8 @@ class Space(Views):
         """Write centres into the `Position` of bodies.
 
         The next step takes them as teleports, or with ``motion="swept"`` as
-        where the bodies are to go.
+        where the bodies are to go.  It reads those that are `Fixed` again, and takes them as
+        teleports.
         """
         position, extents = self._roster.makers
         for entity, value in self._vectors("positions", entities, positions):
@@ -352,7 +353,8 @@ class Space(Views):
         """Put a body somewhere else: no sweep between, and its contacts end and begin anew.
 
         The same as setting its `Position`, with a check; with
-        ``motion="swept"`` the way to have no sweep.
+        ``motion="swept"`` the way to have no sweep.  The way to move a `Fixed` body, whose
+        components the next step reads again.
         """
         self.set_positions([entity], np.asarray(position)[None])
         row = self._row(entity)

@@ -160,12 +160,18 @@ def test_who_jumps_through_planks_from_below_has_not_sunk(game: Platformer) -> N
 # runs with a fault
 
 
+def lower_the_ground(game: Platformer, way: float) -> None:
+    ground = below(game)
+    esper.remove_component(ground, ec.Fixed)  # else no step sees it
+    part(ground, ec.Position).y -= way
+
+
 def shift_the_ground(game: Platformer) -> None:
-    part(below(game), ec.Position).y -= 3.0
+    lower_the_ground(game, 3.0)
 
 
 def shift_the_ground_by_a_millionth(game: Platformer) -> None:
-    part(below(game), ec.Position).y -= 1e-6
+    lower_the_ground(game, 1e-6)
 
 
 def let_the_player_meet_nothing(game: Platformer) -> None:
