@@ -527,7 +527,7 @@ class Stepper:
         self._counts = [
             self._step, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_escapes,
             t.pairs.n, t.candidates.n_left_out, t.meetings.n_sweeps,
-            len(self._events.collisions), t.n_answers, t.responder.n_joins,
+            len(self._events.collisions), t.n_answers, t.responder.clusters.n_merges,
             t.n_crushed, t.n_forced, t.n_pair_limit, t.n_answer_limit, t.candidates.moving.depth,
         ]  # fmt: skip
         self._n_asleep = r.sleep.n

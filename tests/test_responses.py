@@ -176,11 +176,41 @@ def test_two_that_stop_take_their_mean_along_the_surface():
 
 
 def test_push_between_two_that_yield_is_relative_to_the_partner():
-    # Relative velocity (4, 3): its speed 5 goes up; the crate keeps its own tangential part.
+    # Relative velocity (4, -3): its speed 5 goes down; the crate keeps its own tangential part.
+    first, second, _ = meet([ec.Push()], [ec.Slide()], (4, 0), (0, 3))
+
+    assert velocity(first) == (2, -2)
+    assert velocity(second) == (2, 3)
+
+
+def test_push_wins_no_energy_from_a_partner_that_yields():
+    # Its speed of 5 relative to the crate would be 6 upwards: together 45 where there were 33.
     first, second, _ = meet([ec.Push()], [ec.Slide()], (4, 4), (0, 1))
 
-    assert velocity(first) == (2, 6)
+    assert velocity(first)[0] == 2
+    assert velocity(first)[1] == pytest.approx(24**0.5, rel=1e-15)
     assert velocity(second) == (2, 1)
+    assert sum(v * v for v in (*velocity(first), *velocity(second))) <= 33
+
+
+def test_two_that_push_do_not_drive_each_other_to_higher_speeds():
+    first = mover((-7, 0), (6, 6), (60, 1), ec.Push())
+    second = mover((7, 0), (6, 6), (-60, -1), ec.Push())
+    ec.install()
+
+    for _ in range(10):
+        esper.process(1 / 60)
+
+    assert velocity(first) == pytest.approx((0, 60.00833275470999), rel=1e-14)
+    assert velocity(second) == pytest.approx((0, -60.00833275470999), rel=1e-14)
+
+
+def test_a_heavy_body_that_stops_does_not_take_all_the_speed_of_a_light_one():
+    heavy, light, _ = meet([ec.Stop(), ec.Mass(100)], [ec.Slide()], (2, 0), (-2, 1.5))
+
+    energy = [m * (x * x + y * y) for m, (x, y) in ((100, velocity(heavy)), (1, velocity(light)))]
+    assert sum(energy) <= 100 * 4 + 6.25
+    assert 0 < velocity(heavy)[1] < 1.5
 
 
 def test_push_keeps_its_tangential_velocity_where_the_pair_bounces():

@@ -92,6 +92,12 @@ class Bodies:
         velocity it had before the last instant at which it turned.
     turned_at : float64 (n_rows,)
         That instant, or -1.
+    tick : int
+        A number for each answer of a step: what has a higher one came later.
+    turned : int64 (n_rows,)
+        The first `n_turned` are the bodies whose pairs are to be swept again.
+    turned_tick : int64 (n_rows,)
+        The tick at which a marked body last turned.
     calm : int8 (n_rows,)
         In how many steps up to the last one nothing has happened to the body.
     asleep : int8 (n_rows,)
@@ -108,7 +114,8 @@ class Bodies:
         self.farthest = 0.0
         self.wraps = False
         self.width = zeros(DOUBLE, 3)
-        self.n_marked = self.n_roused = 0
+        self.n_marked = self.n_roused = self.n_turned = 0
+        self.tick = 0
         self.path = zeros(DOUBLE, 4 * dim)
         self.base = zeros(DOUBLE, 1)
         self.turn = zeros(DOUBLE, 1, dim, 3)
@@ -116,6 +123,9 @@ class Bodies:
         self.marked = zeros(LONG, 1)
         self.roused = zeros(LONG, 1)
         self.is_marked = zeros(BYTE, 1)
+        self.turned = zeros(LONG, 1)
+        self.is_turned = zeros(BYTE, 1)
+        self.turned_tick = zeros(LONG, 1)
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
         """Look at the arrays of `columns` from now on; call it again when they are replaced."""
@@ -126,6 +136,9 @@ class Bodies:
         self.marked = grown(self.marked, n_rows)
         self.roused = grown(self.roused, n_rows)
         self.is_marked = grown(self.is_marked, n_rows)
+        self.turned = grown(self.turned, n_rows)
+        self.is_turned = grown(self.is_turned, n_rows)
+        self.turned_tick = grown(self.turned_tick, n_rows)
         self.traits.bind(columns, n_rows)
         self.ids = columns.ids
         self.centre = columns.centre
@@ -161,7 +174,10 @@ class Bodies:
 
         for n in range(self.n_marked):
             self.is_marked[self.marked[n]] = self.gone[self.marked[n]] = 0
-        self.n_marked = 0
+        for n in range(self.n_turned):  # of a step that was broken off
+            self.is_turned[self.turned[n]] = 0
+        self.n_marked = self.n_turned = 0
+        self.tick = 0
         self.dt = dt
         self.start(rows)
 
@@ -231,6 +247,7 @@ class Bodies:
         self.marked[self.n_marked] = i
         self.n_marked += 1
         self.turned_at[i] = -1.0
+        self.turned_tick[i] = 0
         for k in range(self.dim):
             self.turn[i, k, ANCHORED] = -1.0
             if self.held[i] & (1 << k):
@@ -456,6 +473,34 @@ class Bodies:
                 self.turn[i, axis, EARLIER] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
         self.motion[i, k] = self.path[self.start_of(i) + 4 * k + MOTION] = value * self.dt + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def turn_to(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
+    ) -> cython.void:
+        """Give a body a velocity on an axis from time `t` on, and note that its path has changed."""
+        if self.velocity[i, k] != velocity:
+            self.advance(i, t)
+            self.set_velocity(i, k, velocity)
+            self.note_turn(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_turn(self, i: cython.Py_ssize_t) -> cython.void:
+        """Note that a body's path is another from now on."""
+        self.mark(i)
+        self.turned_tick[i] = self.tick
+        if not self.is_turned[i]:
+            self.is_turned[i] = 1
+            self.turned[self.n_turned] = i
+            self.n_turned += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def has_turned_since(self, i: cython.Py_ssize_t, tick: cython.longlong) -> cython.bint:
+        """Return whether a body has turned in this step after a tick."""
+        return self.is_marked[i] and self.turned_tick[i] > tick
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -37,6 +37,11 @@ cdef class Bodies:
     cdef double[::1] turned_at
     cdef long long[::1] marked
     cdef signed char[::1] is_marked
+    cdef long long tick
+    cdef long long[::1] turned
+    cdef signed char[::1] is_turned
+    cdef long long[::1] turned_tick
+    cdef Py_ssize_t n_turned
     cdef Py_ssize_t n_marked
     cdef long long[::1] roused
     cdef Py_ssize_t n_roused
@@ -80,6 +85,9 @@ cdef class Bodies:
     cdef void advance(self, Py_ssize_t i, double t) noexcept
     cdef void finish_step(self, long long[::1] rows)
     cdef void set_velocity(self, Py_ssize_t i, int k, double value) noexcept
+    cdef void turn_to(self, Py_ssize_t i, int k, double velocity, double t) noexcept
+    cdef void note_turn(self, Py_ssize_t i) noexcept
+    cdef bint has_turned_since(self, Py_ssize_t i, long long tick) noexcept
     cdef bint is_anchored(self, Py_ssize_t i, int k, double t) noexcept
     cdef void anchor(self, Py_ssize_t i, Py_ssize_t j, int k, double t) noexcept
     cdef void find_swept_bounds(self, Py_ssize_t i) noexcept

@@ -96,6 +96,8 @@ class Candidates:
         self.is_crowded = False
         self.low = zeros(DOUBLE, 1, bodies.dim)
         self.high = zeros(DOUBLE, 1, bodies.dim)
+        self.wide_min = zeros(DOUBLE, 1, bodies.dim)
+        self.wide_max = zeros(DOUBLE, 1, bodies.dim)
         self.n_inside = zeros(LONG, 1)
         self.n_among = zeros(LONG, 1)
         self.moving.pairing.most = ROOM
@@ -122,6 +124,36 @@ class Candidates:
         self.n_escapes += self.moving.renew(
             rows, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
         )
+
+    def widen(self, pressed: cython.longlong[::1]):
+        """Let the tree hold room around moving bodies that lie against others that move.
+
+        Such a body is turned again and again within the step.  With as much
+        room on each side as it moves on its fastest axis, its new paths stay
+        inside what the tree holds, and it need not look for new pairs.
+        """
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        room: cython.double
+
+        if pressed.shape[0] and self.wide_min.shape[0] < b.centre.shape[0]:
+            self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)
+            self.wide_max = zeros(DOUBLE, b.centre.shape[0], b.dim)
+        for n in range(pressed.shape[0]):
+            i = pressed[n]
+            if not b.moves[i]:
+                continue
+            room = 0.0
+            for k in range(b.dim):
+                room = max(room, abs(b.motion[i, k]))
+            for k in range(b.dim):
+                self.wide_min[i, k] = b.swept_min[i, k] - room
+                self.wide_max[i, k] = b.swept_max[i, k] + room
+            self.n_escapes += self.moving.renew_one(
+                i, self.wide_min, self.wide_max, b.motion, True, self.margin, self.lookahead
+            )
 
     def remove(self, i: cython.Py_ssize_t):
         """Take a body out of the trees."""

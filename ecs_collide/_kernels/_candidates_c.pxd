@@ -26,6 +26,8 @@ cdef class Candidates:
     cdef readonly bint is_crowded
     cdef double[:, ::1] low
     cdef double[:, ::1] high
+    cdef double[:, ::1] wide_min
+    cdef double[:, ::1] wide_max
     cdef long long[::1] n_inside
     cdef long long[::1] n_among
 

@@ -22,7 +22,7 @@ else:
     from ecs_collide._kernels._placement import APART, DEEP, SUNK, Settler
 
 from ecs_collide._bits import TOUCHED_BY_GAME
-from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
+from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
     SOLID=cython.int,
@@ -59,6 +59,8 @@ class Contacts:
         When each began, in seconds of the space's time.
     clock : float
         The space's time at the start of the step, in seconds.
+    pressed : int64 (n_pressed or more,)
+        Rows of the bodies that lay against others at the step's start, where both yield.
     left : list of int
         Rows of bodies that sleep and have lost a contact, until somebody clears it.
     images : int64 (n or more,)
@@ -79,7 +81,9 @@ class Contacts:
         self.settler = settler
         self.log = log
         self.left = []
-        self.n = 0
+        self.n = self.n_pressed = 0
+        self.pressed = zeros(LONG, 1)
+        self.is_pressed = zeros(BYTE, 1)
         self.clock = 0.0
         self.rows = zeros(LONG, 16, 6)
         self.next_rows = zeros(LONG, 16, 6)
@@ -87,6 +91,32 @@ class Contacts:
         self.next_since = zeros(DOUBLE, 16)
         self.images = zeros(LONG, 16)
         self.next_images = zeros(LONG, 16)
+
+    @cython.ccall
+    def find_pressed(self):
+        """Find the bodies that lie against others, where both yield; see `pressed`."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        side: cython.int
+        i: cython.Py_ssize_t
+
+        if self.pressed.shape[0] < b.centre.shape[0]:
+            self.pressed = zeros(LONG, b.centre.shape[0])
+            self.is_pressed = zeros(BYTE, b.centre.shape[0])
+        self.n_pressed = 0
+        for n in range(self.n):
+            if self.rows[n, 2] != SOLID or not b.yields[self.rows[n, 0]]:
+                continue
+            if not b.yields[self.rows[n, 1]]:
+                continue
+            for side in range(2):
+                i = self.rows[n, side]
+                if not self.is_pressed[i]:
+                    self.is_pressed[i] = 1
+                    self.pressed[self.n_pressed] = i
+                    self.n_pressed += 1
+        for n in range(self.n_pressed):
+            self.is_pressed[self.pressed[n]] = 0
 
     @cython.cfunc
     def recall(self) -> cython.void:

@@ -23,6 +23,10 @@ cdef class Contacts:
     cdef Settler settler
     cdef Log log
     cdef readonly list left
+    cdef Py_ssize_t n_pressed
+    cdef long long[::1] pressed
+    cdef signed char[::1] is_pressed
+    cpdef find_pressed(self)
     cdef public Py_ssize_t n
     cdef public long long[:, ::1] rows
     cdef long long[:, ::1] next_rows

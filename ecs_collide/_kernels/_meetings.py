@@ -12,6 +12,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide._kernels._clusters_c import Clusters
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE, Sweeper
@@ -20,13 +21,22 @@ else:
     from math import copysign
 
     from ecs_collide._kernels._bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from ecs_collide._kernels._clusters import Clusters
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE, Sweeper
 
-cython.declare(INF=cython.double, CLEAR=cython.double)
+cython.declare(
+    INF=cython.double, CLEAR=cython.double, KEEPS=cython.int, OVERLAPS=cython.int, PARTS=cython.int
+)
 INF = float("inf")
 CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
+
+
+# How a pair touches: added to 1 + axis in `Pairs.touch`.
+KEEPS = 3  # up to this: it has kept together since it was swept
+OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
+PARTS = 8  # it touches at this instant, and parts
 
 
 @cython.final
@@ -38,23 +48,28 @@ class Meetings:
     ----------
     now : float
         The time that the step has reached, a fraction of it.
+    instant_tick : int
+        The tick at which the step reached this time; see `Bodies`.
     n_sweeps : int
         In this step; pairs that pass each other far off are told without one.
     """
 
-    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue):
+    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue, clusters: Clusters):
         self.bodies = bodies
+        self.clusters = clusters
         self.pairs = pairs
         self.queue = queue
         self.sweeper = Sweeper(bodies.dim)
         self.now = 0.0
         self.n_sweeps = 0
+        self.instant_tick = 0
 
     def begin_step(self):
         """Start again at time 0, with nothing queued."""
         self.queue.clear()
         self.now = 0.0
         self.n_sweeps = 0
+        self.instant_tick = 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -228,16 +243,86 @@ class Meetings:
     @cython.cfunc
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
-        self.queue.drop(p)
-        self.pairs.stale[p] = 0
+        if self.queue.place[p] > 0:
+            self.queue.drop(p)
         self.pairs.clear[p] = 0
         if self.pairs.left_alone[p] or self.pairs.gone[p]:
             return
         if self.pairs.crossing[p]:
+            self.pairs.stale[p] = 0
             self.aim(p)
             self.sweep_crossing(p, self.sweeper.solve())
-        elif not self._misses(p):
+        elif not (self.pairs.touch[p] and self._keeps_clear(p)) and not self._misses(p):
             self._sweep(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _touch_of(self, p: cython.Py_ssize_t) -> cython.int:
+        """Return how a pair is known to touch now, as `Pairs.touch`; 0 if that is not known."""
+        side: cython.int = self.pairs.touch[p]
+
+        if abs(side) > KEEPS and self.pairs.tick[p] < self.instant_tick:
+            return 0
+        return side
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keeps_clear(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair is known to touch now, on a side that does not close.
+
+        Such a pair has no impact while both velocities stay.
+        """
+        b: Bodies = self.bodies
+        side: cython.int = self._touch_of(p)
+        k: cython.int = (abs(side) - 1) & 3
+        closing: cython.double
+
+        if side == 0:
+            return False
+        closing = b.motion_of(self.pairs.second[p], k) - b.motion_of(self.pairs.first[p], k)
+        if side < 0:
+            closing = -closing
+        if closing > 0.0:
+            return False
+        if closing < 0.0 and abs(side) <= KEEPS:
+            self.pairs.touch[p] = side + (PARTS if side > 0 else -PARTS)
+            self.pairs.tick[p] = self.bodies.tick
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _note_touch(self, p: cython.Py_ssize_t) -> cython.void:
+        """Note the side on which the pair just swept touches; it has no impact there."""
+        s: Sweeper = self.sweeper
+        b: Bodies = self.bodies
+        side: cython.int
+        k: cython.int
+        parting: cython.int = 0
+        is_apart: cython.bint = False
+
+        if s.kind == OVERLAP:
+            k = s.axis
+            if (
+                not b.traits.any_pusher
+                and b.resize_of(self.pairs.first[p], k) == 0.0
+                and b.resize_of(self.pairs.second[p], k) == 0.0
+                and s.is_shallowest_alone()
+            ):
+                self.pairs.touch[p] = s.sign * (k + 1 + OVERLAPS)
+            return
+        for side in range(2 * b.dim):
+            k = side >> 1
+            if s.gap[side] < 0.0:
+                continue
+            if s.gap[side] > s.near[k]:
+                is_apart = True
+            elif s.rate[side] == 0.0 and s.rate[side ^ 1] == 0.0:
+                self.pairs.touch[p] = k + 1 if side & 1 else -k - 1
+                return
+            elif s.rate[side] > 0.0 and s.rate[side] + s.rate[side ^ 1] == 0.0:
+                parting = k + 1 + PARTS if side & 1 else -k - 1 - PARTS
+        if not is_apart:
+            self.pairs.touch[p] = parting
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -245,11 +330,147 @@ class Meetings:
         """Queue the next impact of a pair that may have one."""
         kind: cython.int = self.solve(p)
 
+        self.pairs.tick[p] = self.bodies.tick
+        self.pairs.touch[p] = 0
         if self._is_meeting():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
+            self.pairs.stale[p] = 0
         elif kind == IMPACT:
             self._queue_impact(p)
+        else:
+            self._note_touch(p)
+
+    @cython.cfunc
+    def find_closing(self) -> cython.void:
+        """Queue the impacts that are due because velocities of this instant have changed.
+
+        Looks along faces that touch: at the rims of the clusters whose
+        velocity has changed, and at the bodies that turned alone.
+        """
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        next_node: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+
+        while True:
+            root = c.take_changed()
+            if root == 0:
+                break
+            node = c.rim[root]
+            last = c.last_rim[root]
+            c.rim[root] = c.last_rim[root] = 0
+            while node:
+                next_node = c.next_rim[node] if node != last else 0
+                c.is_on_rim[node] = 0
+                i = c.body[node]
+                if c.node_of[i, c.axis[node]] == node and self._find_closing_of(
+                    i, c.axis[node], root
+                ):
+                    c.keep_on_rim(node, root)
+                node = next_node
+        while True:
+            i = c.take_alone()
+            if i < 0:
+                break
+            self._find_closing_of(i, -1, 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_closing_of(
+        self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Queue what closes of the contacts of a body, on one axis or (-1) on all.
+
+        Returns
+        -------
+        bool
+            Whether any of them is with a body outside the cluster of `root`.
+        """
+        c: Clusters = self.clusters
+        pairs: Pairs = self.pairs
+        is_outside: cython.bint = False
+        p: cython.Py_ssize_t = pairs.head_of(i)
+        at: cython.Py_ssize_t = p
+        j: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        side: cython.int
+        k: cython.int
+        apart: cython.double
+
+        while at >= 0:
+            p = at
+            if pairs.first[p] == i:
+                j = pairs.second[p]
+                at = pairs.next_of_first[p] - 1
+            else:
+                j = pairs.first[p]
+                at = pairs.next_of_second[p] - 1
+            side = pairs.touch[p]
+            if side == 0:
+                continue
+            k = (abs(side) - 1) & 3
+            if axis >= 0 and k != axis:
+                continue
+            node = c.node_of[j, k]
+            other = c.root(node) if node else 0
+            if other and other == root:
+                continue
+            if abs(side) > KEEPS and (abs(side) < PARTS or pairs.tick[p] < self.instant_tick):
+                continue
+            is_outside = True
+            if root == 0 and node and not c.is_on_rim[node]:
+                c.keep_on_rim(node, other)
+            apart = c.velocity[other] if other else self.bodies.velocity[j, k]
+            apart -= c.velocity[root] if root else c.velocity_of(i, k)
+            if (
+                apart != 0.0
+                and (apart > 0.0) == ((side > 0) == (j == pairs.second[p]))
+                and not self._is_settled(p)
+            ):
+                c.write_body(i)
+                c.write_body(j)
+                self._sweep_closing(p)
+        return is_outside
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_settled(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether nothing is to be looked for: the pair is due already, or has no impacts."""
+        if self.pairs.left_alone[p] or self.pairs.gone[p]:
+            return True
+        return self.queue.holds(p) and self.queue.time[p] == self.now
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
+        """Sweep a pair whose touching faces close; queue its impact if it is due at once.
+
+        It is not where the two pass each other on another axis; then the pair
+        is swept again when the instant is over.
+        """
+        kind: cython.int = self.solve(p)
+
+        self.queue.drop(p)
+        self.pairs.tick[p] = self.bodies.tick
+        if self._is_meeting():
+            self.note_side(p, kind)
+            self.queue.put(p, self.now, self.sweeper.corner)
+            self.pairs.stale[p] = 0
+        else:
+            self.pairs.touch[p] = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
+        """Sweep a new pair whose bodies have been at rest in this step, to see whether it touches."""
+        if not self.pairs.crossing[p]:
+            self.solve(p)
+            self.pairs.tick[p] = self.bodies.tick
+            self._note_touch(p)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -260,12 +481,14 @@ class Meetings:
         if t < 1.0:
             self.note_side(p, IMPACT)
             self.queue.put(p, t, self.sweeper.corner)
+            self.pairs.stale[p] = 0
 
     @cython.cfunc
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Queue when the swept bodies of a pair will enter or leave each other."""
         t: cython.double
 
+        self.pairs.tick[p] = self.bodies.tick
         if self.pairs.inside[p]:
             t = self.now + max(self.sweeper.exit, 0.0)
             if t < 1.0:
@@ -318,6 +541,7 @@ class Meetings:
 
         If it is due later it is queued for then.
         """
+        self.pairs.tick[p] = self.bodies.tick
         if self.meets(p):
             return True
         if self.sweeper.kind == IMPACT:

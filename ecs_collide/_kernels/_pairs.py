@@ -6,7 +6,7 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
+from ecs_collide._kernels._memory import BYTE, DOUBLE, INT, LONG, grown, interleaved, reread, zeros
 
 
 @cython.final
@@ -22,7 +22,10 @@ class Pairs:
     memory : that contact; undefined where it is not known.
     left_alone : 1 once crushed, 2 where one falls through the other: no impacts in this step.
     gone : 1 once a response has deleted one of the bodies.
-    stale : 1 where a velocity changed at the instant for which it is queued.
+    touch : 0, or the side on which the pair touches: 1 + axis, with the sign of the normal, and a
+        code of `_meetings` for how long that holds.
+    tick : when it was swept last; see `Bodies`.
+    stale : 1 where it was put back into the queue without a sweep.
     clear : 1 where the paths end so far apart that no rounding brings the bodies together.
     met : 1 once the pair has had an impact queued; what follows is undefined before.
     kind, axis, sign, exit, speed : of the queued impact.
@@ -84,11 +87,14 @@ class Pairs:
         )
         (
             self.crossing, self.inside, self.left_alone, self.gone,
-            self.stale, self.clear, self.known, self.met,
+            self.touch, self.clear, self.known, self.met,
         ) = interleaved(reread(self.links, BYTE))[32:]  # fmt: skip
         self.exit, self.speed, self.answered_at, self.began, *_ = interleaved(self.impacts)
         self.memory, self.answers, self.repeats, _ = interleaved(reread(self.impacts, LONG))[4:]
-        self.kind, self.axis, self.sign, *_ = interleaved(reread(self.impacts, BYTE))[56:]
+        self.kind, self.axis, self.sign, self.stale, *_ = interleaved(reread(self.impacts, BYTE))[
+            56:
+        ]
+        self.tick = interleaved(reread(self.impacts, INT))[15]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -111,6 +117,7 @@ class Pairs:
         """Set a pair up for its first impact of the step, unless it has had it."""
         if not self.met[p]:
             self.met[p] = 1
+            self.stale[p] = 0
             self.answers[p] = self.repeats[p] = 0
             self.answered_at[p] = self.began[p] = -1.0
 

@@ -18,7 +18,9 @@ cdef class Pairs:
     cdef signed char[:] inside
     cdef signed char[:] left_alone
     cdef signed char[:] gone
+    cdef signed char[:] touch
     cdef signed char[:] stale
+    cdef int[:] tick
     cdef signed char[:] clear
     cdef signed char[:] known
     cdef signed char[:] met

@@ -21,41 +21,20 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import PUSH, STOP, Bodies
+    from cython.cimports.ecs_collide._kernels._clusters_c import Clusters, error_of_product
     from cython.cimports.ecs_collide._kernels._traits_c import Traits
     from cython.cimports.libc.math import nextafter, sqrt
 else:
     from math import nextafter, sqrt
 
     from ecs_collide._kernels._bodies import PUSH, STOP, Bodies
+    from ecs_collide._kernels._clusters import Clusters, error_of_product
     from ecs_collide._kernels._traits import Traits
 
-from ecs_collide._kernels._memory import BYTE, LONG, grown, zeros
-
-cython.declare(EPSILON=cython.double, SPLITTER=cython.double)
+cython.declare(EPSILON=cython.double, ROUNDING=cython.double, INF=cython.double)
 EPSILON = 2.0**-52
-SPLITTER = 2.0**27 + 1.0
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
-    """Return what rounding took from a product, exactly; 0 where that would overflow.
-
-    Dekker, "A Floating-Point Technique for Extending the Available Precision" (1971).
-    """
-    wide: cython.double = SPLITTER * a
-    high_a: cython.double = wide - (wide - a)
-    low_a: cython.double = a - high_a
-    high_b: cython.double
-    low_b: cython.double
-    error: cython.double
-
-    wide = SPLITTER * b
-    high_b = wide - (wide - b)
-    low_b = b - high_b
-    error = low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b)
-    return error if error == error else 0.0
+INF = float("inf")
+ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
 
 @cython.cfunc
@@ -86,95 +65,64 @@ def _bounce(v: cython.double, u: cython.double, restitution: cython.double) -> c
 @cython.final
 @cython.cclass
 class Responder:
-    """Answers impacts and keeps the groups that move as one.
-
-    Groups are lists of bodies per axis, sorted by entity id; rows are stored
-    counting from 1 so that 0 means none.  An immovable body anchors a group
-    but never links two.
+    """Answers impacts.
 
     Attributes
     ----------
+    clusters : Clusters
+        The bodies that inelastic answers have merged in this instant.
+    lasting : bool
+        Clusters stay together when time advances.
     solid_first, solid_second : int
-        After an answer that could not join two bodies: the rows of the
+        After an answer that could not merge two bodies: the rows of the
         immovable ones between which they are.
+    loss : float
+        Twice the kinetic energy that the last merge has taken from its bodies, or inf.
     """
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
-        self.now = 0.0
+        self.clusters = Clusters(bodies)
         self.lasting = False
-        self.n_joins = 0
-        self.n_changed = 0
-        self.n_grouped = 0
         self.solid_first = self.solid_second = -1
+        self.loss = INF
         self.sum_high = self.sum_low = 0.0
-        self.changed = zeros(LONG, 1)
-        self.is_changed = zeros(BYTE, 1)
-        self.leader = zeros(LONG, 1, bodies.dim)
-        self.following = zeros(LONG, 1, bodies.dim)
-        self.anchor = zeros(LONG, 1, bodies.dim)
-        self.grouped = zeros(LONG, bodies.dim, 2)
         if not cython.compiled:
             self.before_first = [0.0] * 3
             self.before_second = [0.0] * 3
             self.face_first = [0.0] * 3
             self.face_second = [0.0] * 3
+            self.wanted_first = [0.0] * 3
+            self.wanted_second = [0.0] * 3
+            self.after_first = [0.0] * 3
+            self.after_second = [0.0] * 3
+            self.way_first = [0.0] * 3
+            self.way_second = [0.0] * 3
+            self.frame = [0.0] * 3
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.changed = grown(self.changed, n_rows)
-        self.is_changed = grown(self.is_changed, n_rows)
-        self.leader = grown(self.leader, n_rows)
-        self.following = grown(self.following, n_rows)
-        self.anchor = grown(self.anchor, n_rows)
-        self.grouped = grown(self.grouped, n_rows * self.bodies.dim)
+        self.clusters.set_rows(n_rows)
 
     def begin_step(self):
-        """Forget the groups of the step before."""
-        self._dissolve_groups()
+        """Dissolve the clusters of the step before."""
+        self.clusters.begin_step()
         self.lasting = False
-        self.now = 0.0
-        self.n_joins = 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def begin_instant(self, now: cython.double) -> cython.void:
-        """Go on to a later time: groups end, unless they last."""
-        self.now = now
-        if not self.lasting:
-            self._dissolve_groups()
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _dissolve_groups(self) -> cython.void:
-        n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        k: cython.int
-
-        for n in range(self.n_grouped):
-            i = self.grouped[n, 0]
-            k = self.grouped[n, 1]
-            self.leader[i, k] = self.following[i, k] = self.anchor[i, k] = 0
-        self.n_grouped = 0
+        """Go on to a later time: clusters are dissolved, unless they last."""
+        if self.lasting:
+            self.clusters.now = now
+        else:
+            self.clusters.begin_instant(now)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def change(self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double) -> cython.void:
-        """Give a body a new velocity from now on and note that its path has changed."""
-        if self.bodies.velocity[i, k] == velocity:
-            return
-        self.bodies.advance(i, self.now)
-        self.bodies.set_velocity(i, k, velocity)
-        self.note_change(i)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def note_change(self, i: cython.Py_ssize_t) -> cython.void:
-        """Note that a body's path is another from now on."""
-        if not self.is_changed[i]:
-            self.is_changed[i] = 1
-            self.changed[self.n_changed] = i
-            self.n_changed += 1
+        """Give a body a new velocity from now on; one that its cluster has not leaves the cluster."""
+        self.clusters.turn_alone(i, k, velocity)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -194,11 +142,10 @@ class Responder:
         part: cython.double = total - self.sum_high
 
         self.sum_low += (self.sum_high - (total - part)) + (product - part)
-        self.sum_low += _error_of_product(a, b, product)
+        self.sum_low += error_of_product(a, b, product)
         self.sum_high = total
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def answer(
         self,
         i: cython.Py_ssize_t,
@@ -216,6 +163,7 @@ class Responder:
             self.before_second[axis] = self.bodies.velocity[j, axis]
             self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
             self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
+        self.loss = INF
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
             self._exchange_faces(i, j, k, sign, restitution)
         elif restitution > 0.0:
@@ -329,121 +277,32 @@ class Responder:
         )
 
     @cython.cfunc
-    @cython.exceptval(check=False)
-    def _group_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
-        """Return the leader of the group of a yielding body; found one of its own if need be."""
-        if self.leader[i, k] == 0:
-            self.leader[i, k] = i + 1
-            self.following[i, k] = 0
-            self.anchor[i, k] = 0
-            self.grouped[self.n_grouped, 0] = i
-            self.grouped[self.n_grouped, 1] = k
-            self.n_grouped += 1
-        return self.leader[i, k] - 1
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Give two bodies and the groups they are in one velocity, if that can be."""
+        """Merge the clusters of two bodies, if that can be; an immovable body links no clusters."""
         b: Bodies = self.bodies
-        one: cython.Py_ssize_t
-        other: cython.Py_ssize_t
-        fixed: cython.Py_ssize_t  # the immovable member, counting from 1
+        c: Clusters = self.clusters
+        one: cython.Py_ssize_t = c.ensure(i, k) if b.yields[i] else 0
+        other: cython.Py_ssize_t = c.ensure(j, k) if b.yields[j] else one
+        anchor: cython.Py_ssize_t  # a row counted from 1, as `second_anchor`
+        second_anchor: cython.Py_ssize_t
 
-        if b.yields[i] and b.yields[j]:
-            one = self._group_of(i, k)
-            other = self._group_of(j, k)
-            fixed = self.anchor[one, k]
-            if fixed == 0:
-                fixed = self.anchor[other, k]
-            elif (
-                self.anchor[other, k] != 0
-                and b.velocity[fixed - 1, k] != b.velocity[self.anchor[other, k] - 1, k]
-            ):
-                self.solid_first = fixed - 1
-                self.solid_second = self.anchor[other, k] - 1
-                return False
-            if one != other:
-                one = self._merge(one, other, k)
-        else:
-            if b.yields[i]:
-                one = self._group_of(i, k)
-                fixed = j + 1
-            else:
-                one = self._group_of(j, k)
-                fixed = i + 1
-            other = self.anchor[one, k]
-            if other != 0 and b.velocity[other - 1, k] != b.velocity[fixed - 1, k]:
-                self.solid_first = other - 1
-                self.solid_second = fixed - 1
-                return False
-        self.anchor[one, k] = fixed
-        self._level(one, k)
-        self.n_joins += 1
+        if one == 0:
+            one = other
+        anchor = c.anchor[one] if b.yields[i] else i + 1
+        second_anchor = c.anchor[other] if b.yields[j] else j + 1
+        if anchor == 0:
+            anchor = second_anchor
+        elif second_anchor != 0 and b.velocity[anchor - 1, k] != b.velocity[second_anchor - 1, k]:
+            self.solid_first = anchor - 1
+            self.solid_second = second_anchor - 1
+            return False
+        self.loss = INF
+        if anchor == 0:
+            self.loss = c.loss(one, other)
+        c.merge(one, other, anchor)
+        c.write_body(i)
+        c.write_body(j)
         return True
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _merge(
-        self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
-    ) -> cython.Py_ssize_t:
-        """Merge two groups into one list sorted by entity id; return its leader, the lowest."""
-        ids: cython.longlong[::1] = self.bodies.ids
-        low: cython.Py_ssize_t = one + 1
-        high: cython.Py_ssize_t = other + 1
-        leader: cython.Py_ssize_t
-        last: cython.Py_ssize_t
-        swap: cython.Py_ssize_t
-
-        if ids[other] < ids[one]:
-            low, high = high, low
-        leader = last = low
-        low = self.following[low - 1, k]
-        self.leader[leader - 1, k] = leader
-        while low != 0 or high != 0:
-            if low == 0 or (high != 0 and ids[high - 1] < ids[low - 1]):
-                swap = low
-                low = high
-                high = swap
-            self.following[last - 1, k] = low
-            last = low
-            self.leader[last - 1, k] = leader
-            low = self.following[last - 1, k]
-        self.following[last - 1, k] = 0
-        return leader - 1
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _level(self, leader: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Give all members of a group the velocity of its anchor, else their mean by mass."""
-        b: Bodies = self.bodies
-        member: cython.Py_ssize_t
-        velocity: cython.double = b.velocity[leader, k]
-        mass: cython.double = 0.0
-        differ: cython.bint = False
-
-        if self.anchor[leader, k] != 0:
-            velocity = b.velocity[self.anchor[leader, k] - 1, k]
-        else:
-            member = leader + 1
-            self._begin_sum()
-            while member != 0:
-                self._add_product(b.mass[member - 1], b.velocity[member - 1, k])
-                mass += b.mass[member - 1]
-                if b.velocity[member - 1, k] != velocity:
-                    differ = True
-                member = self.following[member - 1, k]
-            if differ:
-                velocity = (self.sum_high + self.sum_low) / mass
-                member = leader + 1
-                while member != 0:  # what rounding has left of the momentum
-                    self._add_product(-b.mass[member - 1], velocity)
-                    member = self.following[member - 1, k]
-                velocity += (self.sum_high + self.sum_low) / mass
-        member = leader + 1
-        while member != 0:
-            self.change(member - 1, k, velocity)
-            member = self.following[member - 1, k]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -458,6 +317,7 @@ class Responder:
         b: Bodies = self.bodies
         axis: cython.int
         mean: cython.double
+        turns: cython.bint = False
 
         if b.yields[i] and b.yields[j] and b.response[i] == STOP and b.response[j] == STOP:
             # Each would take the other's: the two stop each other instead.
@@ -469,89 +329,220 @@ class Responder:
                     self.change(i, axis, mean)
                     self.change(j, axis, mean)
             return
-        if b.yields[i]:
-            self._turn_one(i, k, restitution, True, b.yields[j])
-        if b.yields[j]:
-            self._turn_one(j, k, restitution, False, b.yields[i])
+        turns = self._aim(i, k, restitution, True) and b.yields[i]
+        turns |= self._aim(j, k, restitution, False) and b.yields[j]
+        if turns:
+            self._turn_as_far(i, j, k)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _turn_one(
+    def _aim(
         self,
         i: cython.Py_ssize_t,
         k: cython.int,
         restitution: cython.double,
         is_first: cython.bint,
-        partner_yields: cython.bint,
-    ) -> cython.void:
-        """Apply `Stop` or `Push` to one body."""
+    ) -> cython.bint:
+        """Find the tangential velocity that `Stop` or `Push` wants; return False for other rules."""
         axis: cython.int
         own: cython.double
         partner: cython.double
-        closer: cython.double
         largest: cython.double = 0.0
         speed: cython.double = 0.0
         along: cython.double = 0.0
 
+        for axis in range(self.bodies.dim):
+            self._want(axis, self.bodies.velocity[i, axis], is_first)
         if self.bodies.response[i] == STOP:
             for axis in range(self.bodies.dim):
                 if axis != k:
-                    self.change(
-                        i, axis, self.face_second[axis] if is_first else self.face_first[axis]
-                    )
-            return
+                    partner = self.face_second[axis] if is_first else self.face_first[axis]
+                    self._want(axis, partner, is_first)
+            return True
         if self.bodies.response[i] != PUSH or restitution > 0.0:
-            return
+            return False
         for axis in range(self.bodies.dim):
             largest = max(largest, abs(self.before_first[axis] - self.before_second[axis]))
         if largest == 0.0:
-            return
+            return False
         for axis in range(self.bodies.dim):
             own = (self.before_first[axis] - self.before_second[axis]) / largest
             speed += own * own
             if axis != k:
                 along += own * own
         if along == 0.0:
-            return
+            return False
         speed = sqrt(speed) / sqrt(along)
         for axis in range(self.bodies.dim):
-            if axis == k:
-                continue
-            own = self.before_first[axis] if is_first else self.before_second[axis]
-            partner = self.before_second[axis] if is_first else self.before_first[axis]
-            self.change(i, axis, partner + (own - partner) * speed)
-        partner = self.before_second[k] if is_first else self.before_first[k]
-        if partner_yields or self.bodies.velocity[i, k] != partner:  # it yields, or they resize
-            return
-        while self._has_won(i, is_first):  # by rounding alone, so that a nudge or two end it
-            for axis in range(self.bodies.dim):
-                if axis != k:
-                    partner = self.before_second[axis] if is_first else self.before_first[axis]
-                    own = self.bodies.velocity[i, axis]
-                    closer = own + (partner - own) * EPSILON
-                    if closer == own:
-                        closer = nextafter(own, partner)
-                    self.change(i, axis, closer)
+            if axis != k:
+                own = self.before_first[axis] if is_first else self.before_second[axis]
+                partner = self.before_second[axis] if is_first else self.before_first[axis]
+                self._want(axis, partner + (own - partner) * speed, is_first)
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _has_won(self, i: cython.Py_ssize_t, is_first: cython.bint) -> cython.bint:
-        """Tell whether a body is faster than before, as its partner sees it."""
+    def _want(
+        self, axis: cython.int, velocity: cython.double, is_first: cython.bint
+    ) -> cython.void:
+        """Note the velocity that a body's own rule wants on an axis."""
+        if is_first:
+            self.wanted_first[axis] = velocity
+        else:
+            self.wanted_second[axis] = velocity
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _turn_as_far(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Turn a pair towards what its rules want, as far as its kinetic energy does not rise.
+
+        That is the energy as an immovable partner sees it, else as the world
+        does.  After the part s of the way it exceeds what it was by
+        a s² + 2 b s + c with c <= 0, so the part to go is the larger root.
+        """
+        b: Bodies = self.bodies
         axis: cython.int
-        own: cython.double
-        partner: cython.double
+        heavier: cython.double = max(b.mass[i], b.mass[j])
+        weight1: cython.double = b.mass[i] / heavier if b.yields[j] else 1.0
+        weight2: cython.double = b.mass[j] / heavier if b.yields[i] else 1.0
+        unit: cython.double = 0.0
+        energy: cython.double = 0.0
+        gain: cython.double = 0.0
+        square: cython.double = 0.0
+        slope: cython.double = 0.0
+        part: cython.double = 1.0
+        less: cython.double = EPSILON
+
+        weight1 *= b.yields[i]
+        weight2 *= b.yields[j]
+        for axis in range(b.dim):
+            self.frame[axis] = 0.0
+            if not b.yields[j]:
+                self.frame[axis] = self.before_second[axis]
+            elif not b.yields[i]:
+                self.frame[axis] = self.before_first[axis]
+            self.after_first[axis] = b.velocity[i, axis]
+            self.after_second[axis] = b.velocity[j, axis]
+            unit = max(unit, self._farthest(self.before_first, axis))
+            unit = max(unit, self._farthest(self.before_second, axis))
+            unit = max(unit, self._farthest(self.after_first, axis))
+            unit = max(unit, self._farthest(self.after_second, axis))
+            unit = max(unit, self._farthest(self.wanted_first, axis))
+            unit = max(unit, self._farthest(self.wanted_second, axis))
+        if unit == 0.0:
+            return
+        for axis in range(b.dim):
+            energy += weight1 * self._square(self.before_first, axis, unit)
+            energy += weight2 * self._square(self.before_second, axis, unit)
+            gain += weight1 * self._square(self.after_first, axis, unit)
+            gain += weight2 * self._square(self.after_second, axis, unit)
+        gain -= energy
+        for axis in range(b.dim):
+            if gain > 0.0:  # growing faces, or others of its cluster, have driven it
+                self.before_first[axis] = self.after_first[axis]
+                self.before_second[axis] = self.after_second[axis]
+            self.way_first[axis] = self.wanted_first[axis] - self.after_first[axis]
+            self.way_second[axis] = self.wanted_second[axis] - self.after_second[axis]
+            square += weight1 * (self.way_first[axis] / unit) * (self.way_first[axis] / unit)
+            square += weight2 * (self.way_second[axis] / unit) * (self.way_second[axis] / unit)
+            slope += (
+                weight1
+                * ((self.after_first[axis] - self.frame[axis]) / unit)
+                * (self.way_first[axis] / unit)
+            )
+            slope += (
+                weight2
+                * ((self.after_second[axis] - self.frame[axis]) / unit)
+                * (self.way_second[axis] / unit)
+            )
+        # What the pair has lost may have gone to others of its cluster.
+        gain = min(max(gain, -self.loss / heavier / unit / unit), 0.0)
+        if square + 2.0 * slope + gain > ROUNDING * energy:
+            part = max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
+        self._go(i, j, k, part)
+        while part > 0.0 and self._has_won(i, j):  # by rounding
+            part = part * (1.0 - less) if less < 1.0 else 0.0
+            less *= 4.0
+            self._go(i, j, k, part)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _farthest(self, velocity: cython.p_double, axis: cython.int) -> cython.double:
+        """Return how large a velocity is on an axis, as the frame sees it."""
+        return abs(velocity[axis] - self.frame[axis])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _square(
+        self, velocity: cython.p_double, axis: cython.int, unit: cython.double
+    ) -> cython.double:
+        """Return the square of a velocity on an axis, as the frame sees it."""
+        own: cython.double = (velocity[axis] - self.frame[axis]) / unit
+
+        return own * own
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _go(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, part: cython.double
+    ) -> cython.void:
+        """Turn a pair by a part of the way to what its rules want."""
+        axis: cython.int
+
+        for axis in range(self.bodies.dim):
+            if axis == k:
+                continue
+            if self.way_first[axis] != 0.0 and self.bodies.yields[i]:
+                self.change(
+                    i,
+                    axis,
+                    self.wanted_first[axis]
+                    if part == 1.0
+                    else self.after_first[axis] + part * self.way_first[axis],
+                )
+            if self.way_second[axis] != 0.0 and self.bodies.yields[j]:
+                self.change(
+                    j,
+                    axis,
+                    self.wanted_second[axis]
+                    if part == 1.0
+                    else self.after_second[axis] + part * self.way_second[axis],
+                )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _has_won(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the kinetic energy of a pair has risen, in twice the precision."""
+        self._begin_sum()
+        if self.bodies.yields[i]:
+            self._add_loss(
+                i, self.before_first, self.bodies.mass[i] if self.bodies.yields[j] else 1.0
+            )
+        if self.bodies.yields[j]:
+            self._add_loss(
+                j, self.before_second, self.bodies.mass[j] if self.bodies.yields[i] else 1.0
+            )
+        return self.sum_high + self.sum_low < 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _add_loss(
+        self, i: cython.Py_ssize_t, before: cython.p_double, mass: cython.double
+    ) -> cython.void:
+        """Add mass · ((before - frame)² - (after - frame)²), summed over the axes."""
+        axis: cython.int
         after: cython.double
 
-        self._begin_sum()
         for axis in range(self.bodies.dim):
-            own = self.before_first[axis] if is_first else self.before_second[axis]
-            partner = self.before_second[axis] if is_first else self.before_first[axis]
             after = self.bodies.velocity[i, axis]
-            self._add_product(own, own)  # (own - partner)² - (after - partner)²
-            self._add_product(-2.0 * own, partner)
-            self._add_product(-after, after)
-            self._add_product(2.0 * after, partner)
-        return self.sum_high + self.sum_low < 0.0
+            self._add_product(mass * before[axis], before[axis])
+            self._add_product(-mass * after, after)
+            self._add_product(-2.0 * mass * self.frame[axis], before[axis])
+            self._add_product(2.0 * mass * self.frame[axis], after)
 
     @cython.cfunc
     @cython.exceptval(check=False)

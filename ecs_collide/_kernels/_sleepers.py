@@ -17,12 +17,14 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import ASLEEP, AWAKE, Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._contacts_c import CROSSING, PASSING, SOLID, Contacts
+    from cython.cimports.ecs_collide._kernels._meetings_c import Meetings
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._placement_c import SUNK, Settler
 else:
     from ecs_collide._kernels._bodies import ASLEEP, AWAKE, Bodies
     from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._contacts import CROSSING, PASSING, SOLID, Contacts
+    from ecs_collide._kernels._meetings import Meetings
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._placement import SUNK, Settler
 
@@ -50,12 +52,14 @@ class Sleepers:
         candidates: Candidates,
         contacts: Contacts,
         settler: Settler,
+        meetings: Meetings,
     ):
         self.bodies = bodies
         self.pairs = pairs
         self.candidates = candidates
         self.contacts = contacts
         self.settler = settler
+        self.meetings = meetings
         self.n = 0
         self.n_resting = 0
         self.n_joined = 0
@@ -231,6 +235,8 @@ class Sleepers:
         self.candidates._take_found(self.candidates.still, i)
         if self.pairs.n == first_new:
             return
+        for p in range(first_new, self.pairs.n):
+            self.meetings.sweep_at_rest(p)
         self._index()
         m = self.head[i] - 1
         while m >= 0:

@@ -4,6 +4,7 @@ from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._candidates_c cimport Candidates
 from ecs_collide._kernels._contacts_c cimport Contacts
 from ecs_collide._kernels._pairs_c cimport Pairs
+from ecs_collide._kernels._meetings_c cimport Meetings
 from ecs_collide._kernels._placement_c cimport Settler
 
 @cython.final
@@ -13,6 +14,7 @@ cdef class Sleepers:
     cdef Candidates candidates
     cdef Contacts contacts
     cdef Settler settler
+    cdef Meetings meetings
     cdef readonly Py_ssize_t n
     cdef readonly Py_ssize_t n_resting
     cdef Py_ssize_t n_joined

@@ -322,6 +322,17 @@ class Sweeper:
         self.sign = 1 if best & 1 else -1
         self.depth = -self.gap[best]
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_shallowest_alone(self) -> cython.bint:
+        """Return whether the boxes, which overlap, do so the least on one side only."""
+        side: cython.int
+        n: cython.int = 0
+
+        for side in range(2 * self.dim):
+            n += self.gap[side] == -self.depth
+        return n == 1
+
 
 def sweep_pairs(
     centres: cython.double[:, ::1],

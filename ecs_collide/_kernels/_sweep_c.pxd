@@ -28,3 +28,4 @@ cdef class Sweeper:
     cdef bint turn_to(self, int k, int sign) noexcept
     cdef bint _opens(self, int side) noexcept
     cdef void _find_shallowest(self) noexcept
+    cdef bint is_shallowest_alone(self) noexcept

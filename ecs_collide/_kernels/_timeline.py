@@ -55,6 +55,7 @@ cython.declare(
     CRUSHED=cython.int,
     FORCED=cython.int,
     UNANSWERED=cython.int,
+    DONE=cython.int,
     INSTANT_LIMIT=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
 )
@@ -67,6 +68,7 @@ CRUSHED = 3
 FORCED = 4
 UNANSWERED = 5
 
+DONE = 2  # all pairs of a body that has turned were swept again
 INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
 
@@ -99,9 +101,9 @@ class Timeline:
         self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
         self.carrying = Carrying(self.bodies, self.contacts)
         self.pushing = Pushing(self.bodies, self.candidates)
-        self.meetings = Meetings(self.bodies, self.pairs, self.queue)
+        self.meetings = Meetings(self.bodies, self.pairs, self.queue, self.responder.clusters)
         self.sleepers = Sleepers(
-            self.bodies, self.pairs, self.candidates, self.contacts, self.settler
+            self.bodies, self.pairs, self.candidates, self.contacts, self.settler, self.meetings
         )
         self.rest_speed = 0.0
         self.pair_limit = self.answer_limit = 0
@@ -155,6 +157,8 @@ class Timeline:
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
         self.bodies.begin_step(rows, dt)
         self.candidates.place_moving(rows)
+        self.contacts.find_pressed()
+        self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
 
     def push_out(self, rows: cython.longlong[::1]):
         """Give those of some moving bodies that are inside others the way out for their path."""
@@ -209,13 +213,19 @@ class Timeline:
         Without `answering` each impact is reported and the bodies go on.
         """
         p: cython.Py_ssize_t
+        is_late: cython.bint
 
         while True:
             p = self.queue.top()
+            is_late = p < 0 or self.queue.time[p] > self.meetings.now
+            if (is_late or self.queue.corner[p]) and self._look_again():
+                continue
             if p < 0:
                 return -1
-            if self.queue.time[p] > self.meetings.now:
+            self.bodies.tick += 1
+            if is_late:
                 self.meetings.now = self.queue.time[p]
+                self.meetings.instant_tick = self.bodies.tick
                 self.responder.begin_instant(self.meetings.now)
             self.queue.drop(p)
             if self.pairs.crossing[p]:
@@ -226,6 +236,25 @@ class Timeline:
                 return p
 
     @cython.cfunc
+    def _look_again(self) -> cython.bint:
+        """Look for further impacts of this instant; return False if there can be none.
+
+        First along the faces that touch: a merge makes others close, and each
+        round of them is answered before the next is looked for.  When none
+        closes any more, all pairs of the bodies that have turned are swept.
+        """
+        if self.responder.clusters.has_changed():
+            self.bodies.tick += 1
+            self.meetings.find_closing()
+            return True
+        if self.bodies.n_turned or self.responder.clusters.n_unwritten:
+            self.bodies.tick += 1
+            self.responder.clusters.write()
+            self._sweep_turned()
+            return True
+        return False
+
+    @cython.cfunc
     def _reach_answer(self, p: cython.Py_ssize_t) -> cython.bint:
         """Answer the impact whose turn it is; True if it is handed over instead."""
         b: Bodies = self.bodies
@@ -234,12 +263,13 @@ class Timeline:
         k: cython.int
         met: cython.bint = True
 
-        if self.pairs.stale[p]:
-            self.pairs.stale[p] = 0
+        if self._is_stale(p):
             if not self.meetings.is_due(p):
                 # Queued again: it comes an instant later, by rounding, and is told then.
                 if not self.queue.corner[p] and not self.queue.holds(p):
                     self._record(p, STOPPED_ALREADY)
+                    if self.pairs.kind[p] == IMPACT:
+                        self._touch(p)
                     if self.pairs.began[p] < 0.0:
                         self.pairs.began[p] = self.meetings.now
                 return False
@@ -254,6 +284,7 @@ class Timeline:
             self.sleepers.rouse(j)
         k = self.pairs.axis[p]
         if self.pairs.kind[p] == IMPACT:
+            self._touch(p)
             place(b, i, j, k, self.pairs.sign[p], self.meetings.now, self.pairs.offset_of(p, k))
         if b.traits.any_pusher:
             met = not self._end_pushes(p)
@@ -261,7 +292,6 @@ class Timeline:
         if self.pairs.began[p] < 0.0:
             self.pairs.began[p] = self.meetings.now
         if not met:
-            self._sweep_changed()
             return False
         if self.n_answers >= self.answer_limit and not self.responder.lasting:
             self.responder.lasting = True
@@ -275,11 +305,41 @@ class Timeline:
             and not self.responder.lasting
             and self.pairs.answers[p] <= self.pair_limit
         ):
+            self.responder.clusters.write()
             self.pending = p
             return True
         self._answer(p, False, False)
-        self._sweep_changed()
         return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_stale(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body of a pair has turned since the pair was swept; write both."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        stale: cython.bint = self.pairs.stale[p]
+
+        if self.responder.clusters.n_unwritten:
+            self.responder.clusters.write_body(i)
+            self.responder.clusters.write_body(j)
+        self.pairs.stale[p] = 0
+        return (
+            stale
+            or self.bodies.has_turned_since(i, self.pairs.tick[p])
+            or self.bodies.has_turned_since(j, self.pairs.tick[p])
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _touch(self, p: cython.Py_ssize_t) -> cython.void:
+        """Note that the faces of a pair touch at this instant, on the side of its impact."""
+        k: cython.int = self.pairs.axis[p]
+
+        if (
+            self.bodies.resize_of(self.pairs.first[p], k) == 0.0
+            and self.bodies.resize_of(self.pairs.second[p], k) == 0.0
+        ):
+            self.pairs.touch[p] = self.pairs.sign[p] * (k + 1)
 
     @cython.cfunc
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -313,12 +373,12 @@ class Timeline:
             if self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
                 self.n_forced += 1
-        self._sweep_changed()
 
     def answer_pending(self):
         """Give the built-in answer to the pair that was handed over, and keep it pending."""
         if not self.pairs.gone[self.pending]:
             self._answer(self.pending, False, False)
+            self.responder.clusters.write()
 
     def take_out(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
@@ -343,7 +403,18 @@ class Timeline:
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.meetings.now)
         self.bodies.put(i, k, self.bodies.into_world(k, value))
-        self.responder.note_change(i)
+        self.bodies.note_turn(i)
+        self._forget_touch(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _forget_touch(self, i: cython.Py_ssize_t) -> cython.void:
+        """Forget which faces of a body touch: it is somewhere else."""
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
+
+        while p >= 0:
+            self.pairs.touch[p] = 0
+            p = self.pairs.next_of(p, i)
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return where a body is at the time reached."""
@@ -356,8 +427,7 @@ class Timeline:
     @cython.cfunc
     def _cross(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a pair enter or leave each other, as queued."""
-        if self.pairs.stale[p]:
-            self.pairs.stale[p] = 0
+        if self._is_stale(p):
             self.meetings.aim(p)
             self.meetings.sweeper.solve()
             if self.pairs.inside[p]:
@@ -502,29 +572,40 @@ class Timeline:
         self.n_crushed += 1
 
     @cython.cfunc
-    def _sweep_changed(self) -> cython.void:
-        """Sweep all pairs of the bodies whose velocity has changed, from now on."""
-        r: Responder = self.responder
+    def _sweep_turned(self) -> cython.void:
+        """Sweep all pairs of the bodies that have turned, each once, from now on."""
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
         p: cython.Py_ssize_t
+        at: cython.Py_ssize_t
 
-        for n in range(r.n_changed):
-            i = r.changed[n]
-            r.is_changed[i] = 0
-            self.bodies.find_swept_bounds(i)
-            self.candidates.follow(i)
-        for n in range(r.n_changed):
-            i = r.changed[n]
-            p = self.pairs.head_of(i)
-            while p >= 0:
-                if self.queue.holds(p) and self.queue.time[p] == self.meetings.now:
+        for n in range(b.n_turned):
+            b.find_swept_bounds(b.turned[n])
+            self.candidates.follow(b.turned[n])
+        for n in range(b.n_turned):
+            i = b.turned[n]
+            b.is_turned[i] = DONE
+            at = self.pairs.head_of(i)
+            while at >= 0:
+                p = at
+                if self.pairs.first[p] == i:
+                    j = self.pairs.second[p]
+                    at = self.pairs.next_of_first[p] - 1
+                else:
+                    j = self.pairs.first[p]
+                    at = self.pairs.next_of_second[p] - 1
+                if b.is_turned[j] == DONE:
+                    continue
+                if self.queue.place[p] > 0 and self.queue.time[p] == self.meetings.now:
                     self.pairs.stale[p] = 1
                     self.pairs.clear[p] = 0
                 else:
                     self.meetings.sweep_again(p)
-                p = self.pairs.next_of(p, i)
-        r.n_changed = 0
+        for n in range(b.n_turned):
+            b.is_turned[b.turned[n]] = 0
+        b.n_turned = 0
 
     def finish(
         self,

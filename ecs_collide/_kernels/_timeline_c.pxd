@@ -45,4 +45,8 @@ cdef class Timeline:
     cdef bint _end_pushes(self, Py_ssize_t p)
     cdef void _answer(self, Py_ssize_t p, bint normal_only, bint inelastic)
     cdef void _crush(self, Py_ssize_t p, Py_ssize_t one, Py_ssize_t other) noexcept
-    cdef void _sweep_changed(self)
+    cdef bint _look_again(self)
+    cdef bint _is_stale(self, Py_ssize_t p) noexcept
+    cdef void _touch(self, Py_ssize_t p) noexcept
+    cdef void _forget_touch(self, Py_ssize_t i) noexcept
+    cdef void _sweep_turned(self)

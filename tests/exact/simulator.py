@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 INSTANT_LIMIT = 4  # answers of a pair in one instant, after which only what closes it is taken
 REPEAT_LIMIT = 32  # answers of a resizing pair in one instant, after which it is crushed
+ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
 MARGIN = 1e-6  # of a coordinate: how far apart two paths are when floats may rule a pair out
 
 ANSWERED, STOPPED_ALREADY, CROSSED, CRUSHED = "answered", "stopped already", "crossed", "crushed"
@@ -117,7 +118,9 @@ class Simulator:
     ----------
     now : the part of the step that has passed
     queue : the next impact of each pair, under (lower id, higher id)
-    changed : the bodies whose velocity the answer under way has changed
+    changed : the bodies whose velocity has changed since all their pairs were looked at
+    turned_now : those of them whose faces were not looked at since
+    loss : twice the kinetic energy that the join of the answer under way has taken, or None
     paths : for each body where it turned: (time, low faces, high faces)
     states : for each event the velocities of all bodies before and after it
     """
@@ -157,6 +160,8 @@ class Simulator:
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
         self.crushed: set[tuple[int, int]] = set()
         self.changed: set[int] = set()
+        self.turned_now: set[int] = set()
+        self.loss: Fraction | None = None
         self.events: list[Event] = []
         self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
         self.states: list[tuple[dict, dict]] = []
@@ -288,10 +293,18 @@ class Simulator:
 
     def run(self) -> list[Event]:
         """Take all impacts in their order; return what is reported."""
-        while self.queue:
-            self.take(min(self.queue, key=self.key))
+        while (pair := self.next_pair()) is not None:
+            self.take(pair)
         self.finish()
         return self.events
+
+    def next_pair(self) -> tuple[int, int] | None:
+        """Return the pair whose turn it is, once nothing more can become due before it."""
+        while True:
+            pair = min(self.queue, key=self.key) if self.queue else None
+            is_due = pair is not None and self.queue[pair].time == self.now
+            if (is_due and not self.queue[pair].corner) or not self.look_again():
+                return pair
 
     def finish(self) -> None:
         """Go to the end of the step."""
@@ -325,7 +338,6 @@ class Simulator:
         self.report(pair, impact, self.answer(pair, impact))
         if self.watch:
             self.states.append((before, self._copy_velocities()))
-        self.look_again()
 
     def _take_crossing(self, pair: tuple[int, int], impact: Impact) -> None:
         again = self.sweep(pair)
@@ -353,19 +365,46 @@ class Simulator:
     def _copy_velocities(self) -> dict[int, list[Fraction]]:
         return {i: list(v) for i, v in self.velocity.items()} if self.watch else {}
 
-    def look_again(self) -> None:
-        """Look again at all pairs of the bodies whose velocity has changed."""
+    def look_again(self) -> bool:
+        """Look for what else is due at this instant; tell whether there was anything to look at.
+
+        First only at faces that touch: each round of these is answered before the next one is
+        looked for.  When a round has changed nothing, at all pairs of the bodies that have turned.
+        """
+        if self.turned_now:
+            turned, self.turned_now = self.turned_now, set()
+            for pair in self.pairs():
+                if not turned.isdisjoint(pair):
+                    self._look_at_faces(pair)
+            return True
+        if not self.changed:
+            return False
+        self._look_at_all()
+        return True
+
+    def _look_at_all(self) -> None:
+        """Look at all pairs of the bodies that have turned."""
         for i in self.changed:
             self._find_span(i)
             self.paths[i].append((self.now, list(self.low[i]), list(self.high[i])))
+        changed, self.changed = self.changed, set()
         for pair in self.pairs():
-            if self.changed.isdisjoint(pair):
+            if changed.isdisjoint(pair):
                 continue
-            if pair in self.queue and self.queue[pair].time == self.now:
-                self.queue[pair].is_stale = True
-            else:
+            if pair not in self.queue or self.queue[pair].time > self.now:
                 self.look(pair)
-        self.changed.clear()
+
+    def _look_at_faces(self, pair: tuple[int, int]) -> None:
+        """Queue a pair whose faces touch, and whose impact is due at once."""
+        if self.crosses(pair) or pair in self.crushed:
+            return
+        if pair in self.queue and self.queue[pair].time == self.now:
+            return
+        if not any(side.gap == 0 for side in self.sides(pair)):
+            return
+        impact = self.sweep(pair)
+        if impact is not None and impact.time == self.now and not impact.overlaps:
+            self.queue[pair] = impact
 
     def change(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity from now on."""
@@ -375,6 +414,19 @@ class Simulator:
         self.since[i] = self.now
         self.velocity[i][k] = velocity
         self.changed.add(i)
+        self.turned_now.add(i)
+        for pair, impact in self.queue.items():
+            if i in pair and impact.time == self.now:
+                impact.is_stale = True
+
+    def change_alone(self, i: int, k: int, velocity: Fraction) -> None:
+        """Give a body another velocity than its group has: it leaves the group."""
+        if self.velocity[i][k] == velocity:
+            return
+        group = self.groups[k].pop(i, None)
+        if group is not None:
+            group.members.discard(i)
+        self.change(i, k, velocity)
 
     # -- answers --
 
@@ -405,6 +457,7 @@ class Simulator:
                 restitution = Fraction(0)
 
         v1, v2 = list(self.velocity[i]), list(self.velocity[j])
+        self.loss = None
         if resizes or restitution > 0:
             self._exchange(pair, impact, restitution)
         elif not self._join(i, j, k):
@@ -426,8 +479,8 @@ class Simulator:
             share = other.mass / (one.mass + other.mass)
         else:
             share = Fraction(1 if one.yields else 0)
-        self.change(i, k, self.velocity[i][k] - wanted * share)
-        self.change(j, k, self.velocity[j][k] + wanted * (1 - share))
+        self.change_alone(i, k, self.velocity[i][k] - wanted * share)
+        self.change_alone(j, k, self.velocity[j][k] + wanted * (1 - share))
 
     def _join(self, i: int, j: int, k: int) -> bool:
         """Let two bodies and all they have joined move as one; tell whether they can."""
@@ -451,8 +504,11 @@ class Simulator:
             joined.anchor = min(anchors)
             velocity = velocities.pop()
         else:
-            momentum = sum(self.bodies[n].mass * self.velocity[n][k] for n in members)
-            velocity = momentum / sum(self.bodies[n].mass for n in members)
+            masses = {n: self.bodies[n].mass for n in members}
+            momentum = sum(mass * self.velocity[n][k] for n, mass in masses.items())
+            velocity = momentum / sum(masses.values())
+            energy = sum(mass * self.velocity[n][k] ** 2 for n, mass in masses.items())
+            self.loss = energy - momentum * velocity
         for n in members:
             groups[n] = joined
             self.change(n, k, velocity)
@@ -473,21 +529,62 @@ class Simulator:
         if one.yields and other.yields and one.response == other.response == "stop":
             for axis in along:
                 mean = (one.mass * v1[axis] + other.mass * v2[axis]) / (one.mass + other.mass)
-                self.change(i, axis, mean)
-                self.change(j, axis, mean)
+                self.change_alone(i, axis, mean)
+                self.change_alone(j, axis, mean)
             return
-        for n, own, partner in ((i, v1, v2), (j, v2, v1)):
-            if not self.bodies[n].yields:
-                continue
-            response = self.bodies[n].response
-            if response == "stop":
-                for axis in along:
-                    self.change(n, axis, partner[axis])
-            elif response == "push" and restitution == 0:
-                relative = [a - b for a, b in zip(own, partner, strict=True)]
-                slide = sum(relative[axis] ** 2 for axis in along)
-                if slide == 0:
-                    continue
+        wanted = {
+            n: self._wanted(n, own, partner, along, restitution)
+            for n, own, partner in ((i, v1, v2), (j, v2, v1))
+            if self.bodies[n].yields
+        }
+        part = self._part_to_turn(wanted, {i: v1, j: v2})
+        for n, velocity in wanted.items():
+            for axis in along:
+                now = self.velocity[n][axis]
+                self.change_alone(n, axis, now + part * (velocity[axis] - now))
+
+    def _wanted(
+        self,
+        i: int,
+        own: list[Fraction],
+        partner: list[Fraction],
+        along: list[int],
+        restitution: Fraction,
+    ) -> list[Fraction]:
+        """Return the velocity that a body's own rule wants along the surface."""
+        wanted = list(self.velocity[i])
+        if self.bodies[i].response == "stop":
+            for axis in along:
+                wanted[axis] = partner[axis]
+        elif self.bodies[i].response == "push" and restitution == 0:
+            relative = [a - b for a, b in zip(own, partner, strict=True)]
+            slide = sum(relative[axis] ** 2 for axis in along)
+            if slide != 0:
                 faster = root(sum(r**2 for r in relative) / slide)
                 for axis in along:
-                    self.change(n, axis, partner[axis] + relative[axis] * faster)
+                    wanted[axis] = partner[axis] + relative[axis] * faster
+        return wanted
+
+    def _part_to_turn(
+        self, wanted: dict[int, list[Fraction]], before: dict[int, list[Fraction]]
+    ) -> Fraction:
+        """Return how far bodies may go to what they want, so that no energy is won."""
+        still = [n for n in before if n not in wanted]
+        frame = before[still[0]] if still else [Fraction(0)] * self.dim
+        energy = gain = square = slope = Fraction(0)
+        for n, velocity in wanted.items():
+            mass = self.bodies[n].mass
+            for axis in range(self.dim):
+                now = self.velocity[n][axis] - frame[axis]
+                way = velocity[axis] - self.velocity[n][axis]
+                energy += mass * (before[n][axis] - frame[axis]) ** 2
+                gain += mass * now**2
+                square += mass * way**2
+                slope += mass * now * way
+        gain -= energy
+        if self.loss is not None:  # what the pair has lost may have gone to others of its group
+            gain = max(gain, -self.loss)
+        gain = min(gain, Fraction(0))
+        if square + 2 * slope + gain <= energy * ROUNDED_ROOT:
+            return Fraction(1)
+        return max(Fraction(0), (root(slope**2 - square * gain) - slope) / square)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.exact.simulator import Event, Simulator
+from tests.exact.simulator import Event, Simulator, root
 
 HALF = Fraction(1, 2)
 
@@ -280,19 +280,40 @@ def _judge_rest(exact, event, before, after, budget) -> None:
             for a in along:
                 mean = (m1 * before[n][a] + m2 * before[partner][a]) / (m1 + m2)
                 assert after[n][a] == mean
-        elif body.response == "stop":
-            assert [after[n][a] for a in along] == [before[partner][a] for a in along]
-        else:  # push: as fast along the surface as it came, or as it was where the pair bounced
-            was = [before[n][a] - before[partner][a] for a in range(exact.dim)]
-            now = [after[n][a] - before[partner][a] for a in along]
-            speed = sum(r**2 for r in was)
-            grown = abs(sum(r**2 for r in now) - speed) <= speed / 2**100
-            assert kept or grown
-            e = max(b.restitution for b in (body, exact.bodies[partner]) if b.yields)
-            if e == 0 and any(was[a] for a in along):
-                assert grown, "a push that loses speed"
-            for a, r in zip(along, now, strict=True):
-                assert r * was[a] >= 0
+        else:
+            _judge_rule(exact, event, body, partner, before, after, along)
+    rules = [exact.bodies[n].response in ("push", "stop") for n in (i, j) if exact.bodies[n].yields]
+    if any(rules) and all(exact.bodies[n].yields for n in (i, j)):
+        energy = [
+            sum(exact.bodies[n].mass * v**2 for n in (i, j) for v in speeds[n][: exact.dim])
+            for speeds in (before, after)
+        ]
+        dragged = any(before[n] != after[n] for n in exact.bodies if n not in (i, j))
+        resizes = any(any(exact.growth[n]) for n in (i, j))
+        assert dragged or resizes or energy[1] <= energy[0] * (1 + Fraction(1, 2**90)), "energy"
+
+
+def _judge_rule(exact, event, body, partner, before, after, along) -> None:
+    """What `Stop` and `Push` do along the surface: some way towards what they want, and no more."""
+    n = body.ident
+    wanted = list(before[n])
+    if body.response == "stop":
+        for a in along:
+            wanted[a] = before[partner][a]
+    elif max(b.restitution for b in (body, exact.bodies[partner]) if b.yields) == 0:
+        relative = [before[n][a] - before[partner][a] for a in range(exact.dim)]
+        slide = sum(relative[a] ** 2 for a in along)
+        if slide:
+            faster = root(sum(r**2 for r in relative) / slide)
+            for a in along:
+                wanted[a] = before[partner][a] + relative[a] * faster
+    tiny = Fraction(1, 2**90)
+    ways = [(wanted[a] - before[n][a], after[n][a] - before[n][a]) for a in along]
+    for way, gone in ways:
+        assert abs(gone) <= abs(way) + tiny, "further than it wants"
+        assert way * gone >= 0, "away from what it wants"
+    if body.response == "stop" and not exact.bodies[partner].yields:
+        assert all(gone == way for way, gone in ways)
 
 
 def _judge_continuity(exact: Simulator) -> None:
@@ -318,27 +339,44 @@ def _judge_continuity(exact: Simulator) -> None:
 
 
 def _judge_order(exact: Simulator, paths: dict[int, Path]) -> None:
-    """Each event is the least, by the key, of all that are due at its time.
+    """Each event is the least, by the key, of its round; corners come when no face is due.
 
-    The bodies of a pair that is due and yet unanswered have kept still since
-    the instant began, so all that is due can be found from the velocities.
+    A round is all faces that are due when it begins.  What its answers make due
+    belongs to the next one.  The bodies of a pair that is due and yet
+    unanswered have kept still since the instant began, so all that is due can
+    be found from the velocities.
     """
     times = [event.time for event in exact.events]
     assert times == sorted(times)
+    round_, last, time = set(), (0, 0), Fraction(-1)
     for n, (event, (before, _)) in enumerate(zip(exact.events, exact.states, strict=True)):
-        if event.answer in ("crossed", "stopped already"):
+        if event.answer in ("crossed", "stopped already") or event.overlaps:
             continue
-        crushed = {(e.first, e.second) for e in exact.events[:n] if e.answer == "crushed"}
-        for i, one in exact.bodies.items():
-            for j, other in exact.bodies.items():
-                if i >= j or (i, j) in crushed or not (one.moves or other.moves):
-                    continue
-                if one.sensor or other.sensor or not (one.yields or other.yields):
-                    continue
-                if (i, j) == (event.first, event.second):
-                    continue
-                due, corner = would_get_inside(exact, paths, i, j, event.time, before)
-                if due:
-                    assert (event.corner, event.first, event.second) < (corner, i, j), (
-                        f"{i}, {j} come before {event}"
-                    )
+        pair = (event.first, event.second)
+        faces, corners = _due(exact, paths, n, before)
+        rest = {other for other in round_ & faces if other > last}
+        if event.time != time or not rest:
+            round_, rest, time = faces, faces, event.time
+        if event.corner:
+            assert not faces, f"{faces} come before {event}"
+            assert pair == min(corners)
+        else:
+            assert pair == min(rest), f"{min(rest)} comes before {event}"
+            last = pair
+
+
+def _due(exact, paths, n: int, before) -> tuple[set, set]:
+    """Return the pairs whose faces, or corners, are due at the n-th event."""
+    time = exact.events[n].time
+    crushed = {(e.first, e.second) for e in exact.events[:n] if e.answer == "crushed"}
+    faces, corners = set(), set()
+    for i, one in exact.bodies.items():
+        for j, other in exact.bodies.items():
+            if i >= j or (i, j) in crushed or not (one.moves or other.moves):
+                continue
+            if one.sensor or other.sensor or not (one.yields or other.yields):
+                continue
+            due, corner = would_get_inside(exact, paths, i, j, time, before)
+            if due:
+                (corners if corner else faces).add((i, j))
+    return faces, corners

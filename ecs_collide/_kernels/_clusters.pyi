@@ -1,0 +1,4 @@
+class Clusters:
+    now: float
+    n_merges: int
+    n_nodes: int
