@@ -1,34 +1,37 @@
-"""Steps of one length, however long the frames are."""
+"""Steps of one length, whatever the length of the frames."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
+
+# A fraction of a step that counts as a whole one: three frames of 0.1 s make 0.3 s.
+NEARLY_ONE = 1.0 - 2.0**-40
 
 
 class FixedStep:
-    """Cuts the time that frames take into steps of one length.
+    """Divide the time that frames take into steps of one length.
 
-    A game whose steps all have one length does the same on every machine, and its
-    replays are exact. The time that is left over waits for the next frame; `fraction`
-    says how much of a step it is, for drawing between the last two.
+    A game whose steps all have the same length gives the same result on every machine, and
+    its replays are exact. Time that is left over waits for the next frame.
 
     Parameters
     ----------
     dt : float
         Length of a step in seconds, more than 0.
-    most : int
-        Steps for one frame at most, 1 or more: what a frame takes beyond them is
-        forgotten, else a hitch would be followed by a longer one.
+    max_steps : int
+        Largest number of steps for one frame, 1 or more. Whole steps beyond it are dropped:
+        otherwise a slow frame would cause a slower one.
 
     Attributes
     ----------
     dt : float
-    most : int
+    max_steps : int
     fraction : float
-        Of a step, from 0 to less than 1: the time that has passed since the last one.
+        Time since the last step, as a fraction of a step: from 0 to less than 1.
     dropped : float
-        Seconds forgotten in all.
+        Seconds dropped in all frames.
 
     Examples
     --------
@@ -38,31 +41,52 @@ class FixedStep:
     >>> clock.fraction
     0.0
 
-    In a game::
+    A game draws its bodies between their last two positions, so that they move smoothly
+    when frames and steps have different lengths. Some frames have no step, and bodies come
+    and go. A body that the last step has added is drawn where it is:
 
-        clock = ec.FixedStep(1 / 60)
-
-        def on_frame(seconds):
-            for dt in clock.steps(seconds):
-                before = space.positions()
-                esper.process(dt)
-            draw(before + (space.positions() - before) * clock.fraction)
+    >>> import esper
+    >>> import numpy as np
+    >>> space = install()
+    >>> box = esper.create_entity(Position(0, 0), Extents(1, 1), Velocity(8, 0))
+    >>> esper.process(clock.dt)
+    >>> old_entities, old_positions = space.entities, space.positions()
+    >>> def on_frame(seconds):
+    ...     global old_entities, old_positions
+    ...     for dt in clock.steps(seconds):
+    ...         old_entities, old_positions = space.entities, space.positions()
+    ...         esper.process(dt)
+    ...     entities, positions = space.entities, space.positions()
+    ...     _, new, old = np.intersect1d(entities, old_entities, return_indices=True)
+    ...     before = positions.copy()
+    ...     before[new] = old_positions[old]
+    ...     shown = before + (positions - before) * clock.fraction
+    ...     print(shown.tolist())
+    >>> for seconds in (0.125, 0.25, 0.0625):
+    ...     on_frame(seconds)
+    [[2.0, 0.0]]
+    [[3.0, 0.0]]
+    [[3.5, 0.0]]
     """
 
-    def __init__(self, dt: float = 1 / 60, most: int = 5) -> None:
+    def __init__(self, dt: float = 1 / 60, max_steps: int = 5) -> None:
         if not (isinstance(dt, (int, float)) and 0.0 < dt < math.inf):
             raise ValueError(f"FixedStep(dt={dt!r}) must be a number of seconds, more than 0")
-        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-            raise ValueError(f"FixedStep(most={most!r}) must be a whole number, 1 or more")
+        if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
+            raise ValueError(
+                f"FixedStep(max_steps={max_steps!r}) must be a whole number, 1 or more"
+            )
         self.dt = float(dt)
-        self.most = most
+        self.max_steps = max_steps
         self.dropped = 0.0
-        self._left = 0.0
+        self._n_due = 0
+        self._rest = 0.0  # seconds beyond the steps that are due, less than one step
 
     @property
     def fraction(self) -> float:
-        """How much of a step has passed since the last one, from 0 to less than 1."""
-        return min(self._left / self.dt, math.nextafter(1.0, 0.0))
+        """Time since the last step, as a fraction of a step: from 0 to less than 1."""
+        below_one = math.nextafter(1.0, 0.0)
+        return below_one if self._n_due else min(self._rest / self.dt, below_one)
 
     def steps(self, seconds: float) -> Iterator[float]:
         """Add the time of a frame; yield `dt` for each step that is due.
@@ -70,35 +94,43 @@ class FixedStep:
         Parameters
         ----------
         seconds : float
-            Since the last frame, 0 or more.
+            Time since the last frame, 0 or more.
+
+        Yields
+        ------
+        float
+            `dt`, at most `max_steps` times.
 
         Raises
         ------
         ValueError
-            `seconds` is negative or no finite number. Nothing has changed then.
+            `seconds` is negative or not finite. Nothing has changed then.
 
         Notes
         -----
-        The time is taken up at once; a step counts as done when it is asked for, so a
-        game may leave the loop early and go on with the rest in the next frame.
+        The time is added when this method is called. A step counts as done when it is
+        yielded: a game may leave the loop early, and the next frame continues with the
+        remaining steps.
         """
         if not (isinstance(seconds, (int, float)) and 0.0 <= seconds < math.inf):
             raise ValueError(f"seconds={seconds!r} must be a finite number, 0 or more")
-        self._left += seconds
-        # Within rounding of a whole step it is one: three times 0.1 s are 0.3 s.
-        near = self.dt * (1.0 - 2.0**-40)
-        room = self.dt * self.most + near
-        if self._left > room:
-            late = self._left - self.dt * self.most
-            late -= late % self.dt
-            self._left -= late
-            self.dropped += late
-        return self._run(near)
+        time = min(self._rest + seconds, sys.float_info.max)
+        self._rest = math.fmod(time, self.dt)
+        n_new = (time - self._rest) / self.dt
+        if self._rest >= self.dt * NEARLY_ONE:
+            self._rest = 0.0
+            n_new += 1.0
+        room = self.max_steps - self._n_due
+        if n_new >= room + 0.5:
+            self.dropped += time - self._rest - room * self.dt
+            n_new = room
+        self._n_due += round(n_new)
+        return self._run()
 
-    def _run(self, near: float) -> Iterator[float]:
-        while self._left >= near:
-            self._left = max(self._left - self.dt, 0.0)
+    def _run(self) -> Iterator[float]:
+        while self._n_due:
+            self._n_due -= 1
             yield self.dt
 
     def __repr__(self) -> str:
-        return f"FixedStep(dt={self.dt!r}, most={self.most!r})"
+        return f"FixedStep(dt={self.dt!r}, max_steps={self.max_steps!r})"

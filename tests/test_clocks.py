@@ -22,7 +22,7 @@ def test_short_frames_add_up():
 
 
 def test_a_long_frame_makes_several_steps():
-    clock = ec.FixedStep(0.25, most=5)
+    clock = ec.FixedStep(0.25, max_steps=5)
 
     assert list(clock.steps(1.125)) == [0.25] * 4
     assert clock.fraction == 0.5
@@ -30,12 +30,45 @@ def test_a_long_frame_makes_several_steps():
 
 
 def test_a_hitch_is_cut_and_said():
-    clock = ec.FixedStep(0.25, most=4)
+    clock = ec.FixedStep(0.25, max_steps=4)
 
     assert run(clock, 10.125) == 4
     assert clock.dropped == 9.0
     assert clock.fraction == 0.5
     assert run(clock, 0.125) == 1
+
+
+@pytest.mark.parametrize("max_steps", [1, 2, 5, 7])
+def test_a_frame_never_has_more_steps_than_the_largest_number(max_steps):
+    rng = random.Random(max_steps)
+    for dt in [1 / 60, 0.1, 0.01, 1 / 144, 1e-9, *(rng.uniform(1e-4, 0.5) for _ in range(300))]:
+        for seconds in (1.0, 10.0, 0.3, (max_steps + 1) * dt, (max_steps + 1.5) * dt, 1e300):
+            clock = ec.FixedStep(dt, max_steps)
+
+            assert run(clock, seconds) <= max_steps
+            assert run(clock, 0.0) == 0
+            assert 0.0 <= clock.fraction < 1.0
+
+
+def test_time_is_stepped_dropped_or_left_over():
+    rng = random.Random(9)
+    for _ in range(200):
+        clock = ec.FixedStep(rng.uniform(1e-3, 0.1), rng.randrange(1, 9))
+        frames = [rng.choice([0.0, 0.016, rng.uniform(0.0, 2.0)]) for _ in range(50)]
+
+        n_steps = sum(run(clock, seconds) for seconds in frames)
+
+        accounted = (n_steps + clock.fraction) * clock.dt + clock.dropped
+        assert accounted == pytest.approx(sum(frames), rel=1e-9)
+
+
+def test_steps_left_from_an_earlier_frame_count_towards_the_largest_number():
+    clock = ec.FixedStep(0.25, max_steps=3)
+    for _ in clock.steps(0.75):
+        break
+
+    assert run(clock, 0.75) == 3
+    assert clock.dropped == 0.5
 
 
 def test_rounding_loses_no_step():
@@ -48,7 +81,7 @@ def test_rounding_loses_no_step():
 @pytest.mark.parametrize("seed", range(5))
 def test_as_many_steps_as_fit_into_the_time(seed):
     rng = random.Random(seed)
-    clock = ec.FixedStep(1 / 128, most=100)
+    clock = ec.FixedStep(1 / 128, max_steps=100)
     total, n_steps = Fraction(0), 0
     for _ in range(2000):
         seconds = rng.randrange(0, 4096) / 65536
@@ -79,10 +112,10 @@ def test_a_step_must_take_time(dt):
         ec.FixedStep(dt)
 
 
-@pytest.mark.parametrize("most", [0, -1, 2.5, True])
-def test_a_frame_must_have_room_for_a_step(most):
+@pytest.mark.parametrize("max_steps", [0, -1, 2.5, True])
+def test_a_frame_must_have_room_for_a_step(max_steps):
     with pytest.raises(ValueError, match="must be a whole number, 1 or more"):
-        ec.FixedStep(most=most)
+        ec.FixedStep(max_steps=max_steps)
 
 
 @pytest.mark.parametrize("seconds", [-0.1, float("nan"), float("inf"), "soon"])
