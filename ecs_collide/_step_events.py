@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from itertools import groupby
 from typing import Any
 
@@ -49,12 +49,20 @@ class StepEvents:
         self.collision_array = collision_array
         self.contact_array = contact_array
         self.collisions = EventSequence(self.collision_array, Collision.from_row)
-        began = ended = self.contact_array
-        if len(self.contact_array):
-            events = self.contact_array["event"]
-            began, ended = began[events == BEGAN], ended[events == ENDED]
-        self.contacts_began = EventSequence(began, ContactBegan.from_row)
-        self.contacts_ended = EventSequence(ended, ContactEnded.from_row)
+
+    @cached_property
+    def contacts_began(self) -> EventSequence[ContactBegan]:
+        """The contacts that began; picked out when first asked for."""
+        return EventSequence(self._contacts_of(BEGAN), ContactBegan.from_row)
+
+    @cached_property
+    def contacts_ended(self) -> EventSequence[ContactEnded]:
+        """The contacts that ended; picked out when first asked for."""
+        return EventSequence(self._contacts_of(ENDED), ContactEnded.from_row)
+
+    def _contacts_of(self, event: int) -> NDArray[np.void]:
+        array = self.contact_array
+        return array[array["event"] == event] if len(array) else array
 
     def contact_runs(self) -> list[tuple[str, EventSequence[Any]]]:
         """Return begins and ends under their names, in the order in which they came."""

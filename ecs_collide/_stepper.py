@@ -28,7 +28,7 @@ from ecs_collide._subscribers import (
 )
 from ecs_collide._world import World
 from ecs_collide._wrapping import Ring, Wrap
-from ecs_collide.events import COLLISION, SweepKind, Vector, VectorLike
+from ecs_collide.events import SweepKind, Vector, VectorLike
 from ecs_collide.impacts import Impact
 from ecs_collide.responses import DEFAULT
 from ecs_collide.roles import Components
@@ -430,8 +430,7 @@ class Stepper:
         self._busy = True
         try:
             self._errors += self._subscribers.deliver(
-                self.world,
-                [(COLLISION, self._events.collisions), *self._events.contact_runs()],
+                self.world, self._events.collisions, self._events.contact_runs
             )
         finally:
             self._busy = False

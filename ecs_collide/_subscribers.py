@@ -120,11 +120,16 @@ class Subscribers:
         return unsubscribe
 
     def deliver(
-        self, world: World, named_events: list[tuple[str, Iterable[Any]]]
+        self,
+        world: World,
+        collisions: Iterable[Any],
+        contact_runs: Callable[[], Iterable[tuple[str, Iterable[Any]]]],
     ) -> list[Exception]:
         """Hand out events: to the functions in order, then to the world's own handlers.
 
         An exception stops neither the others nor the other events; all are returned.
+        `contact_runs` returns begins and ends under their names, in order.  It is called
+        only if somebody listens to them: where many bodies bounce, there are many runs.
         """
         errors: list[Exception] = []
 
@@ -134,10 +139,13 @@ class Subscribers:
             except Exception as error:
                 errors.append(error)
 
+        named: list[tuple[str, Iterable[Any]]] = [(COLLISION, collisions)]
+        if any(own.event != COLLISION for own in self._handlers.values()):
+            named += contact_runs()
         # Who is to hear of what is settled before anybody can delete a body.
         plan = [
             (key, own.function, event)
-            for name, events in named_events
+            for name, events in named
             if (of_name := [pair for pair in self._handlers.items() if pair[1].event == name])
             for event in events
             for key, own in of_name
@@ -147,9 +155,15 @@ class Subscribers:
         for key, function, event in plan:
             if key in self._handlers:
                 call(function, event)
-        for name, events in named_events:
+
+        def dispatch(name: str, events: Iterable[Any]) -> None:
             if handlers_of(name):
                 for event in events:
                     for handler in handlers_of(name):
                         call(handler, event)
+
+        dispatch(COLLISION, collisions)
+        if handlers_of(CONTACT_BEGAN) or handlers_of(CONTACT_ENDED):
+            for name, events in contact_runs():
+                dispatch(name, events)
         return errors

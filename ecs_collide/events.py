@@ -226,7 +226,11 @@ class Collision(_Pair):
 
 @dataclass(frozen=True, slots=True)
 class ContactBegan(_Pair):
-    """Two bodies lie against each other at the end of a step, and did not before.
+    """Two bodies came into contact.
+
+    A solid contact begins with an impact of two bodies that are not in contact.  Where a
+    body slides on to another without an impact, the contact begins at 1, the end of the step.
+    If the two bounce apart in the same step, a `ContactEnded` with the same time follows.
 
     Attributes
     ----------
@@ -255,7 +259,11 @@ class ContactBegan(_Pair):
 
 @dataclass(frozen=True, slots=True)
 class ContactEnded(_Pair):
-    """Two bodies no longer lie against each other.  Every begin has exactly one end.
+    """Two bodies are no longer in contact.  Every begin has exactly one end.
+
+    A solid contact ends at the instant at which a gap opens between the two: where they bounce
+    apart that is the instant of the impact, unless something brings them back at that instant.
+    The same two bodies may begin and end several contacts in one step.
 
     Attributes
     ----------

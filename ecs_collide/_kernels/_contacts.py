@@ -1,5 +1,21 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Who lies against whom: contacts, remembered from step to step."""
+"""Who lies against whom: contacts, remembered from step to step.
+
+A solid contact begins with an impact of two bodies that are not in contact.
+Between two changes of a velocity each gap of a pair is linear in time, so when
+a velocity changes, the time at which the first gap opens is known: there the
+contact ends.  It goes on if the velocities change again before that time, or
+if no gap exceeds the slop by then:
+
+    gap ^                                  gap ^             /
+        |                                      |           /
+        |      it stays in contact             |         /   parts
+      0 +______________________> time        0 +_______/______________> time
+        ^        ^ velocities change           ^       ^ an answer
+
+Invariant: of a solid pair `Pairs.inside` is 1 while it is in contact, and
+`Pairs.memory` then is the place of the contact in `parts`, `opened` and `side`.
+"""
 
 try:
     import cython
@@ -10,21 +26,37 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._around_c import widths_of
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
-    from cython.cimports.ecs_collide._kernels._log_c import AT_END, AT_START, BEGAN, ENDED, Log
+    from cython.cimports.ecs_collide._kernels._log_c import (
+        AT_END,
+        AT_START,
+        BEGAN,
+        ENDED,
+        WITHIN,
+        Log,
+    )
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
-    from cython.cimports.ecs_collide._kernels._placement_c import APART, DEEP, SUNK, Settler
+    from cython.cimports.ecs_collide._kernels._placement_c import (
+        APART,
+        APART_AT_LEAST,
+        DEEP,
+        SUNK,
+        Settler,
+    )
+    from cython.cimports.ecs_collide._kernels._sweep_c import SLOP
 else:
     from ecs_collide._kernels._around import widths_of
     from ecs_collide._kernels._bodies import Bodies
     from ecs_collide._kernels._candidates import Candidates
-    from ecs_collide._kernels._log import AT_END, AT_START, BEGAN, ENDED, Log
+    from ecs_collide._kernels._log import AT_END, AT_START, BEGAN, ENDED, WITHIN, Log
     from ecs_collide._kernels._pairs import Pairs
-    from ecs_collide._kernels._placement import APART, DEEP, SUNK, Settler
+    from ecs_collide._kernels._placement import APART, APART_AT_LEAST, DEEP, SUNK, Settler
+    from ecs_collide._kernels._sweep import SLOP
 
 from ecs_collide._bits import TOUCHED_BY_GAME
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
+    INF=cython.double,
     SOLID=cython.int,
     CROSSING=cython.int,
     PASSING=cython.int,
@@ -33,6 +65,8 @@ cython.declare(
     FILTER_CHANGED=cython.int,
     DROPPED=cython.int,
 )
+
+INF = float("inf")
 
 # Codes of events.ContactKind and events.END_REASONS.
 SOLID = 0
@@ -65,6 +99,15 @@ class Contacts:
         Rows of bodies that sleep and have lost a contact, until somebody clears it.
     images : int64 (n or more,)
         In a world that wraps, by which image of the second body they touch; see `_around`.
+    n_open : int
+        Within a step: the contacts that there were, and the solid ones that have begun since.
+    parts : float64 (n_open or more,)
+        When the bodies of a solid contact part on their present paths: a
+        fraction of the step, 1 or more where that is after its end.
+    opened : float64 (n_open or more,)
+        When in this step it began; -1 where it is older.
+    side : int8 (n_open or more,)
+        The normal of a solid contact: (axis + 1) * sign.
     """
 
     def __init__(
@@ -91,6 +134,10 @@ class Contacts:
         self.next_since = zeros(DOUBLE, 16)
         self.images = zeros(LONG, 16)
         self.next_images = zeros(LONG, 16)
+        self.n_open = 0
+        self.parts = zeros(DOUBLE, 16)
+        self.opened = zeros(DOUBLE, 16)
+        self.side = zeros(BYTE, 16)
 
     @cython.ccall
     def find_pressed(self):
@@ -126,6 +173,7 @@ class Contacts:
 
         kept: cython.Py_ssize_t = 0
 
+        self._make_room(self.n)
         for n in range(self.n):
             if self.rows[n, 2] == LEAVING:
                 self._tell_end(n, AT_START, 0.0, DROPPED)
@@ -142,14 +190,165 @@ class Contacts:
                 continue
             self._move(n, kept)
             if p >= 0:
-                self.pairs.known[p] = 1
-                self.pairs.memory[p] = kept
-                if self.rows[kept, 2] == PASSING:
-                    self.pairs.left_alone[p] = 2
-                else:
+                self.know(p, kept)
+                if self.rows[kept, 2] != PASSING:
                     self._anchor(p, self.rows[kept, 3])
+                if self.rows[kept, 2] == SOLID:
+                    self.parts[kept] = max(self._time_to_parting(p, 0.0), 0.0)
             kept += 1
-        self.n = kept
+        self.n = self.n_open = kept
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def know(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
+        """Let a pair be in a contact that there was at the start of the step, both bodies at rest."""
+        self.pairs.known[p] = 1
+        self.pairs.memory[p] = n
+        if self.rows[n, 2] == PASSING:
+            self.pairs.left_alone[p] = 2
+        elif self.rows[n, 2] == SOLID:
+            self.pairs.inside[p] = 1
+            self.parts[n] = INF
+            self.opened[n] = -1.0
+            self.side[n] = (self.rows[n, 3] + 1) * self.rows[n, 4]
+
+    @cython.cfunc
+    def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
+        """Have places for `n` contacts within a step."""
+        if n > self.parts.shape[0]:
+            self.parts = grown(self.parts, 2 * n)
+            self.opened = grown(self.opened, 2 * n)
+            self.side = grown(self.side, 2 * n)
+
+    # -- within a step --
+
+    @cython.cfunc
+    def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """Let a solid pair have an impact, which begins a contact unless it is in one."""
+        n: cython.Py_ssize_t
+
+        if self.pairs.inside[p]:
+            return
+        n = self.pairs.contact_of(p)
+        if n < 0:
+            n = self.n_open
+            self._make_room(n + 1)
+            self.n_open = n + 1
+            self.pairs.memory[p] = n
+        self.pairs.inside[p] = 1
+        self.parts[n] = now + max(self._time_to_parting(p, now), 0.0)
+        self.opened[n] = now
+        self.side[n] = (self.pairs.axis[p] + 1) * self.pairs.sign[p]
+        self._log(p, BEGAN, WITHIN, now, self.pairs.axis[p], self.pairs.sign[p])
+
+    @cython.cfunc
+    def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """Find when a solid pair in contact parts, now that a path has changed; end it if it has."""
+        rest: cython.double = self._time_to_parting(p, now)
+
+        if rest < 0.0:
+            self.part(p, now)
+        else:
+            self.parts[self.pairs.memory[p]] = now + rest
+
+    @cython.cfunc
+    def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """End the contact of a solid pair, at `now` or when its bodies parted before that."""
+        n: cython.Py_ssize_t = self.pairs.memory[p]
+
+        self.pairs.inside[p] = 0
+        self._log_end(p, n, WITHIN, min(self.parts[n], now))
+
+    @cython.cfunc
+    def take_out(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
+        if (
+            self.pairs.inside[p]
+            and not self.pairs.crossing[p]
+            and self.parts[self.pairs.memory[p]] < now
+        ):
+            self.part(p, now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _time_to_parting(self, p: cython.Py_ssize_t, now: cython.double) -> cython.double:
+        """Return how long after `now` the first gap of a pair opens; below 0 if one is open."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        centre1: cython.double
+        centre2: cython.double
+        half1: cython.double
+        half2: cython.double
+        gap: cython.double
+        plus: cython.double
+        rate: cython.double
+        plus_rate: cython.double
+        slop: cython.double
+        least: cython.double
+        rest: cython.double = INF
+
+        for k in range(b.dim):
+            centre1 = b.centre_at(i, k, now)
+            centre2 = b.centre_at(j, k, now) + self.pairs.offset_of(p, k)
+            half1 = b.half_at(i, k, now)
+            half2 = b.half_at(j, k, now)
+            gap = (centre2 - half2) - (centre1 + half1)
+            plus = (centre1 - half1) - (centre2 + half2)
+            least = max(APART_AT_LEAST, SLOP * b.width[k])
+            slop = SLOP * max(
+                abs(b.swept_min[i, k]),
+                abs(b.swept_max[i, k]),
+                abs(b.swept_min[j, k]),
+                abs(b.swept_max[j, k]),
+            )
+            if max(gap, plus) > max(slop, least):
+                return -1.0
+            plus_rate = b.motion_of(i, k) - b.motion_of(j, k)
+            rate = -plus_rate - (b.resize_of(i, k) + b.resize_of(j, k))
+            plus_rate -= b.resize_of(i, k) + b.resize_of(j, k)
+            if rate > 0.0:
+                rest = min(rest, max(-gap, 0.0) / rate)
+            if plus_rate > 0.0:
+                rest = min(rest, max(-plus, 0.0) / plus_rate)
+        return rest
+
+    @cython.cfunc
+    def _log(
+        self,
+        p: cython.Py_ssize_t,
+        event: cython.int,
+        phase: cython.int,
+        time: cython.double,
+        axis: cython.int,
+        sign: cython.int,
+    ) -> cython.void:
+        """Log that the contact of a solid pair began, or that it ended because they parted."""
+        if self.bodies.wraps:
+            self.log.image = self.pairs.image[p]
+        self.log.add_contact(
+            event, phase, time,
+            self.bodies.ids[self.pairs.first[p]], self.bodies.ids[self.pairs.second[p]],
+            axis, sign, SOLID, -1 if event == BEGAN else SEPARATED,
+        )  # fmt: skip
+
+    @cython.cfunc
+    def _log_end(
+        self,
+        p: cython.Py_ssize_t,
+        n: cython.Py_ssize_t,
+        phase: cython.int,
+        time: cython.double,
+    ) -> cython.void:
+        """Log that the bodies of a solid pair have parted."""
+        side: cython.int = self.side[n]
+
+        self._log(p, ENDED, phase, time, abs(side) - 1, 1 if side > 0 else -1)
+        if self.pairs.known[p]:
+            self._leave(self.pairs.first[p], self.pairs.second[p])
+
+    # -- at its end --
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -240,59 +439,13 @@ class Contacts:
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         n_before: cython.Py_ssize_t = self.n
-        axis: cython.int = 0
-        sign: cython.int = 0
-        began: cython.double
-        since: cython.double
 
         self.n = 0
         for p in range(self.pairs.n):
-            if self.pairs.clear[p] and not self.pairs.known[p]:
-                continue
-            if b.wraps:
-                self.log.image = self.pairs.image[p]
-            n = self.pairs.contact_of(p)
-            i = self.pairs.first[p]
-            j = self.pairs.second[p]
-            if n >= 0:
-                axis = self.rows[n, 3]
-                sign = self.rows[n, 4]
-                self.rows[n, 5] = 1
-            began = self.pairs.began[p] if self.pairs.met[p] else -1.0
-            if began < 0.0:
-                began = 1.0
-            since = self.since[n] if n >= 0 else self.clock + began * b.dt
-            if self.pairs.gone[p]:
-                if n >= 0:
-                    self._keep(i, j, self.rows[n, 2], axis, sign, since)
-                elif self.pairs.inside[p]:
-                    self._keep(i, j, CROSSING, self.pairs.axis[p], self.pairs.sign[p], since)
-                continue
-            if self.pairs.left_alone[p] == 2:
-                if self.settler.stand(p) != APART:
-                    self._keep(i, j, PASSING, axis, sign, since)
-                continue
-            if self._is_contact(p):
-                if n < 0 and not self.pairs.crossing[p]:
-                    self.log.add_contact(
-                        BEGAN, AT_END, began, b.ids[i], b.ids[j],
-                        self.settler.axis, self.settler.sign, SOLID, -1,
-                    )  # fmt: skip
-                if not self.pairs.crossing[p]:
-                    axis = self.settler.axis
-                    sign = self.settler.sign
-                elif n < 0:
-                    axis = self.pairs.axis[p]
-                    sign = self.pairs.sign[p]
-                self._keep(i, j, self.pairs.crossing[p], axis, sign, since)
-            elif n >= 0:
-                self._tell_end(n, AT_END, 1.0, SEPARATED)
-                self._leave(i, j)
-            elif self.pairs.inside[p]:
-                self.log.add_contact(
-                    ENDED, AT_END, 1.0, b.ids[i], b.ids[j], self.pairs.axis[p],
-                    self.pairs.sign[p], CROSSING, SEPARATED,
-                )  # fmt: skip
+            if self.pairs.crossing[p]:
+                self._compare_crossing(p)
+            elif self.pairs.known[p] or self.pairs.inside[p] or not self.pairs.clear[p]:
+                self._compare_solid(p)
         for n in range(n_before):
             if self.rows[n, 5]:
                 continue
@@ -315,6 +468,79 @@ class Contacts:
         if b.wraps:
             self.images, self.next_images = self.next_images, self.images
             self.candidates.around.rest()
+
+    @cython.cfunc
+    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find whether a pair that does not cross freely is in contact, and remember it if so."""
+        b: Bodies = self.bodies
+        s: Settler = self.settler
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        is_open: cython.bint = self.pairs.inside[p]
+        since: cython.double
+
+        if b.wraps:
+            self.log.image = self.pairs.image[p]
+        if n >= 0:
+            self.rows[n, 5] = 1
+        if self.pairs.left_alone[p] == 2:
+            if self.pairs.gone[p] or s.stand(p) != APART:
+                self._keep(i, j, PASSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
+            return
+        if not is_open:
+            since = self.clock + b.dt
+        else:
+            n = self.pairs.memory[p]
+            since = self.clock + self.opened[n] * b.dt if self.opened[n] >= 0.0 else self.since[n]
+        if self.pairs.gone[p]:
+            if is_open:
+                k = abs(self.side[n]) - 1
+                self._keep(i, j, SOLID, k, 1 if self.side[n] > 0 else -1, since)
+        elif self._is_contact(p):
+            if not is_open:
+                self._log(p, BEGAN, AT_END, 1.0, s.axis, s.sign)
+            self._keep(i, j, SOLID, s.axis, s.sign, since)
+        elif is_open:
+            if self.parts[n] < 1.0:
+                self._log_end(p, n, WITHIN, self.parts[n])
+            else:
+                self._log_end(p, n, AT_END, 1.0)
+
+    @cython.cfunc
+    def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find whether the insides of a pair that crosses freely overlap, and remember it if so."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        axis: cython.int = self.pairs.axis[p]
+        sign: cython.int = self.pairs.sign[p]
+        began: cython.double = self.pairs.began[p] if self.pairs.met[p] else -1.0
+        since: cython.double
+
+        if b.wraps:
+            self.log.image = self.pairs.image[p]
+        if n >= 0:
+            axis = self.rows[n, 3]
+            sign = self.rows[n, 4]
+            self.rows[n, 5] = 1
+        if began < 0.0:
+            began = 1.0
+        since = self.since[n] if n >= 0 else self.clock + began * b.dt
+        if self.pairs.gone[p]:
+            if n >= 0 or self.pairs.inside[p]:
+                self._keep(i, j, CROSSING, axis, sign, since)
+        elif self._is_contact(p):
+            self._keep(i, j, CROSSING, axis, sign, since)
+        elif n >= 0:
+            self._tell_end(n, AT_END, 1.0, SEPARATED)
+            self._leave(i, j)
+        elif self.pairs.inside[p]:
+            self.log.add_contact(
+                ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, SEPARATED,
+            )  # fmt: skip
 
     @cython.cfunc
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:

@@ -6,6 +6,7 @@ from ecs_collide._kernels._log_c cimport Log
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._placement_c cimport Settler
 
+cdef double INF
 cdef int SOLID
 cdef int TOUCHED_BY_GAME
 cdef int CROSSING
@@ -35,7 +36,22 @@ cdef class Contacts:
     cdef public double clock
     cdef public long long[::1] images
     cdef long long[::1] next_images
+    cdef Py_ssize_t n_open
+    cdef double[::1] parts
+    cdef double[::1] opened
+    cdef signed char[::1] side
     cdef void recall(self)
+    cdef void know(self, Py_ssize_t p, Py_ssize_t n) noexcept
+    cdef void _make_room(self, Py_ssize_t n)
+    cdef void meet(self, Py_ssize_t p, double now)
+    cdef void follow(self, Py_ssize_t p, double now)
+    cdef void part(self, Py_ssize_t p, double now)
+    cdef void take_out(self, Py_ssize_t p, double now)
+    cdef double _time_to_parting(self, Py_ssize_t p, double now) noexcept
+    cdef void _log(self, Py_ssize_t p, int event, int phase, double time, int axis, int sign)
+    cdef void _log_end(self, Py_ssize_t p, Py_ssize_t n, int phase, double time)
+    cdef void _compare_solid(self, Py_ssize_t p)
+    cdef void _compare_crossing(self, Py_ssize_t p)
     cdef void compare(self)
     cdef void _anchor(self, Py_ssize_t p, int k)
     cdef bint _is_contact(self, Py_ssize_t p) noexcept

@@ -2,6 +2,7 @@ from ecs_collide._kernels._bodies import Bodies
 from ecs_collide._kernels._pairs import Pairs
 from ecs_collide._kernels._queue import Queue
 
+APART_AT_LEAST: float
 APART: int
 TOUCHING: int
 SUNK: int

@@ -4,6 +4,7 @@ from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._queue_c cimport Queue
 
+cdef double APART_AT_LEAST
 cdef int APART
 cdef int TOUCHING
 cdef int SUNK

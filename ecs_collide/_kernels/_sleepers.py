@@ -16,14 +16,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import ASLEEP, AWAKE, Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
-    from cython.cimports.ecs_collide._kernels._contacts_c import CROSSING, PASSING, SOLID, Contacts
+    from cython.cimports.ecs_collide._kernels._contacts_c import CROSSING, SOLID, Contacts
     from cython.cimports.ecs_collide._kernels._meetings_c import Meetings
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._placement_c import SUNK, Settler
 else:
     from ecs_collide._kernels._bodies import ASLEEP, AWAKE, Bodies
     from ecs_collide._kernels._candidates import Candidates
-    from ecs_collide._kernels._contacts import CROSSING, PASSING, SOLID, Contacts
+    from ecs_collide._kernels._contacts import CROSSING, SOLID, Contacts
     from ecs_collide._kernels._meetings import Meetings
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._placement import SUNK, Settler
@@ -244,10 +244,7 @@ class Sleepers:
             j = contacts.rows[n, 1 - (m & 1)]
             p = self.pairs.find(i, j)
             if p >= first_new:
-                self.pairs.known[p] = 1
-                self.pairs.memory[p] = n
-                if contacts.rows[n, 2] == PASSING:
-                    self.pairs.left_alone[p] = 2
+                contacts.know(p, n)
                 if self.pairs.crossing[p] and contacts.rows[n, 2] == CROSSING:
                     self.pairs.inside[p] = 1
                     self.pairs.axis[p] = contacts.rows[n, 3]

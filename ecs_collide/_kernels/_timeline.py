@@ -270,8 +270,6 @@ class Timeline:
                     self._record(p, STOPPED_ALREADY)
                     if self.pairs.kind[p] == IMPACT:
                         self._touch(p)
-                    if self.pairs.began[p] < 0.0:
-                        self.pairs.began[p] = self.meetings.now
                 return False
             if self.meetings.sweeper.corner and not self.queue.corner[p]:
                 self.queue.put(p, self.meetings.now, 1)
@@ -289,8 +287,6 @@ class Timeline:
         if b.traits.any_pusher:
             met = not self._end_pushes(p)
         self.event = self._record(p, ANSWERED)
-        if self.pairs.began[p] < 0.0:
-            self.pairs.began[p] = self.meetings.now
         if not met:
             return False
         if self.n_answers >= self.answer_limit and not self.responder.lasting:
@@ -388,6 +384,7 @@ class Timeline:
         p = self.pairs.head_of(i)
         self.bodies.take_out(i)
         while p >= 0:
+            self.contacts.take_out(p, self.meetings.now)
             self.pairs.gone[p] = 1
             self.queue.drop(p)
             p = self.pairs.next_of(p, i)
@@ -503,6 +500,8 @@ class Timeline:
                     log.numbers[n, at + 2 * b.dim] = b.turn[i, k, EARLIER]
                 if b.turned_now(j, now):
                     log.numbers[n, at + 3 * b.dim] = b.turn[j, k, EARLIER]
+        if answer != CROSSED:
+            self.contacts.meet(p, now)
         return n
 
     @cython.cfunc
@@ -598,6 +597,8 @@ class Timeline:
                     at = self.pairs.next_of_second[p] - 1
                 if b.is_turned[j] == DONE:
                     continue
+                if self.pairs.inside[p] and not self.pairs.crossing[p]:
+                    self.contacts.follow(p, self.meetings.now)
                 if self.queue.place[p] > 0 and self.queue.time[p] == self.meetings.now:
                     self.pairs.stale[p] = 1
                     self.pairs.clear[p] = 0

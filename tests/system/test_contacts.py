@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover, position, set_velocity
+from tests.scenes import Ledger, box, mover, position, set_velocity
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -60,15 +60,252 @@ def test_landing_begins_at_the_time_of_the_impact():
     assert [(e.time, e.first, e.second) for e in space.contacts_began] == [(0.25, floor, crate)]
 
 
-def test_an_elastic_bounce_is_a_collision_without_a_contact():
-    box((0, -1), (5, 1))
-    mover((0, 2), (1, 1), (0, -4), ec.Deflect())
+@pytest.mark.parametrize("distance", [18.0, 20.0, 20.5, 20.7, 21.0, 21.5])
+def test_a_bounce_begins_a_contact_and_ends_it_wherever_in_a_step_it_comes(distance):
+    # 1 a step each: from 18 or 20 they meet exactly between two steps, else within one.
+    left = mover((-distance / 2 - 1, 0), (1, 1), (1, 0), ec.Deflect())
+    right = mover((distance / 2 + 1, 0), (1, 1), (-1, 0), ec.Deflect())
+    space = ec.install()
+    began, ended = [], []
+
+    for step in range(15):
+        esper.process(1.0)
+        began += [(step + e.time, e.first, e.second, e.normal) for e in space.contacts_began]
+        ended += [(step + e.time, e.first, e.second, e.normal) for e in space.contacts_ended]
+
+    assert began == ended == [(distance / 2, left, right, (-1, 0))]
+
+
+def test_two_bodies_that_bounce_several_times_in_a_step_begin_as_many_contacts():
+    #
+    #   |wall|  ball ->        <- paddle     the paddle comes nearer and nearer
+    #
+    wall = box((-1, 0), (1, 5))
+    ball = mover((2, 0), (1, 1), (8, 0), ec.Deflect())
+    paddle = mover((9, 0), (1, 5), (-4, 0))
     space = ec.install()
 
     esper.process(1.0)
 
-    assert len(space.collisions) == 1
-    assert len(space.contacts_began) == 0
+    hits = [(hit.other(ball), hit.time) for hit in space.collisions]
+    assert [other for other, _ in hits] == [paddle, wall, paddle, wall]
+    assert [(e.other(ball), e.time) for e in space.contacts_began] == hits
+    assert [(e.other(ball), e.time) for e in space.contacts_ended] == hits
+    assert {e.reason for e in space.contacts_ended} == {ec.EndReason.SEPARATED}
+    assert space.contacts() == []
+
+
+def test_a_contact_goes_on_where_a_body_is_brought_back_at_the_same_instant():
+    # The first hits the wall, turns, hits the second, and is back at the wall: all at once.
+    wall = box((10, 0), (1, 5))
+    first = mover((6, 0), (1, 1), (4, 0), ec.Deflect())
+    second = mover((4, 0), (1, 1), (4, 0), ec.Deflect())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    hits = [(hit.other(first), hit.time) for hit in space.collisions]
+    assert hits == [(wall, 0.5), (second, 0.5), (wall, 0.5)]
+    assert [e.other(first) for e in space.contacts_began] == [wall, second]
+    assert [(e.other(first), e.time) for e in space.contacts_ended] == [(wall, 0.5)]
+    assert [c.other(first) for c in space.contacts()] == [second]  # both go back side by side
+
+
+def test_a_box_that_bounces_off_two_tiles_begins_and_ends_a_contact_with_both():
+    left, right = box((-1, -1), (1, 1)), box((1, -1), (1, 1))
+    crate = mover((0, 3), (1, 1), (0, -4), ec.Deflect())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    answers = [(hit.other(crate), hit.answer) for hit in space.collisions]
+    assert answers == [(left, ec.Answer.ANSWERED), (right, ec.Answer.STOPPED_ALREADY)]
+    for events in (space.contacts_began, space.contacts_ended):
+        assert [(e.other(crate), e.time, e.normal) for e in events] == [
+            (left, 0.5, (0, -1)),
+            (right, 0.5, (0, -1)),
+        ]
+
+
+def test_who_jumps_off_ends_the_contact_at_the_start_of_the_step():
+    floor, crate, space = standing()
+
+    set_velocity(crate, 0, 60)
+    esper.process(1 / 60)
+
+    assert [(e.first, e.second, e.time) for e in space.contacts_ended] == [(floor, crate, 0.0)]
+
+
+def test_who_leaves_the_floor_and_lands_on_it_in_one_step_stands_there_anew():
+    floor, crate, space = standing()
+    box((0, 4), (5, 1))
+    began = space.time
+
+    set_velocity(crate, 0, 8)
+    esper.add_component(crate, ec.Deflect())
+    esper.remove_component(crate, ec.Slide)
+    esper.process(0.375)
+
+    to_floor = [event for event in space.contact_array if event["first"] == floor]
+    assert [(event["event"], event["time"]) for event in to_floor] == [
+        (ec.events.ENDED, 0.0),
+        (ec.events.BEGAN, pytest.approx(2 / 3)),
+        (ec.events.ENDED, pytest.approx(2 / 3)),
+    ]
+    assert space.time > began
+
+
+def test_who_is_thrown_back_on_to_the_floor_stands_there_since_then():
+    floor, crate, space = standing()
+    set_velocity(crate, 0, 8)
+    hammer = mover((0, 5), (1, 1), (0, -8))
+    start = space.time
+
+    esper.process(0.5)
+
+    # It meets the hammer after 1/8 s, goes down with it, and is crushed on the floor.
+    assert [(e.other(crate), e.time) for e in space.contacts_began] == [
+        (hammer, 0.25),
+        (floor, 0.5),
+    ]
+    assert [(e.other(crate), e.time) for e in space.contacts_ended] == [(floor, 0.0)]
+    since = {c.other(crate): c.since for c in space.contacts(crate)}
+    assert since == {hammer: start + 0.125, floor: start + 0.25}
+
+
+def test_a_contact_that_a_response_deletes_in_ends_as_deleted():
+    class Glass:
+        pass
+
+    floor = box((0, -1), (50, 1))
+    glass = mover((0, 3), (1, 1), (0, -4), ec.Deflect(), Glass())
+    space = ec.install()
+    space.respond_with(Glass, lambda impact: esper.delete_entity(glass, immediate=True))
+
+    esper.process(1.0)
+    assert [(e.first, e.second, e.time) for e in space.contacts_began] == [(floor, glass, 0.5)]
+    assert reasons(space) == []
+    esper.process(1.0)
+    assert [(e.first, e.second, e.time) for e in space.contacts_ended] == [(floor, glass, 0.0)]
+    assert reasons(space) == [ec.EndReason.ENTITY_DELETED]
+
+
+def test_a_bounce_before_a_deletion_has_ended_as_separated():
+    class Glass:
+        pass
+
+    floor = box((0, -1), (50, 1))
+    ceiling = box((0, 9), (50, 1), Glass())
+    ball = mover((0, 3), (1, 1), (0, -16), ec.Deflect())
+    space = ec.install()
+    space.respond_with(Glass, lambda impact: esper.delete_entity(ball))
+
+    esper.process(1.0)
+    assert [(e.other(ball), e.time) for e in space.contacts_began] == [
+        (floor, 0.125),
+        (ceiling, 0.5),
+    ]
+    assert [(e.other(ball), e.time) for e in space.contacts_ended] == [(floor, 0.125)]
+    assert reasons(space) == [ec.EndReason.SEPARATED]
+    esper.process(1.0)
+    assert [e.other(ball) for e in space.contacts_ended] == [ceiling]
+    assert reasons(space) == [ec.EndReason.ENTITY_DELETED]
+
+
+def test_a_bounce_off_a_one_way_platform_is_a_contact_and_passing_it_is_none():
+    box((0, 0), (5, 1), ec.OneWay((0, 1)))
+    mover((0, 4), (1, 1), (0, -4), ec.Deflect())
+    mover((3, -4), (1, 1), (0, 8), ec.Deflect())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [e.time for e in space.contacts_began] == [e.time for e in space.contacts_ended] == [0.5]
+    assert [hit.time for hit in space.collisions] == [0.5]
+
+
+def test_overlapping_bodies_that_part_end_their_contact_when_they_are_apart():
+    box((0, 0), (2, 2))
+    mover((3, 0), (2, 2), (-1, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+    (hit,) = space.collisions
+    assert (hit.kind, hit.time) == (ec.SweepKind.OVERLAP, 0.0)
+    assert [(e.time, e.kind) for e in space.contacts_began] == [(0.0, ec.ContactKind.SOLID)]
+
+    set_velocity(hit.second, 4, 0)
+    esper.process(1.0)
+
+    assert [(e.time, e.kind) for e in space.contacts_ended] == [(0.25, ec.ContactKind.SOLID)]
+
+
+def test_a_crushed_pair_is_in_contact_until_it_is_apart():
+    box((0, 9), (20, 1))
+    lift = mover((0, 0), (5, 1), (0, 8))
+    crate = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    ledger = Ledger(space)
+    esper.process(1.0)
+    ledger.record()
+    assert {hit.answer for hit in space.collisions} >= {ec.Answer.CRUSHED}
+    assert len(space.contacts(crate)) == 2
+
+    set_velocity(lift, 0, 0)
+    set_velocity(crate, -32, 0)
+    esper.process(1.0)
+    ledger.record()
+
+    assert [e.time for e in space.contacts_ended] == [6 / 32, 21 / 32]
+    assert space.contacts(crate) == []
+
+
+def test_a_bounce_across_the_edge_of_a_world_that_wraps():
+    wall = box((1, 8), (1, 8))
+    ball = mover((12, 8), (1, 1), (4, 0), ec.Deflect())
+    space = ec.install(ec.Space(wrap=(16.0, None)))
+
+    esper.process(1.0)
+
+    for events in (space.contacts_began, space.contacts_ended):
+        assert [(e.first, e.second, e.time) for e in events] == [(wall, ball, 0.75)]
+
+
+def test_an_impact_that_nobody_answers_begins_a_contact_too():
+    box((5, 0), (1, 5))
+    mover((0, 0), (1, 1), (8, 0), ec.Slide())
+    space = ec.install()
+    esper.remove_processor(ec.ResponseSystem)
+
+    esper.process(1.0)
+
+    assert [e.time for e in space.contacts_began] == [0.375]
+    assert [e.time for e in space.contacts_ended] == [0.875]
+
+
+def test_bounces_are_the_same_after_a_snapshot():
+    def play(space, n_steps):
+        events = []
+        for _ in range(n_steps):
+            esper.process(1 / 60)
+            events.append(space.contact_array.tobytes())
+        return events
+
+    rng = random.Random(3)
+    for side in (-21, 21):
+        box((side, 0), (1, 20))
+        box((0, side), (20, 1))
+    for n in range(60):
+        response = (ec.Deflect, ec.Slide, ec.Stop)[n % 3]()
+        centre = (rng.uniform(-18, 18), rng.uniform(-18, 18))
+        mover(centre, (1, 1), (rng.uniform(-90, 90), rng.uniform(-90, 90)), response)
+    space = ec.install()
+    play(space, 30)
+    data = space.snapshot()
+    expected = play(space, 30)
+
+    assert sum(map(len, expected)) > 0
+    space.restore(data)
+    assert play(space, 30) == expected
 
 
 def test_separated():
@@ -88,10 +325,10 @@ def test_sliding_off_the_edge_ends_the_contact():
     ends = []
     for _ in range(3):
         esper.process(0.25)
-        ends.append([(e.first, e.second) for e in space.contacts_ended])
+        ends.append([(e.first, e.second, e.time) for e in space.contacts_ended])
 
     # The crate's left side passes the edge after 6 units.
-    assert ends == [[], [], [(floor, crate)]]
+    assert ends == [[], [], [(floor, crate, pytest.approx(2 / 3))]]
 
 
 @pytest.mark.parametrize("immediate", [True, False])

@@ -106,7 +106,7 @@ def test_a_mass_beyond_all_bounds_gave_no_number():
 def test_a_crossing_that_began_in_the_step_of_a_deletion_never_ended():
     mover = body(0, 0, ec.Velocity(10, 0), ec.Slide(), Tagged())
     sensor = body(3, 0, ec.Sensor(), half=(1.5, 1))
-    body(4, 0)
+    wall = body(4, 0)
     space = ec.install()
     space.respond_with(Tagged, lambda impact: esper.delete_entity(mover))
     began, ended = [], []
@@ -115,9 +115,11 @@ def test_a_crossing_that_began_in_the_step_of_a_deletion_never_ended():
         began += space.contacts_began
         ended += space.contacts_ended
 
-    assert [(e.first, e.second) for e in began if e.first == mover] == [(mover, sensor)]
+    entered = [(e.first, e.second) for e in began if e.first == mover]
+    assert entered == [(mover, sensor), (mover, wall)]
     assert [(e.first, e.second, e.reason) for e in ended] == [
-        (mover, sensor, ec.EndReason.ENTITY_DELETED)
+        (mover, sensor, ec.EndReason.ENTITY_DELETED),
+        (mover, wall, ec.EndReason.ENTITY_DELETED),
     ]
 
 
