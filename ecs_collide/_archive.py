@@ -380,6 +380,7 @@ def _check_contacts(state: State) -> None:
     _require(_are_in(state.rides["entity"], state.bodies), "the bodies that are carried")
     _require((state.rides["entity"][1:] > state.rides["entity"][:-1]).all(), "its riders")
     _require((abs(state.rides["drift"]) <= 2.0 * LARGEST * len(state.bodies)).all(), "its riders")
+    _require((abs(state.rides["taken_off"]) <= 2.0 * LARGEST).all(), "its riders")
     codes = state.pending["codes"]
     mosts = (1, 2, dim - 1, 1, 1, len(END_REASONS) - 1)
     for n, (least, most) in enumerate(zip((0, 0, 0, -1, 0, -1), mosts, strict=True)):

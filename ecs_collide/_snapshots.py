@@ -256,9 +256,13 @@ class SnapshotStepper(Stepper):
     def _kept_rides(self) -> NDArray[np.void]:
         ride = self._timeline.carrying.now
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
+        # A step that failed knows of some that they were moved, and lose their carrier by that.
+        lost = np.isin(rows, self._timeline.contacts.forgotten)
+        rows = rows[(np.asarray(ride.carrier)[rows] != 0) & ~lost]
         rides = none_of(RIDE, len(rows))
         rides["entity"] = self._roster.columns.ids[rows]
         rides["drift"][:, : self.dim] = np.asarray(ride.drift)[rows]
+        rides["taken_off"][:, : self.dim] = np.asarray(ride.taken_off)[rows]
         return rides[np.argsort(rides["entity"])]
 
     def _contact_order(self) -> NDArray[np.int64]:
@@ -366,6 +370,7 @@ class SnapshotStepper(Stepper):
         timeline.carrying.recover(
             roster.rows_of(state.rides["entity"]).data,
             np.array(state.rides["drift"][:, : self.dim], np.float64).data,
+            np.array(state.rides["taken_off"][:, : self.dim], np.float64).data,
         )
         if self._ring is not None:
             timeline.contacts.recover_images(state.images.data)

@@ -41,7 +41,7 @@ CONTACT = np.dtype(
      ("since", "<f8")]
 )  # fmt: skip
 FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
-RIDE = np.dtype([("entity", "<i8"), ("drift", "<f8", (3,))])
+RIDE = np.dtype([("entity", "<i8"), ("drift", "<f8", (3,)), ("taken_off", "<f8", (3,))])
 PENDING = np.dtype([("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))])
 
 

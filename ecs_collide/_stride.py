@@ -148,7 +148,10 @@ class Stride:
                 best = key if best is None else min(best, key)
         if best is not None:
             return best[2]
-        carried = self.space.carried(self.entity) if grounds else ()
+        if self.entity not in self.space:  # made since the last step
+            return None
+        # Of a carrier that is gone as well: the next step adds its velocity for the last time.
+        carried = self.space.carried(self.entity)
         return carried if any(carried) else None
 
     def _velocity_on(self, ground: int) -> Vector | None:
@@ -187,9 +190,9 @@ class Stride:
         c, up = self.character, self.up
         if c.drop and self.touches and self.space.drop_through(self.entity):
             c._since_press = math.inf
-            # They are contacts until the step begins.
+            # They are contacts until the step begins, which adds what they carried it with.
             if all(esper.has_component(ground, ec.OneWay) for ground in self._grounds()):
-                self.touches = self.rides = False
+                self.touches = False
                 c.on_ground, c._gone, self.was_on = False, True, False
         self.walk()
         self.keeps = not self.touches and self.was_on and self.own[up] * self.sign <= 0.0

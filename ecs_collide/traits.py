@@ -207,8 +207,10 @@ class Carry(_Trait):
     A body that yields and lies against the carrying face moves with the
     carrier, on all axes: beside its own `Velocity`, which says how it moves on
     it.  What stands on the body is carried along too.  A lift may turn round, a rider may
-    walk on it.  Who comes to stand on a carrier is taken along at once;
-    who leaves it goes on as fast as it went.
+    walk on it.  A body that lands on a carrier is carried from that instant, within the step
+    too.  A rider that leaves it goes on as fast as it went, and so does one whose carrier is
+    deleted, teleported or stops carrying: the step that notices this adds the velocity of the
+    carrier to the rider's `Velocity`.
 
     Parameters
     ----------

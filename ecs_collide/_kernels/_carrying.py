@@ -1,11 +1,19 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Lifts and conveyor belts: what stands on them goes along.
+"""Moving platforms: lifts and conveyor belts carry what stands on them.
 
-A body that lies against the carrying face of another *rides* on it, and what
+A body that lies against the carrying face of another is its *rider*, and what
 stands on a rider, on the same side, rides with it.  Within a step a rider has
-the velocity of what carries it beside its own; between steps its `Velocity`
-says its own alone.  So nothing of all this is to be remembered: who rides is
-seen from the contacts.
+the velocity of its carrier beside its own; between steps its `Velocity` holds
+its own alone:
+
+    start of a step          v = own + carrier         who rides: from the contacts
+    landing within it        v = own + carrier         from that instant
+    end of the step          own = v - carrier         who rides: from the contacts
+    before the next step     own = own + taken_off     if it has lost its carrier
+
+Invariant between steps: a rider's velocity in the world, as the last step left
+it, is its `Velocity` plus `Ride.taken_off`.  A rider whose carrier is deleted,
+teleported or no longer carries gets that back.
 """
 
 try:
@@ -16,13 +24,17 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
     from cython.cimports.ecs_collide._kernels._contacts_c import SOLID, Contacts
+    from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
+    from cython.cimports.ecs_collide._kernels._responses_c import Responder
     from cython.cimports.ecs_collide._kernels._traits_c import Traits
 else:
     from ecs_collide._kernels._bodies import Bodies
     from ecs_collide._kernels._contacts import SOLID, Contacts
+    from ecs_collide._kernels._pairs import Pairs
+    from ecs_collide._kernels._responses import Responder
     from ecs_collide._kernels._traits import Traits
 
-from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, zeros
+from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
 
 @cython.cclass
@@ -35,15 +47,26 @@ class Ride:
     riders : int64 (n or more,): rows
     carrier : int64 (n_rows,): the row of what a body rides on, counting from 1; 0 for none
     side : int8 (n_rows,): the code of the carrying face
-    drift : float64 (n_rows, dim): how fast it is carried
+    drift : float64 (n_rows, dim): the velocity of the carrier, in units per second
+    taken_off : float64 (n_rows, dim): what a rider's velocity in the world at the end of the
+        last step has beyond its own: the drift, and less where something held it back
     """
 
-    def __init__(self, n_rows: cython.Py_ssize_t, dim: cython.int):
+    def __init__(self, dim: cython.int):
         self.n = 0
-        self.riders = zeros(LONG, n_rows)
-        self.carrier = zeros(LONG, n_rows)
-        self.side = zeros(BYTE, n_rows)
-        self.drift = zeros(DOUBLE, n_rows, dim)
+        self.riders = zeros(LONG, 1)
+        self.carrier = zeros(LONG, 1)
+        self.side = zeros(BYTE, 1)
+        self.drift = zeros(DOUBLE, 1, dim)
+        self.taken_off = zeros(DOUBLE, 1, dim)
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        self.riders = grown(self.riders, n_rows)
+        self.carrier = grown(self.carrier, n_rows)
+        self.side = grown(self.side, n_rows)
+        self.drift = grown(self.drift, n_rows)
+        self.taken_off = grown(self.taken_off, n_rows)
 
 
 @cython.final
@@ -56,7 +79,7 @@ class Carrying:
     now : Ride
         Between steps: as of the end of the last one.
     rode : Ride
-        Within a step: as of its start.
+        Within a step: as of its start, and who has landed since.
     sweeps : bool
         Whether it is the game that moves the bodies: what they are to do along
         a face is what it says then.
@@ -64,21 +87,25 @@ class Carrying:
         Within a step: the velocities of riders without what carries them.
     """
 
-    def __init__(self, bodies: Bodies, contacts: Contacts):
+    def __init__(self, bodies: Bodies, contacts: Contacts, responder: Responder):
         self.bodies = bodies
         self.contacts = contacts
+        self.responder = responder
         self.sweeps = False
-        self.n_rows = 0
-        self._make_room(1)
+        self.n_rows = 1
+        self.now = Ride(bodies.dim)
+        self.before = Ride(bodies.dim)
+        self.rode = Ride(bodies.dim)
+        self.own = zeros(DOUBLE, 1, bodies.dim)
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
-        """Have a place for so many bodies, none of which rides."""
-        if n_rows != self.n_rows:
+        """Have a place for so many bodies."""
+        if n_rows > self.n_rows:
+            self.now.set_rows(n_rows)
+            self.before.set_rows(n_rows)
+            self.rode.set_rows(n_rows)
+            self.own = grown(self.own, n_rows)
             self.n_rows = n_rows
-            self.now = Ride(n_rows, self.bodies.dim)
-            self.before = Ride(n_rows, self.bodies.dim)
-            self.rode = Ride(n_rows, self.bodies.dim)
-            self.own = zeros(DOUBLE, n_rows, self.bodies.dim)
 
     def look(self, at_rest: cython.bint):
         """Find who rides on whom by the contacts that there are.
@@ -188,12 +215,18 @@ class Carrying:
             + self.bodies.traits.speed_of_surface(j, side, k)
         )
 
-    def recover(self, rows: cython.longlong[::1], drift: cython.double[:, ::1]):
-        """Take bodies, by their rows, for riders until the next step looks: so fast."""
+    def recover(
+        self,
+        rows: cython.longlong[::1],
+        drift: cython.double[:, ::1],
+        taken_off: cython.double[:, ::1],
+    ):
+        """Take bodies, by their rows, for riders until the next step looks; see `Ride`."""
         n: cython.Py_ssize_t
         k: cython.int
 
         self._clear(self.now)
+        self.contacts.forgotten.clear()
         if rows.shape[0] == 0:
             return
         self._make_room(self.bodies.ids.shape[0])
@@ -203,20 +236,23 @@ class Carrying:
             self.now.carrier[rows[n]] = rows[n] + 1  # any: nobody asks
             for k in range(self.bodies.dim):
                 self.now.drift[rows[n], k] = drift[n, k]
+                self.now.taken_off[rows[n], k] = taken_off[n, k]
         self.now.n = rows.shape[0]
 
     def begin(self) -> list:
         """Take the riders along: at the start of a step, when velocities are read.
 
-        Returns the rows of those who sleep and are carried somewhere.
+        Returns the rows of those who sleep and are carried somewhere, or were.
         """
-        woken: list = []
+        woken: list
         velocity: cython.double[:, ::1] = self.bodies.velocity
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
 
+        self.rode, self.now = self.now, self.rode
         self.look(True)
+        woken = self._let_go()
         self.rode, self.now = self.now, self.rode
         for n in range(self.rode.n):
             i = self.rode.riders[n]
@@ -227,6 +263,132 @@ class Carrying:
                 velocity[i, k] = velocity[i, k] + self.rode.drift[i, k]
         return woken
 
+    @cython.cfunc
+    def _let_go(self) -> list:
+        """Give those who have lost their carrier since the last step the velocity that they had.
+
+        Not those who were moved, or left out, themselves.  Returns the rows of those who sleep.
+        """
+        b: Bodies = self.bodies
+        last: Ride = self.rode
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        woken: list = []
+
+        for row in self.contacts.forgotten:
+            i = row
+            if i < self.n_rows:
+                last.carrier[i] = 0
+        self.contacts.forgotten.clear()
+        if self.sweeps:  # the game moves the bodies: they keep no velocity from step to step
+            return woken
+        for n in range(last.n):
+            i = last.riders[n]
+            if last.carrier[i] == 0 or self.now.carrier[i] != 0:
+                continue
+            if not (b.moves[i] or b.asleep[i]):
+                continue
+            for k in range(b.dim):
+                if last.taken_off[i, k] != 0.0:
+                    b.velocity[i, k] = b.velocity[i, k] + last.taken_off[i, k]
+                    if b.asleep[i]:
+                        woken.append(i)
+        return woken
+
+    # -- within a step --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def land(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let a solid pair that has just been answered ride, if one landed on the other's face."""
+        pairs: Pairs = self.contacts.pairs
+        side: cython.int = (pairs.axis[p] + 1) * pairs.sign[p]  # from second to first
+
+        self._land_on(pairs.first[p], pairs.second[p], side)
+        self._land_on(pairs.second[p], pairs.first[p], -side)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
+        """Let body i ride on a side of j from this instant, if that carries.
+
+        Not if i rides on a third body.  If it rides on j already, and j has come to ride, i goes
+        along with that too.
+        """
+        b: Bodies = self.bodies
+        rode: Ride = self.rode
+        carries: cython.bint = b.traits.carries[j] == side
+        rides: cython.bint = rode.carrier[j] != 0 and rode.side[j] == side
+        k: cython.int
+        sign: cython.int = 1 if side > 0 else -1
+        normal: cython.int = abs(side) - 1
+        drift: cython.double
+        riding: cython.bint
+
+        if not b.yields[i] or not (carries or rides):
+            return
+        riding = self._is_riding(i)
+        if riding and (
+            rode.carrier[i] != j + 1 or rode.side[i] != side or self._is_as_before(i, j, side)
+        ):
+            return
+        if (
+            sign * (b.motion_of(i, normal) - b.motion_of(j, normal))
+            - (b.resize_of(i, normal) + b.resize_of(j, normal))
+            > 0.0
+        ):
+            return  # it bounces
+        if rode.carrier[i] == 0:
+            rode.riders[rode.n] = i
+            rode.n += 1
+        rode.carrier[i] = j + 1
+        rode.side[i] = side
+        for k in range(b.dim):
+            drift = self._drift_on(j, side, k)
+            if not riding or b.velocity[i, k] != self.own[i, k] + rode.drift[i, k]:
+                self.own[i, k] = self._own_of(i, k, drift, normal)
+            rode.drift[i, k] = drift
+            if k != normal:
+                self.responder.change(i, k, self.own[i, k] + drift)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _drift_on(self, j: cython.Py_ssize_t, side: cython.int, k: cython.int) -> cython.double:
+        """Return how fast a side of a body carries now, on an axis."""
+        if self.bodies.traits.carries[j] != side:
+            return self.rode.drift[j, k]
+        return self.bodies.velocity[j, k] + self.bodies.traits.speed_of_surface(j, side, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_as_before(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
+    ) -> cython.bint:
+        """Return whether a rider of j is carried as fast along its face as j carries now."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            if k != abs(side) - 1 and self.rode.drift[i, k] != self._drift_on(j, side, k):
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_riding(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body rides on something that it has not left within the step."""
+        pairs: Pairs = self.contacts.pairs
+        p: cython.Py_ssize_t
+
+        if self.rode.carrier[i] == 0:
+            return False
+        p = pairs.find(i, self.rode.carrier[i] - 1)
+        return (
+            p >= 0 and pairs.inside[p] and self.contacts.parts[pairs.memory[p]] > self.responder.now
+        )
+
+    # -- at its end --
+
     def end(self):
         """Give riders their own velocities back: at the end of a step, when contacts are known."""
         velocity: cython.double[:, ::1] = self.bodies.velocity
@@ -234,25 +396,36 @@ class Carrying:
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
+        own: cython.double
+        drift: cython.double
+        taken_off: cython.double
 
-        if not self.bodies.traits.any_carrier:
-            return
         self.look(False)
         for n in range(self.now.n):
             i = self.now.riders[n]
             for k in range(self.bodies.dim):
+                drift = self.now.drift[i, k]
+                taken_off = drift
                 if (
                     rode.carrier[i] != 0
                     and velocity[i, k] == self.own[i, k] + rode.drift[i, k]
-                    and rode.drift[i, k] == self.now.drift[i, k]
+                    and rode.drift[i, k] == drift
                 ):
-                    velocity[i, k] = self.own[i, k]
+                    own = self.own[i, k]
                 else:
-                    velocity[i, k] = self._gripped(i, k)
+                    own = self._own_of(i, k, drift, abs(self.now.side[i]) - 1)
+                    if own == velocity[i, k]:
+                        taken_off = 0.0
+                    elif own != velocity[i, k] - drift:
+                        taken_off = velocity[i, k] - own
+                velocity[i, k] = own
+                self.now.taken_off[i, k] = taken_off
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _gripped(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+    def _own_of(
+        self, i: cython.Py_ssize_t, k: cython.int, drift: cython.double, normal: cython.int
+    ) -> cython.double:
         """Return the own velocity of a body that has come to ride, or rides on otherwise than before.
 
         Along the normal it is what it is as the carrier sees it.  Along the
@@ -260,9 +433,9 @@ class Carrying:
         as the carrier sees it and as the world does, and it gains no speed.
         """
         v: cython.double = self.bodies.velocity[i, k]
-        own: cython.double = v - self.now.drift[i, k] + 0.0
+        own: cython.double = v - drift + 0.0
 
-        if abs(self.now.side[i]) == k + 1:
+        if k == normal:
             return own
         if self.sweeps:
             return v

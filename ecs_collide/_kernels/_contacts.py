@@ -97,6 +97,8 @@ class Contacts:
         Rows of the bodies that lay against others at the step's start, where both yield.
     left : list of int
         Rows of bodies that sleep and have lost a contact, until somebody clears it.
+    forgotten : list of int
+        Rows of bodies all of whose contacts were ended before a step, until somebody clears it.
     images : int64 (n or more,)
         In a world that wraps, by which image of the second body they touch; see `_around`.
     n_open : int
@@ -124,6 +126,7 @@ class Contacts:
         self.settler = settler
         self.log = log
         self.left = []
+        self.forgotten = []
         self.n = self.n_pressed = 0
         self.pressed = zeros(LONG, 1)
         self.is_pressed = zeros(BYTE, 1)
@@ -604,6 +607,7 @@ class Contacts:
         partner: cython.Py_ssize_t
         kept: cython.Py_ssize_t = 0
 
+        self.forgotten.append(row)
         for n in range(self.n):
             if self.rows[n, 0] == row or self.rows[n, 1] == row:
                 self._tell_end(n, AT_START, 0.0, reason)

@@ -11,6 +11,7 @@ SEPARATED: int
 
 class Contacts:
     left: list[int]
+    forgotten: list[int]
     n: int
     rows: memoryview
     since: memoryview

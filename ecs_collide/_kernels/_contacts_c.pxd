@@ -28,6 +28,7 @@ cdef class Contacts:
     cdef long long[::1] pressed
     cdef signed char[::1] is_pressed
     cpdef find_pressed(self)
+    cdef readonly list forgotten
     cdef public Py_ssize_t n
     cdef public long long[:, ::1] rows
     cdef long long[:, ::1] next_rows

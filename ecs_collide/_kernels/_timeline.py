@@ -99,7 +99,7 @@ class Timeline:
         self.log = Log(dim)
         self.candidates = Candidates(self.bodies, self.pairs, self.queue)
         self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
-        self.carrying = Carrying(self.bodies, self.contacts)
+        self.carrying = Carrying(self.bodies, self.contacts, self.responder)
         self.pushing = Pushing(self.bodies, self.candidates)
         self.meetings = Meetings(self.bodies, self.pairs, self.queue, self.responder.clusters)
         self.sleepers = Sleepers(
@@ -270,6 +270,8 @@ class Timeline:
                     self._record(p, STOPPED_ALREADY)
                     if self.pairs.kind[p] == IMPACT:
                         self._touch(p)
+                    if b.traits.any_carrier:
+                        self.carrying.land(p)
                 return False
             if self.meetings.sweeper.corner and not self.queue.corner[p]:
                 self.queue.put(p, self.meetings.now, 1)
@@ -546,6 +548,8 @@ class Timeline:
             normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
             self._crush(p, self.responder.solid_first, self.responder.solid_second)
+        elif b.traits.any_carrier:
+            self.carrying.land(p)
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -431,6 +431,45 @@ def test_it_keeps_to_a_lift_that_does_not_carry(speed: float) -> None:
 
 
 @pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("how", ["deleted", "deleted at once", "teleported", "without Carry"])
+def test_it_keeps_the_speed_of_a_lift_that_is_gone_and_gets_it_once(how: str) -> None:
+    play = Play(air_control=0.0)
+    lift = play.box((-64, -8), (64, 0), ec.Velocity(32, 16), ec.Carry())
+    play.enter(0, 0)
+    play.step(4)
+    x, y = play.place.xy
+    if how == "teleported":
+        esper.component_for_entity(lift, ec.Position).y -= 500.0
+    elif how == "without Carry":
+        esper.remove_component(lift, ec.Carry)
+        esper.component_for_entity(lift, ec.Velocity).y = -500.0
+    else:
+        esper.delete_entity(lift, immediate=how == "deleted at once")
+    for n in range(1, 9):
+        esper.process(DT)
+        assert play.place.x == x + n * 32 * DT
+    assert play.velocity.x == 32
+    # It rises on with the lift's speed and falls: from that step on, or once it has noticed.
+    heights = [y + 16 * 8 * DT - play.hero.gravity * (n * DT) ** 2 / 2 for n in (8, 7)]
+    assert heights[0] - 1e-9 <= play.place.y <= heights[1] + 1e-9
+
+
+@pytest.mark.usefixtures("world")
+def test_it_keeps_the_speed_of_the_lift_through_which_it_drops() -> None:
+    play = Play(air_control=0.0)
+    play.box((-64, -8), (64, 0), ec.Velocity(32, 0), ec.Carry(), ec.OneWay((0, 1)))
+    play.enter(0, 0)
+    play.step(4)
+    x = play.place.x
+    play.hero.drop = True
+    for n in range(1, 9):
+        esper.process(DT)
+        assert play.place.x == x + n * 32 * DT
+    assert play.velocity.x == 32
+    assert not play.hero.on_ground
+
+
+@pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("on_crate", [False, True])
 def test_a_jump_off_a_lift_keeps_its_speed(on_crate: bool) -> None:
     play = Play(jump_height=96.0, time_to_top=0.375)
