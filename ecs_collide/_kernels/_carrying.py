@@ -242,9 +242,9 @@ class Carrying:
     def begin(self) -> list:
         """Take the riders along: at the start of a step, when velocities are read.
 
-        Returns the rows of those who sleep and are carried somewhere, or were.
+        Returns the rows of those who sleep and are carried somewhere.
         """
-        woken: list
+        woken: list = []
         velocity: cython.double[:, ::1] = self.bodies.velocity
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -252,7 +252,7 @@ class Carrying:
 
         self.rode, self.now = self.now, self.rode
         self.look(True)
-        woken = self._let_go()
+        self._let_go()
         self.rode, self.now = self.now, self.rode
         for n in range(self.rode.n):
             i = self.rode.riders[n]
@@ -264,17 +264,16 @@ class Carrying:
         return woken
 
     @cython.cfunc
-    def _let_go(self) -> list:
+    def _let_go(self) -> cython.void:
         """Give those who have lost their carrier since the last step the velocity that they had.
 
-        Not those who were moved, or left out, themselves.  Returns the rows of those who sleep.
+        Not those who were moved, or left out, themselves.
         """
         b: Bodies = self.bodies
         last: Ride = self.rode
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
-        woken: list = []
 
         for row in self.contacts.forgotten:
             i = row
@@ -282,19 +281,13 @@ class Carrying:
                 last.carrier[i] = 0
         self.contacts.forgotten.clear()
         if self.sweeps:  # the game moves the bodies: they keep no velocity from step to step
-            return woken
+            return
         for n in range(last.n):
             i = last.riders[n]
-            if last.carrier[i] == 0 or self.now.carrier[i] != 0:
-                continue
-            if not (b.moves[i] or b.asleep[i]):
-                continue
-            for k in range(b.dim):
-                if last.taken_off[i, k] != 0.0:
+            # From a body that sleeps nothing was taken off: it rests, and its own velocity is 0.
+            if last.carrier[i] != 0 and self.now.carrier[i] == 0 and b.moves[i]:
+                for k in range(b.dim):
                     b.velocity[i, k] = b.velocity[i, k] + last.taken_off[i, k]
-                    if b.asleep[i]:
-                        woken.append(i)
-        return woken
 
     # -- within a step --
 

@@ -28,7 +28,7 @@ cdef class Carrying:
     cdef bint _pass(self, bint at_rest)
     cdef void _offer(self, Py_ssize_t i, Py_ssize_t j, int side, bint at_rest) noexcept
     cdef double _speed_of(self, Py_ssize_t j, int side, int k, bint carries, bint adds) noexcept
-    cdef list _let_go(self)
+    cdef void _let_go(self)
     cdef void land(self, Py_ssize_t p) noexcept
     cdef void _land_on(self, Py_ssize_t i, Py_ssize_t j, int side) noexcept
     cdef double _drift_on(self, Py_ssize_t j, int side, int k) noexcept

@@ -462,6 +462,34 @@ def test_who_loses_one_of_two_lifts_rides_on_the_other():
     assert space.is_on(rider).other(rider) == fast
 
 
+def test_who_loses_its_velocity_with_its_lift_stays_where_it_is():
+    lift = mover((0, 0), (50, 1), (10, 20), ec.Carry())
+    rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    ec.install()
+    esper.process(0.125)
+    place = position(rider)
+    esper.delete_entity(lift)
+    esper.remove_component(rider, ec.Velocity)
+    esper.process(0.125)
+
+    assert position(rider) == place
+
+
+def test_who_walks_against_a_belt_that_is_gone_stays_where_it_was():
+    belt = box((0, 0), (50, 1), ec.Carry(surface=(60, 0)))
+    walker = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    ec.install()
+    esper.process(0.0)
+    set_velocity(walker, -60, 0)
+    for _ in range(40):  # so long that it might sleep
+        esper.process(1 / 60)
+    assert (position(walker), velocity(walker)) == ((0, 2), (-60, 0))
+    esper.delete_entity(belt)
+    esper.process(1 / 60)
+
+    assert (position(walker), velocity(walker)) == ((0, 2), (0, 0))
+
+
 def test_a_new_body_does_not_inherit_the_speed_of_a_rider_that_is_gone():
     lift = mover((0, 0), (50, 1), (30, 20), ec.Carry())
     rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
