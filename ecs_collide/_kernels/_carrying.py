@@ -377,7 +377,9 @@ class Carrying:
             return False
         p = pairs.find(i, self.rode.carrier[i] - 1)
         return (
-            p >= 0 and pairs.inside[p] and self.contacts.parts[pairs.memory[p]] > self.responder.now
+            p >= 0
+            and pairs.inside[p]
+            and self.contacts.parts[pairs.memory[p]] > self.responder.clusters.now
         )
 
     # -- at its end --

@@ -1,0 +1,134 @@
+"""Scenes in which many bodies press on each other, described without an engine.
+
+Each scene is boxes, walls, and a function that says which velocity each box
+wants, so that a test, a benchmark or another engine can build it.  Boxes are 12
+units wide and walk at 60 units a second, as enemies in a top-down game do.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import esper
+
+import ecs_collide as ec
+
+DT = 1 / 60  # seconds
+SPEED = 60.0  # units a second
+HALF = 6.0  # units
+GRAVITY = 900.0  # units a second, each second
+
+Point = tuple[float, float]
+Steer = Callable[[float, int, Point], Point]
+
+
+@dataclass
+class Pressing:
+    """A scene.
+
+    Attributes
+    ----------
+    boxes : list of (x, y)
+        The centres of boxes of half size `HALF`.
+    steer : function or None
+        From the time in seconds, the number of a box and its centre to the
+        velocity that it wants; with None the boxes fall.
+    walls : list of (x, y, half width, half height)
+    """
+
+    boxes: list[Point]
+    steer: Steer | None
+    walls: list[tuple[float, float, float, float]] = field(default_factory=list)
+
+
+def towards(target: Point, place: Point) -> Point:
+    """Return the velocity of a box that walks from its place to a target."""
+    way = (target[0] - place[0], target[1] - place[1])
+    far = math.hypot(*way)
+    return (way[0] / far * SPEED, way[1] / far * SPEED) if far > 1e-9 else (0.0, 0.0)
+
+
+def _spread(n: int, pitch: float, wobble: float, up: float = 0.0) -> list[Point]:
+    rng = random.Random(1)
+    side = math.ceil(math.sqrt(n))
+    return [
+        (
+            (i % side - (side - 1) / 2) * pitch + rng.uniform(-wobble, wobble),
+            (i // side) * pitch + up + rng.uniform(-wobble, wobble),
+        )
+        for i in range(n)
+    ]
+
+
+def swarm(n: int) -> Pressing:
+    """All walk to one point."""
+    middle = (0.0, math.ceil(math.sqrt(n)) * 9.0)
+    return Pressing(_spread(n, 19.0, 3.0), lambda _, __, place: towards(middle, place))
+
+
+def chase(n: int) -> Pressing:
+    """All walk to a point that goes round in a circle."""
+
+    def steer(t: float, _: int, place: Point) -> Point:
+        return towards((80 * math.cos(t), 80 * math.sin(t)), place)
+
+    return Pressing(_spread(n, 19.0, 3.0), steer)
+
+
+def rows(n: int) -> Pressing:
+    """Two rows press against each other."""
+    left = n // 2
+    boxes = [(2 * HALF * (k - left), 0.0) for k in range(n)]
+    return Pressing(boxes, lambda _, i, __: (SPEED if i < left else -SPEED, 0.0))
+
+
+def jam(n: int) -> Pressing:
+    """All walk down a corridor that narrows to a third."""
+    width = math.ceil(math.sqrt(n)) * 7.0 + 10.0
+    walls = [(-width - 20, 400.0, 20.0, 1000.0), (width + 20, 400.0, 20.0, 1000.0)]
+    for k in range(12):
+        ledge = width * (k + 1) / 18
+        for side in (-1, 1):
+            walls.append((side * (width - ledge), -12.0 * k - HALF, ledge, HALF))
+    return Pressing(_spread(n, 14.0, 0.9, up=20.0), lambda _, __, ___: (0.0, -SPEED), walls)
+
+
+def heap(n: int) -> Pressing:
+    """Crates fall into a pit."""
+    width = math.ceil(math.sqrt(n)) * 7.0 + 4.0
+    walls = [
+        (-width - 20, 400.0, 20.0, 2000.0),
+        (width + 20, 400.0, 20.0, 2000.0),
+        (0.0, -20.0, width + 40, 20.0),
+    ]
+    return Pressing(_spread(n, 14.0, 0.9, up=10.0), None, walls)
+
+
+SCENES = {"swarm": swarm, "chase": chase, "rows": rows, "jam": jam, "heap": heap}
+
+
+class Crowd:
+    """A scene in the current esper world."""
+
+    def __init__(self, scene: Pressing, response: Callable[[], object] = ec.Slide) -> None:
+        self.scene = scene
+        self.time = 0.0
+        self.places = [ec.Position(x, y) for x, y in scene.boxes]
+        self.velocities = [ec.Velocity(0, 0) for _ in scene.boxes]
+        for place, velocity in zip(self.places, self.velocities, strict=True):
+            esper.create_entity(place, velocity, ec.Extents(HALF, HALF), response())
+        for x, y, width, height in scene.walls:
+            esper.create_entity(ec.Position(x, y), ec.Extents(width, height))
+
+    def walk(self) -> None:
+        """Set the velocities of the next step, and take it."""
+        for i, (place, velocity) in enumerate(zip(self.places, self.velocities, strict=True)):
+            if self.scene.steer is None:
+                velocity.y -= GRAVITY * DT
+            else:
+                velocity.set(*self.scene.steer(self.time, i, (place.x, place.y)))
+        self.time += DT
+        esper.process(DT)

@@ -1,0 +1,94 @@
+"""Many bodies that press on each other: the work of a step stays near the number of its pairs."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from tests.pressing import HALF, SCENES, Crowd, rows, swarm
+from tests.scenes import SLOP, pairs_inside
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+SWEEPS_FOR_A_PAIR = 10  # in a step, on average over many steps
+
+
+def count(crowd, space, n_steps):
+    """Take steps; return how many pairs and sweeps they had."""
+    n_pairs = n_sweeps = 0
+    for _ in range(n_steps):
+        crowd.walk()
+        n_pairs += space.stats.pairs
+        n_sweeps += space.stats.sweeps
+    return n_pairs, n_sweeps
+
+
+def kinetic_energy(crowd):
+    return sum(v.x * v.x + v.y * v.y for v in crowd.velocities)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_sweeps_of_a_crowd_are_a_small_multiple_of_its_pairs(name, life):
+    crowd = Crowd(SCENES[name](200 if life == "compiled" else 36))
+    space = ec.install()
+    count(crowd, space, 80 if life == "compiled" else 40)
+
+    n_pairs, n_sweeps = count(crowd, space, 40 if life == "compiled" else 10)
+
+    assert 0 < n_sweeps <= SWEEPS_FOR_A_PAIR * n_pairs
+
+
+def test_sweeps_of_two_rows_do_not_depend_on_their_length(life):
+    ratios = []
+    for n in (20, 80) if life == "plain" else (100, 400):
+        esper.switch_world(f"rows of {n}")
+        n_pairs, n_sweeps = count(Crowd(rows(n)), ec.install(), 10)
+        ratios.append(n_sweeps / n_pairs)
+
+    assert ratios[1] == pytest.approx(ratios[0], rel=0.1)
+
+
+@pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, lambda: ec.Deflect(0.3)])
+def test_members_of_a_crowd_stay_outside_each_other(response, life):
+    crowd = Crowd(swarm(120 if life == "compiled" else 20), response)
+    ec.install()
+
+    for _ in range(120 if life == "compiled" else 30):
+        crowd.walk()
+        centres = np.array([(place.x, place.y) for place in crowd.places])
+        # Less than the slop: a row that nothing holds may keep a few roundings.
+        slop = SLOP * np.abs(centres).max()
+        assert len(pairs_inside(centres - HALF, centres + HALF, slop)) == 0
+
+
+@pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, lambda: ec.Deflect(0.3)])
+def test_a_crowd_that_is_left_alone_wins_no_energy(response, life):
+    crowd = Crowd(swarm(60 if life == "compiled" else 16), response)
+    ec.install()
+    for _ in range(60):
+        crowd.walk()
+    before = kinetic_energy(crowd)
+
+    for _ in range(60):
+        esper.process(1 / 60)
+        energy = kinetic_energy(crowd)
+        assert energy <= before * (1 + 1e-12)
+        before = energy
+
+
+def test_a_crowd_keeps_its_momentum(life):
+    crowd = Crowd(swarm(60 if life == "compiled" else 16))
+    ec.install()
+    for _ in range(60):
+        crowd.walk()
+    before = [math.fsum(getattr(v, axis) for v in crowd.velocities) for axis in "xy"]
+
+    for _ in range(20):
+        esper.process(1 / 60)
+
+    after = [math.fsum(getattr(v, axis) for v in crowd.velocities) for axis in "xy"]
+    assert after == pytest.approx(before, abs=1e-10)
