@@ -118,9 +118,13 @@ class Around:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.wild = grown(self.wild, n_rows)
-        self.is_wild = grown(self.is_wild, n_rows)
-        self.shifts = grown(self.shifts, n_rows)
+        wild: cython.longlong[::1] = grown(self.wild, n_rows)
+        is_wild: cython.schar[::1] = grown(self.is_wild, n_rows)
+        shifts: cython.longlong[::1] = grown(self.shifts, n_rows)
+
+        self.wild = wild
+        self.is_wild = is_wild
+        self.shifts = shifts
 
     @cython.cfunc
     @cython.exceptval(check=False)

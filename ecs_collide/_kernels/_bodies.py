@@ -128,18 +128,32 @@ class Bodies:
         self.turned_tick = zeros(LONG, 1)
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
-        """Look at the arrays of `columns` from now on; call it again when they are replaced."""
-        self.path = grown(self.path, 4 * self.dim * n_rows)
-        self.base = grown(self.base, n_rows)
-        self.turn = grown(self.turn, n_rows)
-        self.turned_at = grown(self.turned_at, n_rows)
-        self.marked = grown(self.marked, n_rows)
-        self.roused = grown(self.roused, n_rows)
-        self.is_marked = grown(self.is_marked, n_rows)
-        self.turned = grown(self.turned, n_rows)
-        self.is_turned = grown(self.is_turned, n_rows)
-        self.turned_tick = grown(self.turned_tick, n_rows)
+        """Look at the arrays of `columns` from now on; call it again when they are replaced.
+
+        Where it raises, it is to be called again before anything else.
+        """
+        path: cython.double[::1] = grown(self.path, 4 * self.dim * n_rows)
+        base: cython.double[::1] = grown(self.base, n_rows)
+        turn: cython.double[:, :, ::1] = grown(self.turn, n_rows)
+        turned_at: cython.double[::1] = grown(self.turned_at, n_rows)
+        marked: cython.longlong[::1] = grown(self.marked, n_rows)
+        roused: cython.longlong[::1] = grown(self.roused, n_rows)
+        is_marked: cython.schar[::1] = grown(self.is_marked, n_rows)
+        turned: cython.longlong[::1] = grown(self.turned, n_rows)
+        is_turned: cython.schar[::1] = grown(self.is_turned, n_rows)
+        turned_tick: cython.longlong[::1] = grown(self.turned_tick, n_rows)
+
         self.traits.bind(columns, n_rows)
+        self.path = path
+        self.base = base
+        self.turn = turn
+        self.turned_at = turned_at
+        self.marked = marked
+        self.roused = roused
+        self.is_marked = is_marked
+        self.turned = turned
+        self.is_turned = is_turned
+        self.turned_tick = turned_tick
         self.ids = columns.ids
         self.centre = columns.centre
         self.half = columns.half

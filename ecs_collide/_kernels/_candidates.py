@@ -277,7 +277,7 @@ class Candidates:
                 self._take(i, j, purpose)
 
     @cython.cfunc
-    @cython.exceptval(check=False)
+    @cython.exceptval(-1, check=False)
     def _take_pairs(
         self, pairing: Pairing, purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -289,8 +289,8 @@ class Candidates:
         return not 0 <= room < self.pairs.n
 
     @cython.cfunc
-    @cython.exceptval(check=False)
-    def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.int:
         """Pair a touched body that does not move with others that do not."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
@@ -300,6 +300,7 @@ class Candidates:
             j = self.still.found[m]
             if (j > i or (j < i and not b.touched[j])) and self._concern(i, j):
                 self._take(i, j, purpose)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -312,11 +313,11 @@ class Candidates:
         return moved or b.sensor[i] or b.sensor[j]
 
     @cython.cfunc
-    @cython.exceptval(check=False)
-    def _take(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _take(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int) -> cython.int:
         """Do with a pair that was found what it was looked for."""
         if not self.may_meet(i, j):
-            return
+            return 0
         if purpose == PAIR:
             if self.leaves_out(i, j):
                 self.n_left_out += 1
@@ -329,9 +330,10 @@ class Candidates:
         elif self.n_inside[i] > CROWD and self.n_inside[j] > CROWD and self._is_inside(i, j):
             self.n_among[i] += 1
             self.n_among[j] += 1
+        return 0
 
     @cython.cfunc
-    @cython.exceptval(check=False)
+    @cython.exceptval(-1, check=False)
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Tell whether two bodies are anything to each other, by what the game says."""
         t: Traits = self.bodies.traits
@@ -511,8 +513,8 @@ class Candidates:
             j = swap
             way = -1
         if self.pairs.is_full():
+            self.queue.grow(2 * self.pairs.n)  # first: the pairs know how many there may be
             self.pairs.grow()
-            self.queue.grow(2 * self.pairs.n)
         p = self.pairs.add(i, j)
         self.queue.low[p] = b.ids[i]
         self.queue.high[p] = b.ids[j]

@@ -38,11 +38,11 @@ cdef class Candidates:
     cdef void _follow_around(self, Py_ssize_t i)
     cdef void _take_new(self, Tree tree, Py_ssize_t i)
     cdef bint _knows(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef bint _take_pairs(self, Pairing pairing, int purpose, Py_ssize_t room) noexcept
-    cdef void _pair_still(self, Py_ssize_t i, int purpose) noexcept
-    cdef void _take(self, Py_ssize_t i, Py_ssize_t j, int purpose) noexcept
+    cdef bint _take_pairs(self, Pairing pairing, int purpose, Py_ssize_t room) except -1
+    cdef int _pair_still(self, Py_ssize_t i, int purpose) except -1
+    cdef int _take(self, Py_ssize_t i, Py_ssize_t j, int purpose) except -1
     cdef bint _concern(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) except -1
     cdef void _find_crowd(self, long long[::1] rows)
     cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept

@@ -86,23 +86,37 @@ class Layout:
         """
         nodes: Nodes = self.nodes
         n: cython.Py_ssize_t = nodes.n_items
-        n_level: cython.Py_ssize_t
-        n_nodes: cython.Py_ssize_t = 0
 
         if n == 0:
             return 0
-        n_level = n
+        self.make_room(n)
+        self._line_up()
+        self._sort()
+        self._build()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
+        """Make all the room that it takes to lay out so many items."""
+        nodes: Nodes = self.nodes
+        n_level: cython.Py_ssize_t = n_items
+        n_nodes: cython.Py_ssize_t = 0
+        room: cython.Py_ssize_t
+
         while n_level > 1 or n_nodes == 0:
             n_level = (n_level + WIDTH - 1) // WIDTH
             n_nodes += n_level
         nodes.make_room_for_nodes(n_nodes - nodes.n_nodes)
-        if self.keys.shape[0] < n:
-            self.keys = zeros(LONG, max(n, 2 * self.keys.shape[0]))
-            self.spare = zeros(LONG, self.keys.shape[0])
-            self.items = zeros(LONG, self.keys.shape[0])
-        self._line_up()
-        self._sort()
-        self._build()
+        if self.keys.shape[0] < n_items:
+            # Last the keys, by whose length it is known how much room there is.
+            room = max(n_items, 2 * self.keys.shape[0])
+            self.spare = zeros(LONG, room)
+            self.items = zeros(LONG, room)
+            self.keys = zeros(LONG, room)
+        # Each run of those yet to be sorted is longer than CROWD, and they do not overlap.
+        if self.runs.shape[0] < 2 * (n_items // CROWD) + 4:
+            self.runs = zeros(LONG, 4 * (n_items // CROWD) + 8)
         return 0
 
     @cython.cfunc
@@ -154,8 +168,6 @@ class Layout:
                 while j < end and keys[j] >> PLACE_BITS == cell:
                     j += 1
                 if j - i > CROWD:
-                    if top + 4 > self.runs.shape[0]:
-                        self.runs = _doubled(self.runs)
                     top += 2
                     self.runs[top] = i
                     self.runs[top + 1] = j
@@ -409,14 +421,3 @@ def _place_on_curve_3(
         ]
         key = key << 6 | turn >> STATE_BITS
     return key
-
-
-@cython.cfunc
-def _doubled(view: cython.longlong[::1]) -> object:
-    """Return a copy of an array with twice its length."""
-    i: cython.Py_ssize_t
-    new: cython.longlong[::1] = zeros(LONG, 2 * view.shape[0])
-
-    for i in range(view.shape[0]):
-        new[i] = view[i]
-    return new

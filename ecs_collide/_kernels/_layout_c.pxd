@@ -10,6 +10,7 @@ cdef class Layout:
     cdef int[::1] turns  # how the curve goes, see _find_turns
 
     cdef int lay_out(self) except -1
+    cdef int make_room(self, Py_ssize_t n_items) except -1
     cdef void _line_up(self) noexcept
     cdef int _sort(self) except -1
     cdef bint _find_keys(self, Py_ssize_t start, Py_ssize_t end) noexcept

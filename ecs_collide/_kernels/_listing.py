@@ -75,8 +75,9 @@ class Listing:
         self.tree.pairing.within(self.tree.nodes, True)
         n_fresh = self.tree.pairing.n
         if self.fresh.shape[0] < n_fresh:
-            self.fresh = zeros(LONG, 2 * n_fresh)
+            # Last the fresh ones, by whose length it is known how much room there is.
             self.spare = zeros(LONG, 2 * n_fresh)
+            self.fresh = zeros(LONG, 2 * n_fresh)
         n_kept = self._keep(key_of)
         for i in range(n_fresh):
             self.fresh[i] = _packed(
@@ -199,10 +200,12 @@ class Listing:
 
         if self.pairs.shape[0] < 2 * n:
             # All that is kept has been packed; the old list is not needed any more.
-            self.pairs = zeros(LONG, 4 * n)
             kept = zeros(LONG, 2 * n)
+            pairs = zeros(LONG, 4 * n)
             kept[:n_kept] = self.kept[:n_kept]
             self.kept = kept
+            self.pairs = pairs
+            self.n = 0  # until it is whole
         pairs = self.pairs
         kept = self.kept
         for m in range(n):

@@ -90,10 +90,11 @@ class Log:
         room: cython.Py_ssize_t
 
         if n == self.codes.shape[0]:
+            # Last the codes, by whose length it is known how much room there is.
             room = 2 * n
             self.numbers = grown(self.numbers, room)
-            self.codes = grown(self.codes, room)
             self._name_columns()
+            self.codes = grown(self.codes, room)
         self.n_collisions = n + 1
         return n
 
@@ -115,11 +116,12 @@ class Log:
         room: cython.Py_ssize_t
 
         if n == self.contact_time.shape[0]:
+            # Last the times, by whose length it is known how much room there is.
             room = 2 * n
-            self.contact_time = grown(self.contact_time, room)
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
             self.contact_images = grown(self.contact_images, room)
+            self.contact_time = grown(self.contact_time, room)
         self.n_contacts = n + 1
         self.contact_time[n] = time
         self.contact_images[n] = self.image

@@ -50,8 +50,11 @@ class Pairs:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.head = grown(self.head, n_rows)
-        self.seen = grown(self.seen, n_rows)
+        head: cython.longlong[::1] = grown(self.head, n_rows)
+        seen: cython.longlong[::1] = grown(self.seen, n_rows)
+
+        self.head = head
+        self.seen = seen
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -64,18 +67,25 @@ class Pairs:
         """Double the room for pairs."""
         n: cython.Py_ssize_t = 2 * self.capacity
 
+        if self.wraps:
+            self._make_room_for_images(n)
         self.links = grown(self.links, n)
         self.impacts = grown(self.impacts, n)
         self._name_columns()
-        self.capacity = n
-        if self.wraps:
-            self.wrap()
+        self.capacity = n  # last: by it it is known how much room there is
 
     def wrap(self):
         """Make room for the images of pairs."""
+        self._make_room_for_images(self.capacity)
         self.wraps = True
-        self.image = grown(self.image, self.capacity)
-        self.offset = grown(self.offset, self.capacity)
+
+    @cython.cfunc
+    def _make_room_for_images(self, n_pairs: cython.Py_ssize_t) -> cython.void:
+        image: cython.longlong[::1] = grown(self.image, n_pairs)
+        offset: cython.double[:, ::1] = grown(self.offset, n_pairs)
+
+        self.image = image
+        self.offset = offset
 
     def _name_columns(self):
         """Look at the columns of the two arrays: what is used together lies together.

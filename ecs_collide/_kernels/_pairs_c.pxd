@@ -42,6 +42,7 @@ cdef class Pairs:
     cdef Py_ssize_t contact_of(self, Py_ssize_t p) noexcept
     cdef bint is_full(self) noexcept
     cdef void grow(self)
+    cdef void _make_room_for_images(self, Py_ssize_t n_pairs)
     cdef Py_ssize_t add(self, Py_ssize_t first, Py_ssize_t second) noexcept
     cdef Py_ssize_t head_of(self, Py_ssize_t row) noexcept
     cdef Py_ssize_t next_of(self, Py_ssize_t pair, Py_ssize_t row) noexcept

@@ -72,10 +72,11 @@ class Pushing:
         if b.dt == 0.0:
             return
         if self.rows.shape[0] < rows.shape[0]:
-            self.rows = zeros(LONG, rows.shape[0])
+            # Last the rows, by whose length it is known how much room there is.
             self.axis = zeros(LONG, rows.shape[0])
             self.before = zeros(DOUBLE, rows.shape[0])
             self.speed = zeros(DOUBLE, rows.shape[0])
+            self.rows = zeros(LONG, rows.shape[0])
         for n in range(rows.shape[0]):
             i = rows[n]
             if b.traits.has[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
@@ -183,7 +184,7 @@ class Pushing:
             self.low[0, k] = self.low[0, k] + way
 
     @cython.cfunc
-    @cython.exceptval(check=False)
+    @cython.exceptval(-1, check=False)
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a body is to be pushed out of another."""
         return i != j and self.bodies.holds_back(i, j) and self.candidates.may_meet(i, j)

@@ -24,7 +24,7 @@ cdef class Pushing:
     cdef bint _is_inside_any(self, Py_ssize_t i)
     cdef bint _is_inside_some(self, Tree tree, Py_ssize_t i)
     cdef void _set_region(self, Py_ssize_t i, int k, double way) noexcept
-    cdef bint _holds_back(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _holds_back(self, Py_ssize_t i, Py_ssize_t j) except -1
     cdef bint _is_within(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef double _way_out(self, Py_ssize_t i, int k, int sign)
     cdef double _nearest_exit(self, Py_ssize_t i, int k, int sign)

@@ -40,13 +40,21 @@ class Queue:
     @cython.cfunc
     def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
-        self.time = grown(self.time, n_pairs)
-        self.corner = grown(self.corner, n_pairs)
-        self.keys = grown(self.keys, n_pairs)
-        self.heap = grown(self.heap, n_pairs)
-        self.due = grown(self.due, n_pairs)
-        self.image = grown(self.image, n_pairs)
-        self.low, self.high, self.place = interleaved(self.keys)
+        time: cython.double[::1] = grown(self.time, n_pairs)
+        corner: cython.schar[::1] = grown(self.corner, n_pairs)
+        keys: cython.longlong[:, ::1] = grown(self.keys, n_pairs)
+        heap: cython.longlong[::1] = grown(self.heap, n_pairs)
+        due: cython.double[::1] = grown(self.due, n_pairs)
+        image: cython.longlong[::1] = grown(self.image, n_pairs)
+        low, high, place = interleaved(keys)
+
+        self.time = time
+        self.corner = corner
+        self.heap = heap
+        self.due = due
+        self.image = image
+        self.keys = keys
+        self.low, self.high, self.place = low, high, place
 
     @cython.cfunc
     @cython.exceptval(check=False)

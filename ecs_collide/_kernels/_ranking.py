@@ -62,8 +62,9 @@ class Ranking:
                 self.bound = self.keys[0]
             return 0
         if self.n == self.keys.shape[0]:
-            self.keys = grown(self.keys, 2 * self.n)
+            # Last the keys, by whose length it is known how much room there is.
             self.items = grown(self.items, 2 * self.n)
+            self.keys = grown(self.keys, 2 * self.n)
         i = self.n
         self.n += 1
         while i > 0:

@@ -69,14 +69,21 @@ class Rows:
         if self.n + n_more <= room:
             return False
         room = max(self.n + n_more, 2 * room)
-        self.ids = grown(self.ids, room)
-        self.used = grown(self.used, room)
-        self.free = grown(self.free, room)
-        self.stamps = grown(self.stamps, room)
-        self.bits = 4
-        while 1 << self.bits < 2 * room:
-            self.bits += 1
-        self.table = zeros(LONG, 1 << self.bits)
+        bits: cython.int = 4
+        while 1 << bits < 2 * room:
+            bits += 1
+        ids: cython.longlong[::1] = grown(self.ids, room)
+        used: cython.schar[::1] = grown(self.used, room)
+        free: cython.longlong[::1] = grown(self.free, room)
+        stamps: cython.longlong[::1] = grown(self.stamps, room)
+        table: cython.longlong[::1] = zeros(LONG, 1 << bits)
+
+        self.ids = ids
+        self.used = used
+        self.free = free
+        self.stamps = stamps
+        self.table = table
+        self.bits = bits
         for row in range(self.n_used):
             if self.used[row]:
                 self.table[self._address(self.ids[row])] = row + 1

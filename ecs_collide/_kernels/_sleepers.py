@@ -74,12 +74,19 @@ class Sleepers:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.beside = grown(self.beside, n_rows)
-        self.joined = grown(self.joined, n_rows)
-        self.is_joined = grown(self.is_joined, n_rows)
-        self.reached = grown(self.reached, n_rows)
-        self.is_reached = grown(self.is_reached, n_rows)
-        self.head = grown(self.head, n_rows)
+        beside: cython.longlong[::1] = grown(self.beside, n_rows)
+        joined: cython.longlong[::1] = grown(self.joined, n_rows)
+        is_joined: cython.schar[::1] = grown(self.is_joined, n_rows)
+        reached: cython.longlong[::1] = grown(self.reached, n_rows)
+        is_reached: cython.schar[::1] = grown(self.is_reached, n_rows)
+        head: cython.longlong[::1] = grown(self.head, n_rows)
+
+        self.beside = beside
+        self.joined = joined
+        self.is_joined = is_joined
+        self.reached = reached
+        self.is_reached = is_reached
+        self.head = head
 
     def begin_step(self):
         """Forget whom the step before has joined."""
@@ -262,13 +269,13 @@ class Sleepers:
 
         if self.is_indexed:
             return
-        self.is_indexed = True
         if self.contacts.n > self.next.shape[0]:
             self.next = grown(self.next, 2 * self.contacts.n)
         self.head = zeros(LONG, self.head.shape[0])
         for m in range(2 * self.contacts.n):
             self.next[m >> 1, m & 1] = self.head[rows[m >> 1, m & 1]]
             self.head[rows[m >> 1, m & 1]] = m + 1
+        self.is_indexed = True
 
     @cython.cfunc
     def join_sunk(self) -> cython.void:

@@ -64,28 +64,39 @@ class Traits:
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
         """Use the flags of `columns`, which have so many rows."""
-        self.has = columns.traits
-        self.n_rows = n_rows
+        has: cython.schar[::1] = columns.traits
+
         if self.is_used:
-            self._make_room()
+            self._make_room(n_rows)
+        self.has = has
+        self.n_rows = n_rows
 
     def use(self):
         """Have columns from now on, in which nobody has anything yet."""
         i: cython.Py_ssize_t
 
-        self.is_used = True
-        self._make_room()
+        self._make_room(self.n_rows)
         for i in range(self.n_rows):
             self.clear(i)
+        self.is_used = True
 
-    def _make_room(self):
-        self.filters = grown(self.filters, self.n_rows)
-        self.friction = grown(self.friction, self.n_rows)
-        self.one_way = grown(self.one_way, self.n_rows)
-        self.carries = grown(self.carries, self.n_rows)
-        self.surface = grown(self.surface, self.n_rows)
-        self.push_out = grown(self.push_out, self.n_rows)
-        self.way_out = grown(self.way_out, self.n_rows)
+    @cython.cfunc
+    def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
+        filters: cython.longlong[:, ::1] = grown(self.filters, n_rows)
+        friction: cython.double[::1] = grown(self.friction, n_rows)
+        one_way: cython.schar[::1] = grown(self.one_way, n_rows)
+        carries: cython.schar[::1] = grown(self.carries, n_rows)
+        surface: cython.double[:, ::1] = grown(self.surface, n_rows)
+        push_out: cython.double[::1] = grown(self.push_out, n_rows)
+        way_out: cython.schar[::1] = grown(self.way_out, n_rows)
+
+        self.filters = filters
+        self.friction = friction
+        self.one_way = one_way
+        self.carries = carries
+        self.surface = surface
+        self.push_out = push_out
+        self.way_out = way_out
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -19,6 +19,7 @@ cdef class Traits:
     cdef readonly double[::1] push_out
     cdef signed char[::1] way_out
     cdef signed char[::1] has
+    cdef void _make_room(self, Py_ssize_t n_rows)
     cdef void clear(self, Py_ssize_t i) noexcept
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_one_way(self, Py_ssize_t i, Py_ssize_t j) noexcept

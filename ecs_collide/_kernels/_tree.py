@@ -148,8 +148,11 @@ class Tree:
     ) -> None:
         """Write the box of an item, which must be there, into the first row of two arrays."""
         k: cython.Py_ssize_t
-        at: cython.Py_ssize_t = 2 * self.dim * self.nodes.place_of[item]
+        at: cython.Py_ssize_t
 
+        if not self.nodes.holds(item):
+            raise KeyError(f"item {item} must be in the tree")
+        at = 2 * self.dim * self.nodes.place_of[item]
         for k in range(self.dim):
             mins[0, k] = self.nodes.box[at + k]
             maxs[0, k] = self.nodes.box[at + self.dim + k]
@@ -253,7 +256,9 @@ class Tree:
         ):
             for i in range(self.fatness.n_away):
                 n_new += not nodes.holds(items[self.fatness.away[i]])
+            # All of it before anything hangs loose: a layout that is cut short leaves no tree.
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
+            self.layout.make_room(nodes.n_items + n_new)
             for i in range(self.fatness.n_away):
                 item = items[self.fatness.away[i]]
                 self._hang_loose(item, item if filed else self.fatness.away[i])
@@ -488,10 +493,10 @@ class Tree:
             return 0
         if greatest >= MOST_ITEMS:
             raise IndexError(f"item {greatest} must be less than 2**27")
-        self.nodes.make_room_for_items(greatest + 1)
-        room = self.nodes.item_room
+        room = max(greatest + 1, 2 * self.nodes.item_room)
         self.found = grown(self.found, room)
         self.fatness.make_room(room)
+        self.nodes.make_room_for_items(room)  # last: by it it is known how much room there is
         return 0
 
     @cython.cfunc
