@@ -198,8 +198,12 @@ class AABBTree(TreeQuestions):
             raise ValueError(f"id={id!r} is in the tree already; update() moves it")
         lower, upper = self._box(min, max)
         self._rows.reserve(1)
-        self._place(self._rows.add(number), lower, upper, None)
         self._keys = None
+        try:
+            self._place(self._rows.add(number), lower, upper, None)
+        except BaseException:
+            self._take_out(number)
+            raise
 
     def update(
         self, id: int, min: _AnyVector, max: _AnyVector, motion: _AnyVector | None = None
@@ -231,8 +235,8 @@ class AABBTree(TreeQuestions):
             The id is not in the tree.
         """
         self._row(id)
-        self._tree.drop(self._rows.remove(index(id)))
         self._forget()
+        self._take_out(index(id))
 
     def bounds(self, id: int) -> tuple[_Vector, _Vector]:
         """Return the lower and the upper corner of a box.
@@ -286,7 +290,12 @@ class AABBTree(TreeQuestions):
                 f"ids[{n}]={numbers[n]} is in the tree already; update_many() moves it"
             )
         self._keys = None
-        self._place_many(rows, lowers, uppers, None)
+        try:
+            self._place_many(rows, lowers, uppers, None)
+        except BaseException:
+            for number in numbers.tolist():
+                self._take_out(number)
+            raise
 
     def update_many(
         self, ids: ArrayLike, mins: ArrayLike, maxs: ArrayLike, motions: ArrayLike | None = None
@@ -326,9 +335,9 @@ class AABBTree(TreeQuestions):
             An id is there twice.
         """
         rows = self._rows_of(ids)
+        self._forget()
         self._tree.drop_many(rows.data)
         self._rows.remove_many(checked_ids(ids).data)
-        self._forget()
 
     # Questions
 
@@ -582,6 +591,13 @@ class AABBTree(TreeQuestions):
         return rows
 
     # To the kernel and back
+
+    def _take_out(self, number: int) -> None:
+        """Take a box out of the tree, if it is there, and then its id."""
+        row = self._rows.find(number)
+        if row >= 0:
+            self._tree.drop(row)
+            self._rows.remove(number)
 
     def _forget(self) -> None:
         """Know no more what was known of ids that were there."""
