@@ -139,8 +139,8 @@ class Candidates:
         room: cython.double
 
         if pressed.shape[0] and self.wide_min.shape[0] < b.centre.shape[0]:
-            self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)
             self.wide_max = zeros(DOUBLE, b.centre.shape[0], b.dim)
+            self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)  # last: by it the room is known
         for n in range(pressed.shape[0]):
             i = pressed[n]
             if not b.moves[i]:

@@ -110,9 +110,13 @@ class Clusters:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.node_of = grown(self.node_of, n_rows)
-        self.alone = grown(self.alone, n_rows)
-        self.is_alone = grown(self.is_alone, n_rows)
+        node_of: cython.longlong[:, ::1] = grown(self.node_of, n_rows)
+        alone: cython.longlong[::1] = grown(self.alone, n_rows)
+        is_alone: cython.schar[::1] = grown(self.is_alone, n_rows)
+
+        self.node_of = node_of
+        self.alone = alone
+        self.is_alone = is_alone
 
     @cython.cfunc
     def _grow(self) -> cython.int:
@@ -123,7 +127,7 @@ class Clusters:
         self.sums = grown(self.sums, n)
         self.lists = grown(self.lists, n)
         self._name_columns()
-        self.capacity = n
+        self.capacity = n  # last: by it it is known how much room there is
         return 0
 
     @cython.cfunc

@@ -151,8 +151,8 @@ class Contacts:
         i: cython.Py_ssize_t
 
         if self.pressed.shape[0] < b.centre.shape[0]:
-            self.pressed = zeros(LONG, b.centre.shape[0])
             self.is_pressed = zeros(BYTE, b.centre.shape[0])
+            self.pressed = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
         self.n_pressed = 0
         for n in range(self.n):
             if self.rows[n, 2] != SOLID or not b.yields[self.rows[n, 0]]:
