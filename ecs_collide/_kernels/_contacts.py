@@ -24,7 +24,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._around_c import widths_of
-    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._log_c import (
         AT_END,
@@ -45,7 +45,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._sweep_c import SLOP
 else:
     from ecs_collide._kernels._around import widths_of
-    from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
     from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._log import AT_END, AT_START, BEGAN, ENDED, WITHIN, Log
     from ecs_collide._kernels._pairs import Pairs
@@ -279,6 +279,10 @@ class Contacts:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.Py_ssize_t = b.start_of(i)
+        two: cython.Py_ssize_t = b.start_of(j)
+        way1: cython.double = now - b.base[i]
+        way2: cython.double = now - b.base[j]
         k: cython.int
         centre1: cython.double
         centre2: cython.double
@@ -287,19 +291,22 @@ class Contacts:
         gap: cython.double
         plus: cython.double
         rate: cython.double
-        plus_rate: cython.double
+        growth: cython.double
         slop: cython.double
-        least: cython.double
+        wraps: cython.bint = b.wraps
+        least: cython.double = APART_AT_LEAST
         rest: cython.double = INF
 
         for k in range(b.dim):
-            centre1 = b.centre_at(i, k, now)
-            centre2 = b.centre_at(j, k, now) + self.pairs.offset_of(p, k)
-            half1 = b.half_at(i, k, now)
-            half2 = b.half_at(j, k, now)
+            centre1 = b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            centre2 = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            if wraps:
+                centre2 += self.pairs.offset[p, k]
+                least = max(APART_AT_LEAST, SLOP * b.width[k])
+            half1 = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
+            half2 = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
             gap = (centre2 - half2) - (centre1 + half1)
             plus = (centre1 - half1) - (centre2 + half2)
-            least = max(APART_AT_LEAST, SLOP * b.width[k])
             slop = SLOP * max(
                 abs(b.swept_min[i, k]),
                 abs(b.swept_max[i, k]),
@@ -308,13 +315,14 @@ class Contacts:
             )
             if max(gap, plus) > max(slop, least):
                 return -1.0
-            plus_rate = b.motion_of(i, k) - b.motion_of(j, k)
-            rate = -plus_rate - (b.resize_of(i, k) + b.resize_of(j, k))
-            plus_rate -= b.resize_of(i, k) + b.resize_of(j, k)
-            if rate > 0.0:
-                rest = min(rest, max(-gap, 0.0) / rate)
-            if plus_rate > 0.0:
-                rest = min(rest, max(-plus, 0.0) / plus_rate)
+            rate = b.path[one + MOTION] - b.path[two + MOTION]
+            growth = b.path[one + RESIZE] + b.path[two + RESIZE]
+            if -rate - growth > 0.0:
+                rest = min(rest, max(-gap, 0.0) / (-rate - growth))
+            if rate - growth > 0.0:
+                rest = min(rest, max(-plus, 0.0) / (rate - growth))
+            one += 4
+            two += 4
         return rest
 
     @cython.cfunc

@@ -104,7 +104,7 @@ class Layout:
         n_nodes: cython.Py_ssize_t = 0
         room: cython.Py_ssize_t
 
-        while n_level > 1 or n_nodes == 0:
+        while n_level > 1 or n_nodes < min(n_items, 1):
             n_level = (n_level + WIDTH - 1) // WIDTH
             n_nodes += n_level
         nodes.make_room_for_nodes(n_nodes - nodes.n_nodes)
