@@ -10,6 +10,7 @@ from ecs_collide._findings import SLOP, Examination, Finding, odd_about
 from ecs_collide._stepper import Stepper
 
 _N_NAMED = 5  # entities that a message lists by their ids
+MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
 
 STAGES = ("BroadphaseSystem", "NarrowphaseSystem", "ResponseSystem", "MotionSystem")
 
@@ -115,6 +116,13 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
             *ghosts,
         )
     stats = e.space.stats
+    if stats.sweeps > MANY_SWEEPS * max(stats.pairs, MANY_SWEEPS):
+        yield found(
+            "many_sweeps",
+            f"the last step took {stats.sweeps} swept tests for {stats.pairs} pairs, where a crowd "
+            "takes about 10 for each: some bodies were turned very often, such as one that many "
+            "others hit one after another",
+        )
     if stats.answer_limit_hits:
         yield found(
             "answer_limit",

@@ -353,6 +353,17 @@ def test_a_limit_that_was_reached(runner, wall, space):
     assert causes(space.doctor()) == ["answer_limit", "pair_limit"]
 
 
+def test_a_step_with_many_sweeps_for_each_pair(space):
+    # 128 bullets hit one body from above, one after another, and each hit turns it.
+    mover((0, 1000), (200, 1), (0, 0), ec.Deflect(), ec.Mass(1e6))
+    for n in range(128):
+        mover((3.0 * n - 192, 1010 + n), (1, 1), (0, -200), ec.Deflect())
+    esper.process(1.0)
+
+    (finding,) = (found for found in space.doctor() if found.cause == "many_sweeps")
+    assert f"took {space.stats.sweeps} swept tests for {space.stats.pairs} pairs" in str(finding)
+
+
 @pytest.mark.parametrize(
     ("change", "cause", "text"),
     [
