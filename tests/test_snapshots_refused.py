@@ -171,7 +171,7 @@ def test_reports_that_were_made_up_are_refused(busy, text, monkeypatch):
     state = _archive.decode(data, 2, _inventory.WIDTHS)
     texts = json.loads(_archive._text(state))
     if text.startswith("[[], [], "):  # the types of components stay
-        text = json.dumps(texts[:2])[:-1] + text.removeprefix("[[], []")
+        text = json.dumps(texts[:2])[:-1] + text.removeprefix("[[], []")[:-1] + ", 1]"
     monkeypatch.setattr(_archive, "_text", lambda state: text.encode())
 
     with pytest.raises(ValueError, match=r"contradicts itself: its (texts|reports)"):
@@ -183,7 +183,7 @@ def test_reports_that_were_made_up_are_refused(busy, text, monkeypatch):
 def test_report_that_was_made_up_and_could_be_true_is_taken(busy, monkeypatch):
     space, data, _ = busy
     state = _archive.decode(data, 2, _inventory.WIDTHS)
-    texts = [*json.loads(_archive._text(state))[:2], [REPORT], []]
+    texts = [*json.loads(_archive._text(state))[:2], [REPORT], [], 1]
     monkeypatch.setattr(_archive, "_text", lambda state: json.dumps(texts).encode())
 
     space.restore(_archive.encode(state))

@@ -130,7 +130,8 @@ class Candidates:
 
         Such a body is turned again and again within the step.  With as much
         room on each side as it moves on its fastest axis, its new paths stay
-        inside what the tree holds, and it need not look for new pairs.
+        inside what the tree holds, and it need not look for new pairs.  Not in
+        a world that wraps: pairs across an edge are found by the paths alone.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -138,6 +139,8 @@ class Candidates:
         k: cython.int
         room: cython.double
 
+        if b.wraps:
+            return
         if pressed.shape[0] and self.wide_min.shape[0] < b.centre.shape[0]:
             self.wide_max = zeros(DOUBLE, b.centre.shape[0], b.dim)
             self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)  # last: by it the room is known
