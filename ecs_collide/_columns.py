@@ -26,9 +26,14 @@ _FLAGS = (
 )  # fmt: skip
 _LONGS = ("ids", "n_filed")
 
+ROOM = 64  # rows that there are from the beginning
+
 
 class Columns:
     """Arrays of one row per body.  Rows are given out and taken back, never moved.
+
+    A row that is given back is given out again from the next step on: should the step
+    under way not happen, it holds what it held.
 
     Vectors are float64 (capacity, dim), scalars float64 (capacity,), flags
     int8 (capacity,).  `seen_...` is what the game's components were last known
@@ -85,33 +90,34 @@ class Columns:
         self.capacity = 0
         self.is_apart = apart
         self._free: list[int] = []
+        self._given_back: list[int] = []
         self._vectors: Doubles = np.zeros((len(_VECTORS) + apart * len(_PLACES), 0, dim))
         self._scalars: Doubles = np.zeros((len(_SCALARS) + 1, 0))
         self._flags: Bytes = np.zeros((len(_FLAGS), 0), np.int8)
         self._longs: Longs = np.zeros((len(_LONGS), 0), np.int64)
-        self._allocate(64)
+        self._allocate(ROOM)
 
     def _allocate(self, capacity: int) -> None:
-        """Replace all arrays by longer ones: parts of four blocks, cleared a block at a time."""
-        self._vectors = _lengthened(self._vectors, capacity)
-        self._scalars = _lengthened(self._scalars, capacity)
-        self._flags = _lengthened(self._flags, capacity)
-        self._longs = _lengthened(self._longs, capacity)
+        """Replace all arrays by longer ones, at once: parts of four blocks."""
+        new: dict[str, Any] = {
+            name: _lengthened(getattr(self, name), capacity)
+            for name in ("_vectors", "_scalars", "_flags", "_longs")
+        }
         for names, block in (
-            ((*_VECTORS, *_PLACES), self._vectors),
-            (_SCALARS, self._scalars),
-            (_FLAGS, self._flags),
-            (_LONGS, self._longs),
+            ((*_VECTORS, *_PLACES), "_vectors"),
+            (_SCALARS, "_scalars"),
+            (_FLAGS, "_flags"),
+            (_LONGS, "_longs"),
         ):
-            for name, array in zip(names, block, strict=False):
-                setattr(self, name, array)
+            new.update(zip(names, new[block], strict=False))
         if not self.is_apart:
-            for name, twin in _PLACES.items():
-                setattr(self, name, getattr(self, twin))
-        self.seen_mass = self.mass.reshape(-1, 1)  # the same numbers: a mass is used as it is read
-        self.seen_restitution = self._scalars[-1].reshape(-1, 1)
-        self._free.extend(range(capacity - 1, self.capacity - 1, -1))
-        self.capacity = capacity
+            new.update((name, new[twin]) for name, twin in _PLACES.items())
+        # The same numbers: a mass is used as it is read.
+        new["seen_mass"] = new["mass"].reshape(-1, 1)
+        new["seen_restitution"] = new["_scalars"][-1].reshape(-1, 1)
+        new["_free"] = [*self._free, *range(capacity - 1, self.capacity - 1, -1)]
+        new["capacity"] = capacity
+        self.__dict__.update(new)  # one call, in which nothing can come between
 
     def reserve(self, n_more: int) -> bool:
         """Make room for so many more rows; tell whether the arrays were replaced."""
@@ -131,8 +137,19 @@ class Columns:
         return rows
 
     def give_back(self, row: int) -> None:
-        """Free the row of a body that is gone."""
-        self._free.append(row)
+        """Free the row of a body that is gone, from the next step on."""
+        self._given_back.append(row)
+
+    def free_given_back(self) -> None:
+        """Have the rows that were given back to give out again."""
+        rows, self._given_back = self._given_back, []
+        self._free += rows
+
+    def free_all_but(self, rows: NDArray[np.int64]) -> None:
+        """Have all rows to give out again but these."""
+        used = set(rows.tolist())
+        free = [row for row in range(self.capacity - 1, -1, -1) if row not in used]
+        self.__dict__.update(_free=free, _given_back=[])
 
     def views(self) -> _Views:
         """Return the arrays as memoryviews, for the kernels."""

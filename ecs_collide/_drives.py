@@ -42,31 +42,22 @@ class Drives:
         self._columns = columns
         self._ring = ring
         self._centre = self._half = np.zeros((0, columns.dim))
-        self._origins = np.zeros((0, columns.dim))
-        self._remembered = np.zeros(0, np.int64)
         self.rows = self.released = np.zeros(0, np.int64)
         self.targets = self.goals = self.speeds = np.zeros((0, columns.dim))
         self.put: set[int] = set()
 
     def begin(self, rows: Rows) -> None:
-        """Remember where bodies are, before their components are read.
-
-        Where reading has failed half way, what was remembered before that counts.
-        """
+        """Remember where bodies are, before their components are read."""
         c = self._columns
         if len(self._centre) < c.capacity:
             centre, half = np.zeros((2, c.capacity, c.dim))
             centre[: len(self._centre)], half[: len(self._half)] = self._centre, self._half
             self._centre, self._half = centre, half
-        if len(self._remembered):
-            rows = np.setdiff1d(rows, self._remembered)
         self._centre[rows], self._half[rows] = c.centre[rows], c.half[rows]
-        self._remembered = np.concatenate([self._remembered, rows])
 
     def take_up(self, rows: Rows, dt: float) -> None:
         """Find which of the bodies that were read the game has moved, and drive them there."""
         c = self._columns
-        self._remembered = self._remembered[:0]
         before, after = self._centre[rows], c.seen_centre[rows]
         with np.errstate(all="ignore"):  # of bodies that are left out
             ways = after - before
@@ -94,8 +85,7 @@ class Drives:
         c.velocity[rows] = np.where(driven[:, None], speeds, 0.0)
         self.rows, self.targets, self.speeds = rows[driven], after[driven], speeds[driven]
         self.goals = goals[driven] + 0.0
-        self._origins = before[driven]
-        c.centre[self.rows] = self._origins
+        c.centre[self.rows] = before[driven]
         c.touched[rows[driven & ~resized]] &= ~TOUCHED_BY_GAME
         c.motion[self.released] = 0.0
 
@@ -109,20 +99,12 @@ class Drives:
         c = self._columns
         c.centre[self.rows] = np.where(arrived, self.goals, c.centre[self.rows])
 
-    def take_back(self) -> list[int]:
-        """Put what was driven back to where it began, and drive nothing; return the rows."""
-        rows: list[int] = self.rows.tolist()
-        self._columns.centre[self.rows] = self._origins
-        self.clear()
-        return rows
-
     def clear(self) -> None:
-        """Drive nothing, and remember nothing of where all were."""
+        """Drive nothing."""
         self.rows, self.released = self.rows[:0], self.released[:0]
         self.targets, self.speeds = self.targets[:0], self.speeds[:0]
         self.goals = self.goals[:0]
         self.put.clear()
-        self._remembered = self._remembered[:0]
 
     def let_go(self, row: int) -> None:
         """Drive a body no further: a response has put it somewhere else."""

@@ -1,8 +1,21 @@
-"""Let one thread at a time into the stages of a step."""
+"""Let one thread at a time into the stages of a step, and have what was cut short put right.
+
+An exception may come between any two lines: Ctrl-C does.  So a note of who is inside may be left
+behind by somebody who is not, and only the stack is believed.
+"""
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+
+_Entry = tuple[int, FrameType]
+
+# Looked up once: each step comes by four times.
+_this_thread, _frame = threading.get_ident, sys._getframe
 
 
 class Guard:
@@ -10,33 +23,70 @@ class Guard:
 
     A thread that finds another one inside is refused, and does not wait: what
     it would wait for is a step that it has not asked for.
+
+    Attributes
+    ----------
+    is_changing : bool
+        Whether a stage changes what the space knows.  Where that is so and nobody is inside,
+        the stage was cut short: the next one to come in puts things right first.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._depth = 0
-        self._inside: int | None = None
+    def __init__(self, put_right: Callable[[], None]) -> None:
+        self._put_right = put_right
+        self._entries: list[_Entry] = []  # threads, and the frames in which they are inside
         self._stepping: int | None = None
+        self.is_changing = False
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise self._refusal()
-        self._depth += 1
-        self._inside = threading.get_ident()
+        entries, entry = self._entries, (_this_thread(), _frame(1))
+        entries.append(entry)
+        if self.is_changing or entries[0] is not entry:
+            self._look_around(entry)
+
+    def _look_around(self, entry: _Entry) -> None:
+        """Refuse whoever comes while another thread is inside, or put right what was cut short."""
+        try:
+            if self._entries[0] is not entry:
+                self._forget_gone()
+                if self._entries[0][0] != entry[0]:
+                    raise self._refusal()
+            if self.is_changing and self._entries[0] is entry:
+                self._put_right()
+        except BaseException:
+            self._leave(entry)
+            raise
 
     def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self._inside = None
-        self._lock.release()
+        try:  # noqa: SIM105  (as `_leave`, which would cost a call)
+            self._entries.remove((_this_thread(), _frame(1)))
+        except ValueError:
+            pass
+
+    def _leave(self, entry: _Entry) -> None:
+        with suppress(ValueError):
+            self._entries.remove(entry)
+
+    def _forget_gone(self) -> None:
+        """Forget those who are inside no more, but did not come to say so."""
+        for entry in list(self._entries):
+            if not _is_running(*entry):
+                self._leave(entry)
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the thread has entered more than once: it is in code of the game's own."""
+        if len(self._entries) < 2:
+            return False
+        here = _this_thread()
+        return sum(thread == here for thread, _ in self._entries) > 1
 
     def begin_step(self) -> None:
         """Note that the step under way is this thread's."""
-        self._stepping = threading.get_ident()
+        self._stepping = _this_thread()
 
     def require_own_step(self, who: str) -> None:
         """Raise RuntimeError if another thread has begun the step that is under way."""
-        if self._stepping != threading.get_ident():
+        if self._stepping != _this_thread():
             raise RuntimeError(
                 f"{who} was run in another thread than the BroadphaseSystem before it: "
                 "all steps of a space belong into one thread, or behind a lock"
@@ -44,12 +94,33 @@ class Guard:
 
     def refuse_others(self) -> None:
         """Raise RuntimeError if another thread is inside a stage of a step."""
-        inside = self._inside
-        if inside is not None and inside != threading.get_ident():
-            raise self._refusal()
+        if self._entries or self.is_changing:
+            self._look()
+
+    def _look(self) -> None:
+        here = _this_thread()
+        if any(thread != here for thread, _ in self._entries):
+            self._forget_gone()
+            if any(thread != here for thread, _ in self._entries):
+                raise self._refusal()
+        self.put_right()
+
+    def put_right(self) -> None:
+        """Put right what was cut short, unless somebody is inside."""
+        if self.is_changing and not self._entries:
+            with self:
+                pass
 
     def _refusal(self) -> RuntimeError:
         return RuntimeError(
             "this Space is in the middle of a step in another thread: step it and ask it from one "
             "thread, or put both behind a lock of your own"
         )
+
+
+def _is_running(thread: int, frame: FrameType) -> bool:
+    """Return whether a thread is still in a frame, or in what that has called."""
+    at = _frame() if thread == _this_thread() else sys._current_frames().get(thread)
+    while at is not None and at is not frame:
+        at = at.f_back
+    return at is not None

@@ -22,7 +22,11 @@ class Judges:
         self._judges: list[Judge] = []
         self._verdicts: dict[tuple[int, int], bool] = {}
         self._errors: list[Exception] = []
-        self.is_asking = False
+
+    def use(self, candidates: Any) -> None:
+        """Put the pairs that another kernel finds before the functions from now on."""
+        self._candidates = candidates
+        self._tell_kernel()
 
     @property
     def all(self) -> list[Judge]:
@@ -71,7 +75,7 @@ class Judges:
         )
 
     def _judge(self, one: int, other: int) -> bool:
-        """Tell whether two bodies, given by their rows, may meet; never raises."""
+        """Tell whether two bodies, given by their rows, may meet; raises what ends the step."""
         ids = self._roster.views.ids
         if ids[one] > ids[other]:
             one, other = other, one
@@ -96,11 +100,10 @@ class Judges:
         )
 
     def _ask(self, allows: Allows, first: int, second: int) -> bool:
-        self.is_asking = True
         try:
             return bool(allows(first, second))
+        except MemoryError:
+            raise
         except Exception as error:
             self._errors.append(error)
             return True
-        finally:
-            self.is_asking = False

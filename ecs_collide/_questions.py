@@ -77,10 +77,20 @@ class Questions(SnapshotStepper):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._make_asker()
+
+    def _use(self, timeline: Any) -> None:
+        super()._use(timeline)
+        self._make_asker()
+
+    def _make_asker(self) -> None:
+        """Ask the trees of the timeline from now on."""
+        candidates = self._timeline.candidates
+        trees = candidates.still, candidates.moving
         self._any_asker = (
-            Asker(self.dim, "space", *self._trees)
+            Asker(self.dim, "space", *trees)
             if self._ring is None
-            else RingAsker(self._ring, self.dim, "space", *self._trees)
+            else RingAsker(self._ring, self.dim, "space", *trees)
         )
 
     @property

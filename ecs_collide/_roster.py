@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,7 @@ from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut
 Rows = NDArray[np.int64]
 
 _NO_ROWS: Rows = np.zeros(0, np.int64)
+_NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
 
 
@@ -103,6 +104,37 @@ def _make_trait_kinds(dim: int) -> list[Any]:
         kind(Carry, axes, CARRY << TRAITS, 0),
         kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
     ]
+
+
+class Kept(NamedTuple):
+    """What the roster of a space was before a step.
+
+    Attributes
+    ----------
+    entities, rows, teleports : as in `Roster`
+    n_out : int
+        How many of the bodies that the step before has read were left out.
+    told : two int8 (capacity,), or None
+        The columns `touched` and `news`; None where they hold nothing.
+    put : frozenset of int
+        As in `Drives`.
+    unread : int64 (n,)
+        Rows of the fixed bodies that the step was to read, besides those of `asked`.
+    asked : frozenset of int
+        Rows of the fixed bodies that the game has asked to be read.
+    ignored : tuple of int
+        Entities that are fixed and moving, of which no warning has told yet.
+    """
+
+    entities: Rows
+    rows: Rows
+    teleports: dict[int, int]
+    n_out: int
+    told: tuple[NDArray[np.int8], NDArray[np.int8]] | None
+    put: frozenset[int]
+    unread: Rows
+    asked: frozenset[int]
+    ignored: tuple[int, ...]
 
 
 class Roster:
@@ -156,7 +188,9 @@ class Roster:
         self.teleports: dict[int, int] = {}
         self._roused = _NO_ROWS  # see `take_in_roused`
         self._n_out = 0  # how many the step leaves out
-        self._before: dict[int, list[Any]] = {}  # see `write_one`
+        self._is_told = True  # whether nothing has become of bodies that no step has looked at
+        self._taken: list[int] = []  # rows that were given out in this step
+        self._filed: list[tuple[int, int, list[Any]]] = []  # see `_keep_filed`
         self._new: list[int] = []  # rows that queries must not see as they were left
         self._stale: list[Rows] = []  # whose boxes the queries have not seen yet
         self._mark: object = object()
@@ -177,6 +211,17 @@ class Roster:
             self._gatherer.convert(self._leans, self._halves)
         self._census = _backend.kernels.census.Census()
         self._bind()
+
+    def use(self, timeline: Any, with_traits: bool) -> None:
+        """Keep the bodies in the parts of another timeline, all of them new, from now on."""
+        self._timeline = timeline
+        self.sleep.use(timeline)
+        if self._ring is not None:
+            timeline.wrap(self._ring.widths.tolist())
+        self._gatherer.use(timeline.bodies.traits)
+        self._bind()
+        if with_traits:
+            self._gatherer.use_traits()
 
     def _bind(self) -> None:
         self.views = self.columns.views()
@@ -201,6 +246,7 @@ class Roster:
     def _file_all_anew(self) -> None:
         self.columns.n_filed[:] = -1
         self._mark = object()
+        self._is_told = False
 
     @property
     def kinds(self) -> list[Any]:
@@ -269,6 +315,7 @@ class Roster:
 
     def _find_watched(self) -> None:
         """Tell the bodies that each step reads from the fixed ones."""
+        self._gatherer.require(self.rows.data)
         self.watched = self.rows[self.columns.has[self.rows] & FIXED == 0]
         contradictory = self._gatherer.contradictory
         if contradictory:
@@ -304,10 +351,7 @@ class Roster:
         return ignored
 
     def _take_asked(self) -> Rows:
-        """Return the rows of the fixed bodies to read in this step, in the order of their ids.
-
-        A step that is broken off has read nothing: the next one reads them again.
-        """
+        """Return the rows of the fixed bodies to read in this step, in the order of their ids."""
         if self._asked:
             asked = np.array(list(self._asked), np.int64)
             self._unread = np.union1d(self._unread, asked)
@@ -321,6 +365,7 @@ class Roster:
     def _refile(self, entity: int, components: Mapping[type, Any]) -> None:
         """Take note of the components that a body has now."""
         row = self.row_of[entity]
+        self._keep_filed(row)
         if self._is_another(row, components):
             self._forget(row, EndReason.ENTITY_DELETED)
             self.columns.news[row] |= NEW
@@ -339,6 +384,7 @@ class Roster:
         if self.columns.reserve(len(newcomers)):
             self._bind()
         rows = self.columns.take(newcomers)
+        self._taken += rows
         self.columns.news[rows] = NEW
         self._new += rows
         self.row_of.update(zip(newcomers, rows, strict=True))
@@ -365,7 +411,9 @@ class Roster:
         self._timeline.contacts.forget(row, END_REASONS.index(reason))
 
     def _release(self, entity: int, reason: EndReason) -> None:
-        row = self.row_of.pop(entity)
+        row = self.row_of[entity]
+        self._keep_filed(row)
+        del self.row_of[entity]
         self._forget(row, reason)
         self._timeline.sleepers.forget(row)
         self._timeline.candidates.remove(row)
@@ -391,7 +439,6 @@ class Roster:
             stills = self._in_order(np.concatenate([stills, unread]))
         if self.sweeps:
             self.drives.begin(self._read)
-        self._before.clear()
         try:
             n_out = gatherer.read(self._movers.data, stills.data, dt)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -549,67 +596,33 @@ class Roster:
 
     def write(self) -> None:
         """Write where the step has taken the bodies into the game's components."""
+        self._is_told = False
         if self.sweeps:
             self.drives.keep_velocities(self.moving)
-        self._gatherer.write(self.moving.data)
+        written = self.moving
         if self._ring is not None:
             c, stills = self.columns, np.concatenate([self._stills, self._unread])
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
-            self._gatherer.write(stills[was_out].data)
+            written = np.concatenate([written, stills[was_out]])
+        self._gatherer.write(written.data)
         for rows in self._stale:
             self._gatherer.find_faces(rows.data)
         self._stale.clear()
         self._clear(self.columns.touched)
         self._unread = _NO_ROWS
-
-    def undo(self) -> None:
-        """Take back what was written within a step that is not finished: it did not happen.
-
-        What the game has set since stays.
-        """
-        c = self.columns
-        for row, (centre, *values) in self._before.items():
-            for kind, seen, before in zip(
-                (self._position, self._velocity),
-                (c.seen_place, c.seen_velocity),
-                values,
-                strict=True,
-            ):
-                for k in range(c.dim) if self._holds(kind, row) else ():
-                    if getattr(kind.items[row], kind.names[k], None) == seen[row, k]:
-                        kind.put(row, k, before[k])
-                        if kind is self._position:
-                            c.seen_centre[row, k] = centre[k]
-        self._before.clear()
-        roused = self.sleep.take_roused()
-        if len(roused) and self.sleep.wake_roused(roused):
-            self._part()
-        for row in self.drives.take_back():  # what it was to be driven to is to be read again
-            for k in range(c.dim):
-                self._position.note(row, k, math.nan)
+        self._is_told = True
 
     def write_one(self, row: int) -> None:
-        """Write a body's position and velocity at the time reached into its components.
-
-        What they were before is kept, in case that the step is broken off.
-        """
+        """Write a body's position and velocity at the time reached into its components."""
         v = self.views
-        if row not in self._before:
-            self._before[row] = [
-                seen[row].tolist()
-                for seen in (
-                    self.columns.seen_centre,
-                    self.columns.seen_place,
-                    self.columns.seen_velocity,
-                )
-            ]
+        self._gatherer.keep_box(row)
         for k in range(self.columns.dim):
             centre = self._timeline.centre_now(row, k)
             if centre != v.seen_centre[row, k]:
                 place = centre + self._leans[k] * self._timeline.half_now(row, k)
-                v.seen_centre[row, k] = centre
                 self._position.put(row, k, place)
+                v.seen_centre[row, k] = centre
             speed = v.velocity[row, k]
             if self.sweeps and speed == self.drives.speed_of(row, k):
                 continue  # the component goes on saying what the game wants
@@ -636,6 +649,7 @@ class Roster:
         if self.is_fixed(row):
             return True
         now = world.components(entity, self._kinds)
+        self._gatherer.keep_box(row)
         places = self._take_over(self._position, row, v.seen_place, now)
         for k, place in places:
             centre = place - self._leans[k] * self._timeline.half_now(row, k)
@@ -657,6 +671,7 @@ class Roster:
             return []
         component = now.get(kind.type)
         if component is not None and component is not kind.items[row]:
+            self._keep_filed(row)
             kind.replace(row, component)
         news = []
         for k, name in enumerate(kind.names):
@@ -694,6 +709,137 @@ class Roster:
                 half = float(getattr(extents, self._extents.names[k])) / self._halves
                 place += self._leans[k] * half
             setattr(position, self._position.names[k], place)
+
+    # -- a step that does not happen --
+
+    def begin(self) -> Kept:
+        """Begin a step: return what `take_back` needs should it not happen, besides what is kept.
+
+        From here on the old is kept wherever something new comes in its place.
+        """
+        c = self.columns
+        self._gatherer.forget_kept()
+        if self._taken or self._filed:
+            self._taken, self._filed = [], []
+            c.free_given_back()
+        return Kept(
+            self.entities,
+            self.rows,
+            self.teleports,
+            self._n_out,
+            None if self._is_told else (c.touched.copy(), c.news.copy()),
+            frozenset(self.drives.put) if self.sweeps else _NOBODY,
+            self._unread,
+            frozenset(self._asked) if self._asked else _NOBODY,
+            tuple(self._ignored),
+        )
+
+    def _keep_filed(self, row: int) -> None:
+        """Keep which components are filed for a body, before others are."""
+        items = [kind.items[row] if kind.items else None for kind in self._gatherer.kinds]
+        self._filed.append((row, self.views.n_filed[row], items))
+
+    def take_back(self, kept: Kept, traits: Any, timeline: Any) -> None:
+        """Have the bodies, and know of them, what there was and was known before the step.
+
+        What was written into components is taken back too; what the game has
+        set in them since stays.  It can be called again.
+
+        Parameters
+        ----------
+        kept : Kept
+            What `begin` returned.
+        traits : Traits
+            Of the timeline that began the step.
+        timeline : Timeline
+            A new one: what the step has left of the old one is of no use.
+        """
+        c, gatherer = self.columns, self._gatherer
+        self.use(timeline, traits.is_used)
+        if traits.is_used:
+            filters = np.asarray(timeline.bodies.traits.filters)
+            filters[: len(traits.filters)] = traits.filters
+            for row, *numbers in reversed(gatherer.kept_filters):
+                filters[row] = numbers
+        gatherer.take_back()
+        for row, n_filed, items in reversed(self._filed):
+            there = zip(gatherer.kinds, items, strict=False)
+            gatherer.file(row, {kind.type: item for kind, item in there if item is not None})
+            c.n_filed[row] = n_filed
+        for row in self._taken:
+            gatherer.clear(row)
+            c.has[row] = 0
+        self._settle(kept.entities, kept.rows)
+        if kept.told is not None:  # the step may have lengthened the columns
+            n_rows = len(kept.told[0])
+            c.touched[:n_rows], c.news[:n_rows] = kept.told
+        gatherer.check(self.rows[c.news[self.rows] == 0].data)
+        c.news[self.watched] |= UNCHECKED
+        self._unread = kept.unread
+        self._asked = {*kept.asked, *self._asked}.intersection(self.row_of.values())
+        self._ignored = list(kept.ignored)
+        self.teleports = kept.teleports
+        self.drives.put.update(kept.put)
+        self._n_out = kept.n_out
+        self._is_told = kept.told is None
+        self._place_all()
+
+    def start_over(self, timeline: Any) -> None:
+        """Know of no bodies, in a new timeline."""
+        self.use(timeline, self._timeline.bodies.traits.is_used)
+        for row in range(self.columns.capacity):
+            self._gatherer.clear(row)
+        self.columns.has[:] = 0
+        self.columns.quarantined[:] = 0
+        self._settle(_NO_ROWS, _NO_ROWS)
+        self._unread = _NO_ROWS
+        self._asked.clear()
+        self.teleports = {}
+        self._place_all()
+
+    def _settle(self, entities: Rows, rows: Rows) -> None:
+        """Have exactly these bodies, by rising id, in these rows, and all of them awake."""
+        c = self.columns
+        self.entities, self.rows = entities, rows
+        self.row_of = dict(zip(entities.tolist(), rows.tolist(), strict=True))
+        c.free_all_but(rows)
+        for flags in (c.asleep, c.held, c.calm, c.gone, c.driven, c.touched, c.news):
+            flags[:] = 0
+        moves = c.has & (VELOCITY | GROWTH) != 0
+        if self.sweeps:
+            moves |= (c.response != 0) | (c.custom != 0)
+        c.moves[:] = moves
+        self.sleep.forget()
+        self.drives.clear()
+        self._mark = object()
+        self._stale.clear()
+        self._new.clear()
+        self._roused = self.touched_still = _NO_ROWS
+        self._find_watched()
+        self._read = self.watched
+
+    def _place_all(self) -> None:
+        """Put all bodies into the trees of a new timeline, where they were seen last."""
+        c, rows = self.columns, self.rows
+        self._gatherer.forget(rows.data)
+        c.centre[rows], c.half[rows] = c.seen_centre[rows], c.seen_half[rows]
+        c.velocity[rows], c.growth[rows] = c.seen_velocity[rows], c.seen_growth[rows]
+        placed = (c.quarantined[rows] == 0) & (c.news[rows] & NEW == 0)
+        self._part()
+        self._put_in_trees(rows[placed], rows[placed])
+        self._gatherer.find_faces(rows.data)
+
+    def _put_in_trees(self, rows: Rows, misplaced: Rows) -> None:
+        """Put bodies into the tree of those that move, and misplaced ones into the other tree."""
+        c, t = self.columns, self._timeline
+        self.moving = self.active = rows[c.moves[rows] != 0]
+        stills = misplaced[c.moves[misplaced] == 0]
+        c.motion[stills] = 0.0
+        t.begin()
+        t.bodies.begin_step(self.moving.data, 0.0)
+        t.bodies.place_still(stills.data)
+        t.candidates.place_still(stills.data)
+        t.candidates.place_moving(self.moving.data)
 
     # -- snapshots --
 
@@ -804,19 +950,11 @@ class Roster:
 
         for row in rows[out].tolist():
             t.candidates.remove(row)
-        moves = c.moves[rows] != 0
-        self.moving = self.active = rows[moves & ~out]
-        stills = rows[~moves & ~out & misplaced]
-        c.motion[stills] = 0.0
-        t.begin()
-        t.bodies.begin_step(self.moving.data, 0.0)
-        t.bodies.place_still(stills.data)
-        t.candidates.place_still(stills.data)
-        t.candidates.place_moving(self.moving.data)
+        self._put_in_trees(rows[~out], rows[~out & misplaced])
         self.touched_still = _NO_ROWS
         self._unread = rows[c.has[rows] & FIXED != 0]
         self._asked.clear()
         self._stale.clear()
-        self._before.clear()
         self.drives.clear()
+        self._is_told = False
         self._gatherer.find_faces(rows.data)

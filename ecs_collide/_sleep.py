@@ -42,6 +42,16 @@ class Sleep:
         self.filed: list[int] = []
         self.disturbed: list[int] = []
 
+    def use(self, timeline: Any) -> None:
+        """Let bodies sleep in another timeline from now on, in which nobody does."""
+        self._timeline = timeline
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was to be looked at."""
+        self.filed.clear()
+        self.disturbed.clear()
+
     @property
     def n(self) -> int:
         """How many bodies sleep."""
@@ -60,8 +70,7 @@ class Sleep:
         """Wake everybody, and forget what was to be looked at; tell whether anybody slept."""
         self._timeline.bodies.take_roused()
         self._timeline.contacts.left.clear()
-        self.filed.clear()
-        self.disturbed.clear()
+        self.forget()
         return self.n > 0 and self.wake(rows[self._columns.asleep[rows] != 0].tolist())
 
     def take_roused(self) -> Rows:

@@ -10,12 +10,24 @@ on the order of anything: these are made anew.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _archive
 from ecs_collide._bits import NEW, TOUCHED_BY_GAME
-from ecs_collide._inventory import NAMES, WIDTHS, Inventory, Load, Own, Save, Survey, Update
+from ecs_collide._inventory import (
+    NAMES,
+    WIDTHS,
+    Inventory,
+    Load,
+    Loaded,
+    Own,
+    Save,
+    Survey,
+    Update,
+)
 from ecs_collide._reports import N_KEPT
 from ecs_collide._state import (
     CHANGED,
@@ -65,6 +77,7 @@ class SnapshotStepper(Stepper):
     ) -> None:
         super().__init__(dim, margin, lookahead, components, sweeps, wrap)
         self._inventory = Inventory()
+        self._restoring: tuple[World, State, Loaded] | None = None  # where that was cut short
         self._holder_rows: tuple[Survey, Longs, list[Longs]] | None = None
 
     def snapshot_with(
@@ -150,7 +163,7 @@ class SnapshotStepper(Stepper):
     def _snapshot(self) -> bytes:
         world = self.world
         world.require_current()
-        if self.is_stepping or self._judges.is_asking:
+        if self.is_stepping or self._guard.is_changing:
             raise RuntimeError(
                 "snapshot() was called within a step, or after one that was never finished: "
                 "call it between steps, or in a handler of their events"
@@ -321,12 +334,18 @@ class SnapshotStepper(Stepper):
             was not told of.  Nothing has changed then.
         """
         with self._guard:
-            self._restore(data)
+            try:
+                self._restore(data)
+            except BaseException:
+                if self._restoring is not None:
+                    with suppress(Exception):
+                        self._put_right()
+                raise
 
     def _restore(self, data: bytes) -> None:
         world = self.world
         world.require_current()
-        if (self._busy and self.is_stepping) or self._judges.is_asking:
+        if self._guard.is_changing:
             raise RuntimeError(
                 "restore() was called in a response, in the middle of a step: "
                 "call it between steps, or in a handler of their events"
@@ -339,21 +358,39 @@ class SnapshotStepper(Stepper):
             )
         world.require_known()
         loaded = self._inventory.load(world, state)
-        impact, self._impact = self._impact, None
-        if impact is not None:
-            impact.end()
-        self._inventory.put_right(world, state, loaded)
-        self._resume(world, state)
-        errors = []
+        self._guard.is_changing = True
+        if self._kept is not None:
+            self._put_right()
+            self._guard.is_changing = True
+        self._restoring = world, state, loaded
+        self._carry_out(world, state, loaded)
+        self._guard.is_changing = False
+        errors: list[BaseException] = []
         for update, component, blob in loaded.updates:
             try:
                 update(component, blob)
-            except Exception as error:
+            except BaseException as error:  # Ctrl-C too: half of it is not restored
                 errors.append(error)
         if len(errors) == 1:
             raise errors[0]
         if errors:
-            raise ExceptionGroup(f"{len(errors)} updates of own components failed", errors)
+            raise BaseExceptionGroup(f"{len(errors)} updates of own components failed", errors)
+
+    def _carry_out(self, world: World, state: State, loaded: Loaded) -> None:
+        """Make the world, and what is known of it, that of a state; it can be called again."""
+        self._inventory.put_right(world, state, loaded)
+        self._resume(world, state)
+        self._restoring = None
+
+    def _put_right(self) -> None:
+        if self._restoring is not None:  # what was begun is finished, from the beginning
+            world, state, loaded = self._restoring
+            world.require_current()
+            timeline = self._make_timeline(self._roster.sweeps)
+            self._roster.start_over(timeline)
+            self._use(timeline)
+            self._carry_out(world, state, loaded)
+        super()._put_right()
 
     def _resume(self, world: World, state: State) -> None:
         """Take up a state whose entities and components the world has already."""

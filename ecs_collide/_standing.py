@@ -133,7 +133,7 @@ class Standing(Questions):
             Within a step.
         """
         with self._guard:
-            if self.is_stepping or self._judges.is_asking:
+            if self.is_stepping or self._guard.is_changing:
                 raise RuntimeError(
                     "drop_through() was called within a step: call it between steps, "
                     "or in a handler of their events"

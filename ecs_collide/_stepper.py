@@ -9,8 +9,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from operator import attrgetter
 from time import perf_counter
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ecs_collide import _backend, _numbers
 from ecs_collide._bits import CUSTOM
@@ -18,7 +22,7 @@ from ecs_collide._guard import Guard
 from ecs_collide._judges import Judges
 from ecs_collide._presence import NewBody, Presence
 from ecs_collide._reports import N_KEPT, Report, crowd_report
-from ecs_collide._roster import Roster
+from ecs_collide._roster import Kept, Roster
 from ecs_collide._step_events import StepEvents, axis_normal
 from ecs_collide._subscribers import (
     Subscribers,
@@ -34,6 +38,30 @@ from ecs_collide.responses import DEFAULT
 from ecs_collide.roles import Components
 
 Respond = Callable[[Impact], object]
+
+
+class _Kept(NamedTuple):
+    """What a space was before a step: all that it is again should the step not happen.
+
+    Attributes
+    ----------
+    timeline : with the contacts and riders that it keeps
+    roster : as `Roster.begin` returned it
+    pending : copies of contact events that no step has told yet, or None
+    reports : those that there were
+    fields : the stepper's own, as `_FIELDS` names them
+    """
+
+    timeline: Any
+    roster: Kept
+    pending: tuple[Any, Any, Any] | None
+    reports: tuple[Report, ...]
+    fields: tuple[Any, ...]
+
+
+# What a stage sets before the instant at which the step has happened.
+_FIELDS = ("_dt", "_new_reports", "_is_crowded", "_n_movers", "_settling", "_is_answered")
+_fields = attrgetter(*_FIELDS)
 
 # What has been done of the step under way.
 _IDLE = 0
@@ -163,20 +191,19 @@ class Stepper:
         self._stats: Stats | None = Stats()
         self._counts: list[Any] = []
         self._stopwatch: _Stopwatch | None = None
-        self._timeline = _backend.kernels.timeline.Timeline(dim)
-        self._timeline.candidates.margin = -1.0 if margin is None else margin
-        self._timeline.candidates.lookahead = lookahead
+        self._margin = -1.0 if margin is None else margin
+        self._lookahead = lookahead
+        self._timeline = self._make_timeline(sweeps)
         self._roster = Roster(dim, self._timeline, components, sweeps, self._ring)
         self._presence = Presence(self._roster, self._ring)
         self._judges = Judges(self._roster, self._timeline.candidates)
-        self._timeline.carrying.sweeps = sweeps
         self._events = StepEvents(dim)
         self._subscribers = Subscribers()
         self._responders: dict[type, _Responder] = {}
         self._world: World | None = None
-        self._guard = Guard()
+        self._guard = Guard(self._put_right)
         self._phase = _IDLE
-        self._busy = False
+        self._kept: _Kept | None = None  # of a step that is under way
         self._dt = 0.0
         self._step = 0
         self._time = 0.0
@@ -190,6 +217,13 @@ class Stepper:
         self._errors: list[Exception] = []
         self._new_reports: list[Report] = []
         self._is_crowded = False
+
+    def _make_timeline(self, sweeps: bool) -> Any:
+        timeline = _backend.kernels.timeline.Timeline(self.dim)
+        timeline.candidates.margin = self._margin
+        timeline.candidates.lookahead = self._lookahead
+        timeline.carrying.sweeps = sweeps
+        return timeline
 
     # -- the world --
 
@@ -247,32 +281,34 @@ class Stepper:
             number, or lacks an attribute.  Nothing has changed then.
         """
         with self._guard:
-            self._begin_step(dt)
+            try:
+                self._begin_step(dt)
+            except BaseException:
+                self._give_up()
+                raise
 
     def _begin_step(self, dt: float) -> None:
         world = self.world
-        if self._busy or self._judges.is_asking:
+        if self._guard.is_nested:
             raise RuntimeError(
                 "a step was begun inside a handler or response of the same space: "
                 "let the step end first"
             )
         world.require_current()
         dt = _checked_dt(dt)
-        roster, timeline = self._roster, self._timeline
         watch = self._stopwatch
         if watch is not None:
             watch.seconds.clear()
             watch.start()
-        if self._phase != _IDLE:  # the step before was never finished: it did not happen
-            timeline.abandon()
-            roster.undo()
-            self._phase = _IDLE
+        if self._kept is not None:  # the step before was never finished: it did not happen
+            self._guard.is_changing = True
+            self._put_right()
+        roster, timeline = self._roster, self._timeline
+        self._keep(timeline)
+        self._guard.is_changing = True
         self._guard.begin_step()
         roster.compare(world)
-        unfinished = self._new_reports[:-N_KEPT]  # of many steps that were broken off
-        self.n_reports += len(unfinished)
-        del self._new_reports[: len(unfinished)]
-        self._new_reports += roster.read(self._step, dt)
+        self._new_reports = self._new_reports + roster.read(self._step, dt)
         if watch is not None:
             watch.lap("read")
         self._dt = dt
@@ -283,6 +319,7 @@ class Stepper:
         self._judges.begin_step(self._errors)
         timeline.rest_speed = self._rest_speed
         timeline.pair_limit = self._pair_limit
+        timeline.require(roster.columns.capacity)
         timeline.begin()
         timeline.place_still(roster.touched_still.data)
         roster.wake_near()
@@ -305,6 +342,63 @@ class Stepper:
         if watch is not None:
             watch.lap("pairs")
         self._phase = _BOUNDED
+        self._guard.is_changing = False
+
+    # -- a step that does not happen --
+
+    def _keep(self, timeline: Any) -> None:
+        """Keep what the space is before a step; from here on the step can be taken back."""
+        pending = None
+        if n := timeline.keep():
+            log = timeline.log
+            times, bodies = np.array(log.contact_time)[:n], np.array(log.contact_bodies)[:n]
+            pending = times, bodies, np.array(log.contact_codes)[:n]
+        self._kept = _Kept(
+            timeline, self._roster.begin(), pending, tuple(self.reports), _fields(self)
+        )
+
+    def _give_up(self) -> None:
+        """Put right what a stage has left that raises; if that cannot be, then before the next."""
+        if self._guard.is_changing and not self._guard.is_nested:
+            with suppress(Exception):
+                self._put_right()
+
+    def _put_right(self) -> None:
+        """Let what was cut short not have happened; where that is cut short too, call it again."""
+        if self._kept is not None:
+            self._take_back(self._kept)
+            self._kept = None
+        self._guard.is_changing = False
+
+    def _take_back(self, kept: _Kept) -> None:
+        """Be what the space was before the step under way: nothing of what it did is left.
+
+        Whatever an exception may have left half done, trees and pairs and all that a step works
+        with, is thrown away and made anew.
+        """
+        impact, self._impact = self._impact, None
+        if impact is not None:
+            impact.end()
+        before, roster = kept.timeline, self._roster
+        contacts, rides = before.contacts.kept(), before.carrying.kept()
+        timeline = self._make_timeline(roster.sweeps)
+        roster.take_back(kept.roster, before.bodies.traits, timeline)
+        timeline.contacts.recover(contacts[0], contacts[1])
+        if self._ring is not None:
+            timeline.contacts.recover_images(contacts[2])
+        timeline.carrying.recover(*rides)
+        if kept.pending is not None:
+            timeline.log.recover(*(column.data for column in kept.pending))
+        self._use(timeline)
+        self.reports[:] = kept.reports
+        self.__dict__.update(zip(_FIELDS, kept.fields, strict=True))
+        self._errors = []
+        self._phase = _IDLE
+
+    def _use(self, timeline: Any) -> None:
+        """Do all steps with another timeline from now on."""
+        self._timeline = timeline
+        self._judges.use(timeline.candidates)
 
     def _note_crowd(self) -> None:
         """Report a crowd in which there are more pairs than there is room for, when it begins."""
@@ -312,25 +406,36 @@ class Stepper:
         if crowd and not self._is_crowded:
             entities = sorted(self._roster.columns.ids[crowd].tolist())
             n = self._timeline.candidates.n_left_out
-            self._new_reports.append(crowd_report(self._step, entities, n))
+            report = crowd_report(self._step, entities, n)
+            self._new_reports = [*self._new_reports, report]
         self._is_crowded = bool(crowd)
 
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
         with self._guard:
-            self._queue_impacts(dt)
+            try:
+                self._queue_impacts(dt)
+            except BaseException:
+                self._give_up()
+                raise
 
     def _queue_impacts(self, dt: float | None) -> None:
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", _BOUNDED, _BOUNDED, dt)
+        self._guard.is_changing = True
         self._start_lap()
         self._timeline.queue_impacts()
         self._end_lap("sweep")
         self._phase = _QUEUED
+        self._guard.is_changing = False
 
     def answer_impacts(self, dt: float | None = None, respond: Respond | None = None) -> None:
         """Answer all impacts of the step in time order, each through `respond` if it is given."""
         with self._guard:
-            self._answer_impacts(dt, respond)
+            try:
+                self._answer_impacts(dt, respond)
+            except BaseException:
+                self._give_up()
+                raise
 
     def _answer_impacts(self, dt: float | None, respond: Respond | None) -> None:
         self._require_phase("ResponseSystem", "NarrowphaseSystem", _QUEUED, _ANSWERING, dt)
@@ -339,23 +444,21 @@ class Stepper:
                 "a second ResponseSystem was run in one step of this Space: the first one has "
                 "answered all impacts, so keep one of them"
             )
+        self._guard.is_changing = True
         self._phase = _ANSWERING
         self._settling = True
         self._conclude(default=False)
         self._timeline.hand_over = respond is not None
-        self._busy = True
         self._start_lap()
-        try:
-            while self._timeline.run(True) >= 0:
-                impact = self._take_impact()
-                default = self._are_alive(impact)
-                if default and respond is not None:
-                    default = self._call(respond, impact) is DEFAULT
-                self._conclude(default and self._ask(impact))
-            self._is_answered = True
-        finally:
-            self._busy = False
-            self._end_lap("answer")
+        while self._timeline.run(True) >= 0:
+            impact = self._take_impact()
+            default = self._are_alive(impact)
+            if default and respond is not None:
+                default = self._call(respond, impact) is DEFAULT
+            self._conclude(default and self._ask(impact))
+        self._is_answered = True
+        self._end_lap("answer")
+        self._guard.is_changing = False
 
     def next_impact(self) -> Impact | None:
         """Return the next impact of the step that wants an answer, or None.
@@ -366,10 +469,15 @@ class Stepper:
         a pair that is still closing then is slid along its surface.
         """
         with self._guard:
-            return self._next_impact()
+            try:
+                return self._next_impact()
+            except BaseException:
+                self._give_up()
+                raise
 
     def _next_impact(self) -> Impact | None:
         self._require_phase("next_impact()", "NarrowphaseSystem", _QUEUED, _ANSWERING, None)
+        self._guard.is_changing = True
         self._phase = _ANSWERING
         self._settling = True
         self._conclude(default=False)
@@ -377,8 +485,10 @@ class Stepper:
         while self._timeline.run(True) >= 0:
             impact = self._take_impact()
             if self._are_alive(impact):
+                self._guard.is_changing = False
                 return impact
             self._conclude(default=False)
+        self._guard.is_changing = False
         return None
 
     def finish_step(self, dt: float | None = None) -> None:
@@ -391,11 +501,16 @@ class Stepper:
             several together as an ExceptionGroup.
         """
         with self._guard:
-            self._finish_step(dt)
+            try:
+                self._finish_step(dt)
+            except BaseException:
+                self._give_up()
+                raise
 
     def _finish_step(self, dt: float | None) -> None:
         self._require_phase("MotionSystem", "BroadphaseSystem", _BOUNDED, _ANSWERING, dt)
         timeline, roster = self._timeline, self._roster
+        self._guard.is_changing = True
         self._start_lap()
         self._conclude(default=False)
         timeline.run(False)
@@ -415,25 +530,37 @@ class Stepper:
         settled = self._settling
         try:
             roster.write()
+        except MemoryError:
+            raise
         except Exception as error:  # of a component of the game's own
             self._errors.append(error)
             settled = False
         roster.end_step(self._step + 1, settled)
         self._end_lap("write")
-        self._events = StepEvents.in_log(self.dim, timeline.log)
+        events, reports = StepEvents.in_log(self.dim, timeline.log), self._new_reports
+        counts = self._count(len(events.collisions))
         timeline.log.clear()
-        self._step += 1
-        self._time += self._dt
-        self._count()
-        self._phase = _IDLE
-        self._tell_reports()
-        self._busy = True
+        if reports:
+            self.reports[:] = [*self.reports, *reports][-N_KEPT:]
+        self.__dict__.update(  # one call, in which nothing can come between
+            _events=events,
+            _step=self._step + 1,
+            _time=self._time + self._dt,
+            _counts=counts,
+            _n_asleep=roster.sleep.n,
+            _stats=None,
+            _new_reports=[],
+            n_reports=self.n_reports + len(reports),
+            _phase=_IDLE,
+            _kept=None,  # from here on the step has happened, and before it had not
+        )
+        self._guard.is_changing = False
+        self._warn_of(reports)
         try:
             self._errors += self._subscribers.deliver(
                 self.world, self._events.collisions, self._events.contact_runs
             )
         finally:
-            self._busy = False
             self._end_lap("deliver")
             self._stats = None
         errors, self._errors = self._errors, []
@@ -442,12 +569,8 @@ class Stepper:
         if errors:
             raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
 
-    def _tell_reports(self) -> None:
-        """Warn of the bodies that were quarantined in this step, or are not fixed as declared."""
-        reports, self._new_reports = self._new_reports, []
-        self.reports += reports
-        del self.reports[:-N_KEPT]
-        self.n_reports += len(reports)
+    def _warn_of(self, reports: list[Report]) -> None:
+        """Warn of the bodies that were quarantined in the step that is done, or are not fixed."""
         messages = [report.message for report in reports]
         messages += [_ignored_fixed(entity) for entity in self._roster.take_ignored()]
         for message in messages:
@@ -460,7 +583,7 @@ class Stepper:
         self, who: str, before: str, least: int, most: int, dt: float | None
     ) -> None:
         self.world.require_current()
-        if not least <= self._phase <= most or self._busy:
+        if not least <= self._phase <= most or self._guard.is_nested:
             raise RuntimeError(
                 f"{who} was run out of order: it needs {before} before it in the same step"
             )
@@ -519,18 +642,16 @@ class Stepper:
         if self._stopwatch is not None:
             self._stopwatch.lap(stage)
 
-    def _count(self) -> None:
-        """Keep the numbers of the step, in the order of the fields of `Stats`."""
+    def _count(self, n_collisions: int) -> list[Any]:
+        """Return the numbers of the step that is about to be done, as the fields of `Stats`."""
         t, r = self._timeline, self._roster
         n_bodies, n_movers = len(r.rows), self._n_movers
-        self._counts = [
-            self._step, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_escapes,
+        return [
+            self._step + 1, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_escapes,
             t.pairs.n, t.candidates.n_left_out, t.meetings.n_sweeps,
-            len(self._events.collisions), t.n_answers, t.responder.clusters.n_merges,
+            n_collisions, t.n_answers, t.responder.clusters.n_merges,
             t.n_crushed, t.n_forced, t.n_pair_limit, t.n_answer_limit, t.candidates.moving.depth,
         ]  # fmt: skip
-        self._n_asleep = r.sleep.n
-        self._stats = None
 
     # -- impacts that Python answers --
 
@@ -556,6 +677,8 @@ class Stepper:
         """Call a game's own response; if it fails, the built-in answer is given."""
         try:
             answer = respond(impact)
+        except MemoryError:
+            raise
         except Exception as error:
             self._errors.append(error)
             answer = DEFAULT

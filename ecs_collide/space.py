@@ -272,13 +272,16 @@ class Space(Views):
     @property
     def entities(self) -> list[int]:
         """The bodies as of the end of the last step, sorted by id."""
+        self._guard.put_right()
         entities: list[int] = self._roster.entities.tolist()
         return entities
 
     def __len__(self) -> int:
+        self._guard.put_right()
         return len(self._roster.rows)
 
     def __contains__(self, entity: object) -> bool:
+        self._guard.put_right()
         return entity in self._roster.row_of
 
     # A body that no step has read yet is read from its components, and written to them.

@@ -97,6 +97,10 @@ class Carrying:
         self.before = Ride(bodies.dim)
         self.rode = Ride(bodies.dim)
         self.own = zeros(DOUBLE, 1, bodies.dim)
+        self.n_kept = 0
+        self.kept_riders = zeros(LONG, 1)
+        self.kept_drift = zeros(DOUBLE, 1, bodies.dim)
+        self.kept_taken_off = zeros(DOUBLE, 1, bodies.dim)
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Have a place for so many bodies."""
@@ -105,7 +109,7 @@ class Carrying:
             self.before.set_rows(n_rows)
             self.rode.set_rows(n_rows)
             self.own = grown(self.own, n_rows)
-            self.n_rows = n_rows
+            self.n_rows = n_rows  # last: by it it is known how much room there is
 
     def look(self, at_rest: cython.bint):
         """Find who rides on whom by the contacts that there are.
@@ -238,6 +242,31 @@ class Carrying:
                 self.now.drift[rows[n], k] = drift[n, k]
                 self.now.taken_off[rows[n], k] = taken_off[n, k]
         self.now.n = rows.shape[0]
+
+    @cython.ccall
+    def keep(self) -> cython.void:
+        """Keep who rides, and how fast, as it is now, before a step, for `kept`."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        if self.kept_riders.shape[0] < self.now.n:
+            self.kept_drift = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
+            self.kept_taken_off = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
+            self.kept_riders = zeros(LONG, self.now.riders.shape[0])
+        for n in range(self.now.n):
+            i = self.now.riders[n]
+            self.kept_riders[n] = i
+            for k in range(self.bodies.dim):
+                self.kept_drift[n, k] = self.now.drift[i, k]
+                self.kept_taken_off[n, k] = self.now.taken_off[i, k]
+        self.n_kept = self.now.n
+
+    def kept(self) -> tuple:
+        """Return the riders that were kept, as `recover` takes them."""
+        n: cython.Py_ssize_t = self.n_kept
+
+        return self.kept_riders[:n], self.kept_drift[:n], self.kept_taken_off[:n]
 
     def begin(self) -> list:
         """Take the riders along: at the start of a step, when velocities are read.

@@ -24,6 +24,11 @@ cdef class Carrying:
     cdef Ride before
     cdef readonly Ride rode
     cdef double[:, ::1] own
+    cdef Py_ssize_t n_kept
+    cdef long long[::1] kept_riders
+    cdef double[:, ::1] kept_drift
+    cdef double[:, ::1] kept_taken_off
+    cpdef void keep(self)
     cdef void _clear(self, Ride ride) noexcept
     cdef bint _pass(self, bint at_rest)
     cdef void _offer(self, Py_ssize_t i, Py_ssize_t j, int side, bint at_rest) noexcept

@@ -52,6 +52,8 @@ else:
     from ecs_collide._kernels._placement import APART, APART_AT_LEAST, DEEP, SUNK, Settler
     from ecs_collide._kernels._sweep import SLOP
 
+import numpy as np
+
 from ecs_collide._bits import TOUCHED_BY_GAME
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
@@ -141,6 +143,37 @@ class Contacts:
         self.parts = zeros(DOUBLE, 16)
         self.opened = zeros(DOUBLE, 16)
         self.side = zeros(BYTE, 16)
+        self.n_kept = 0
+        self.kept_rows = zeros(LONG, 16, 6)
+        self.kept_since = zeros(DOUBLE, 16)
+        self.kept_images = zeros(LONG, 16)
+
+    @cython.ccall
+    def keep(self) -> cython.void:
+        """Keep the contacts as they are now, before a step, for `kept`."""
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        if self.kept_rows.shape[0] < self.rows.shape[0]:
+            self.kept_since = zeros(DOUBLE, self.rows.shape[0])
+            self.kept_images = zeros(LONG, self.rows.shape[0])
+            self.kept_rows = zeros(LONG, self.rows.shape[0], 6)
+        if not cython.compiled:
+            _keep_at_once(self)
+            return
+        for n in range(self.n):
+            self.kept_since[n] = self.since[n]
+            for k in range(6):
+                self.kept_rows[n, k] = self.rows[n, k]
+        for n in range(self.n if self.bodies.wraps else 0):
+            self.kept_images[n] = self.images[n]
+        self.n_kept = self.n
+
+    def kept(self) -> tuple:
+        """Return the contacts that were kept, as `recover` and `recover_images` take them."""
+        n: cython.Py_ssize_t = self.n_kept
+
+        return self.kept_rows[:n], self.kept_since[:n], self.kept_images[:n]
 
     @cython.ccall
     def find_pressed(self):
@@ -219,9 +252,9 @@ class Contacts:
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Have places for `n` contacts within a step."""
         if n > self.parts.shape[0]:
-            self.parts = grown(self.parts, 2 * n)
             self.opened = grown(self.opened, 2 * n)
             self.side = grown(self.side, 2 * n)
+            self.parts = grown(self.parts, 2 * n)  # last: by it the room is known
 
     # -- within a step --
 
@@ -574,8 +607,9 @@ class Contacts:
         n: cython.Py_ssize_t = self.n
 
         if n == self.next_rows.shape[0]:
-            self.next_rows = grown(self.next_rows, 2 * n)
+            # Last the rows, by whose length it is known how much room there is.
             self.next_since = grown(self.next_since, 2 * n)
+            self.next_rows = grown(self.next_rows, 2 * n)
         self.next_since[n] = since
         self.next_rows[n, 0] = first
         self.next_rows[n, 1] = second
@@ -681,12 +715,26 @@ class Contacts:
         n: cython.Py_ssize_t
         k: cython.int
 
+        self.n = 0
+        if rows.shape[0] > self.rows.shape[0]:
+            self.since = grown(self.since, rows.shape[0])
+            self.rows = grown(self.rows, rows.shape[0])
         self.n = rows.shape[0]
-        if self.n > self.rows.shape[0]:
-            self.rows = grown(self.rows, self.n)
-            self.since = grown(self.since, self.n)
         for n in range(self.n):
             self.since[n] = since[n]
             for k in range(5):
                 self.rows[n, k] = rows[n, k]
             self.rows[n, 5] = 0
+
+
+def _keep_at_once(contacts):
+    """Do as `Contacts.keep` over whole arrays, where a loop would be one in Python."""
+    n = contacts.n
+    for kept, now in (
+        (contacts.kept_since, contacts.since),
+        (contacts.kept_rows, contacts.rows),
+        (contacts.kept_images, contacts.images),
+    ):
+        if len(now) >= n:
+            np.asarray(kept)[:n] = np.asarray(now)[:n]
+    contacts.n_kept = n

@@ -41,6 +41,11 @@ cdef class Contacts:
     cdef double[::1] parts
     cdef double[::1] opened
     cdef signed char[::1] side
+    cdef Py_ssize_t n_kept
+    cdef long long[:, ::1] kept_rows
+    cdef double[::1] kept_since
+    cdef long long[::1] kept_images
+    cpdef void keep(self)
     cdef void recall(self)
     cdef void know(self, Py_ssize_t p, Py_ssize_t n) noexcept
     cdef void _make_room(self, Py_ssize_t n)

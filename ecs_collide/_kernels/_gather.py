@@ -34,11 +34,16 @@ from ecs_collide._bits import (
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._fatness_c import flat
-    from cython.cimports.ecs_collide._kernels._kinds_c import Kind, slots_hold, watch_run
+    from cython.cimports.ecs_collide._kernels._kinds_c import (
+        Kind,
+        slots_hold,
+        slots_write,
+        watch_run,
+    )
     from cython.cimports.ecs_collide._kernels._trait_gather_c import TraitGatherer
     from cython.cimports.ecs_collide._kernels._traits_c import Traits
 else:
-    from ecs_collide._kernels._kinds import Kind, slots_hold
+    from ecs_collide._kernels._kinds import Kind, slots_hold, slots_write
     from ecs_collide._kernels._trait_gather import TraitGatherer
     from ecs_collide._kernels._traits import Traits
 
@@ -111,6 +116,10 @@ class Gatherer:
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
         self.wraps = False
+        self.writing = np.zeros(0, np.int64).data
+        self.kept_filters = []
+        self.kept_boxes = []
+        self.kept_out = []
         self.width = np.zeros(3).data
         if not cython.compiled:
             self.lean = [0.0] * 3
@@ -138,8 +147,11 @@ class Gatherer:
             self.width[k] = widths[k]
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
-        """Look at the arrays of `columns` from now on; call it again when they are replaced."""
-        self.n_rows = n_rows
+        """Look at the arrays of `columns` from now on; call it again when they are replaced.
+
+        Where it raises, it is to be called again before anything else.
+        """
+        self.n_rows = 0
         self.centre = columns.centre
         self.half = columns.half
         self.velocity_now = columns.velocity
@@ -199,6 +211,27 @@ class Gatherer:
         self.velocity.bind(n_rows, columns.seen_velocity, columns.velocity)
         self.growth.bind(n_rows, columns.seen_growth, columns.growth)
         self.deflect.bind(n_rows, columns.seen_restitution, columns.seen_restitution)
+        self.n_rows = n_rows
+
+    @cython.cfunc
+    def _require_room(self) -> cython.int:
+        """Raise IndexError unless all columns and kinds have the rows that bodies may stand in."""
+        kind: Kind
+
+        if self.n_rows == 0 or self.centre.shape[0] != self.n_rows:
+            raise IndexError("the columns of the bodies were replaced, and not all know of it")
+        for kind in self.kinds:
+            if kind.items:
+                kind.require(self.n_rows)
+        return 0
+
+    def require(self, rows: cython.longlong[::1]):
+        """Raise IndexError unless there is room for all of some rows."""
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            if not 0 <= rows[n] < self.n_rows:
+                raise IndexError(f"row {rows[n]} must be below {self.n_rows}")
 
     def add_kind(self, kind: Kind):
         """File components of one more type from now on."""
@@ -220,6 +253,8 @@ class Gatherer:
         response: cython.int = 0
         moves: cython.bint
 
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} must be below {self.n_rows}")
         for kind in self.kinds:
             component = components.get(kind.type)
             if component is not None and kind.mark >> TRAITS and kind.width:
@@ -234,14 +269,20 @@ class Gatherer:
         self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0
         self.custom[i] = (has & CUSTOM) != 0
+        if not has & VELOCITY:
+            self.velocity.keep(i, False)
+        if not has & GROWTH:
+            self.growth.keep(i, False)
         for k in range(self.dim):
             if not has & VELOCITY:
                 self.seen_velocity[i, k] = 0.0
             if not has & GROWTH:
                 self.seen_growth[i, k] = 0.0
         if not has & MASS:
+            self.mass_kind.keep(i, False)
             self.mass[i] = 1.0
         if not has & DEFLECT:
+            self.deflect.keep(i, False)
             self.seen_restitution[i, 0] = 0.0
         moves = (has & (VELOCITY | GROWTH)) != 0
         if self.sweeps:
@@ -275,6 +316,64 @@ class Gatherer:
             for n in range(rows.shape[0]):
                 kind.forget(rows[n])
 
+    # -- a step that does not happen --
+
+    def forget_kept(self):
+        """Have nothing to take back any more: a step is done, or is about to begin."""
+        kind: Kind
+
+        if self.writing.shape[0]:
+            self.writing = self.writing[:0]
+        if self.kept_filters or self.kept_boxes or self.kept_out:
+            self.kept_filters = []
+            self.kept_boxes = []
+            self.kept_out = []
+        for kind in self.kinds:
+            kind.forget_kept()
+
+    @cython.ccall
+    def keep_box(self, i: cython.Py_ssize_t) -> cython.int:
+        """Keep where a body was seen last, where that is not what its components say."""
+        if self.converts:
+            self._keep_boxes(np.array([i]))
+        return 0
+
+    @cython.cfunc
+    def _keep_boxes(self, rows: object) -> cython.int:
+        """As `keep_box`, of many bodies."""
+        columns: tuple = (np.asarray(self.seen_centre)[rows], np.asarray(self.seen_half)[rows])
+
+        self.kept_boxes.append((rows, columns[0], columns[1]))
+        return 0
+
+    def take_back(self):
+        """Let be seen, and let components say, what was before the step; it can be called again.
+
+        What the game has set in them since stays.
+        """
+        kind: Kind
+
+        for kind in self.kinds:
+            kind.take_back(self.writing)
+        for rows, centres, halves in reversed(self.kept_boxes):
+            np.asarray(self.seen_centre)[rows] = centres
+            np.asarray(self.seen_half)[rows] = halves
+        for row, was_out in reversed(self.kept_out):
+            np.asarray(self.quarantined)[row] = was_out
+
+    def check(self, rows: cython.longlong[::1]):
+        """Find anew, for the bodies of `rows`, what follows from what was seen of them last."""
+        n: cython.Py_ssize_t
+
+        self.require(rows)
+        for n in range(rows.shape[0]):
+            self._check(rows[n])
+
+    def use(self, traits: Traits):
+        """Fill the columns of other traits from now on, after the next `bind`."""
+        self.traits = traits
+        self.trait_gatherer.aim(traits)
+
     # -- reading --
 
     def read(
@@ -307,6 +406,7 @@ class Gatherer:
         settled: cython.bint = self.is_settled
         passes: cython.bint = settled and dt <= FAR
 
+        self._require_room()
         self.is_settled = False
         self.fallen = []
         self.touched_rows = []
@@ -392,9 +492,11 @@ class Gatherer:
         self._read_body(i, anew)
         if (self.bad[i] or dt > FAR) and (self.bad[i] & BAD or not self._stays_within(i, dt)):
             if not self.quarantined[i]:
+                self.kept_out.append((i, 0))
                 self.fallen.append(i)
             return False
         if self.quarantined[i]:
+            self.kept_out.append((i, 1))
             self.quarantined[i] = 0
             self.news[i] |= NEW
         if self.news[i] & NEW:
@@ -416,6 +518,7 @@ class Gatherer:
             self.touched[i] |= TOUCHED_BY_GAME
             self.news[i] |= UNCHECKED
         if self.converts and differs:
+            self.keep_box(i)
             self._find_centre(i)
         if has & VELOCITY and self.velocity.read(i):
             self.news[i] |= UNCHECKED
@@ -479,7 +582,7 @@ class Gatherer:
         return 0
 
     @cython.cfunc
-    @cython.exceptval(check=False)
+    @cython.exceptval(-1, check=False)
     def _check(self, i: cython.Py_ssize_t) -> cython.int:
         """Note whether the numbers of a body can be computed with, and whether it yields."""
         k: cython.int
@@ -513,7 +616,7 @@ class Gatherer:
         return 0
 
     @cython.cfunc
-    @cython.exceptval(check=False)
+    @cython.exceptval(-1, check=False)
     def _check_traits(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill a body's columns of traits, and note whether it meets others than before."""
         f: cython.longlong[:, ::1] = self.traits.filters
@@ -524,6 +627,8 @@ class Gatherer:
 
         differs: cython.bint = f[i, 0] != categories or f[i, 1] != mask or f[i, 2] != group
 
+        if differs:
+            self.kept_filters.append((i, categories, mask, group))
         if differs and not self.news[i] & NEW:
             self.touched[i] |= TOUCHED_BY_FILTER
         return fine
@@ -559,7 +664,18 @@ class Gatherer:
         i: cython.Py_ssize_t
         k: cython.int
         has: cython.int
+        position: Kind = self.position
+        velocity: Kind = self.velocity
 
+        self._require_room()
+        self.writing = rows
+        position.keep_all(rows)
+        velocity.keep_all(rows)
+        if self.growth.items:
+            self.extents.keep_all(rows)
+            self.growth.keep_all(rows)
+        if self.converts:
+            self._keep_boxes(np.asarray(rows))
         if not cython.compiled:
             _write_at_once(self, rows)
             self.is_settled = True
@@ -569,16 +685,19 @@ class Gatherer:
             has = self.has[i]
             if self.converts:
                 self._find_place(i)
-            self.position.write(i)
-            if has & VELOCITY:
-                self.velocity.write(i)
+            if not slots_write(position.slots, i):
+                position.write_by_name(i)
+            if has & VELOCITY and not slots_write(velocity.slots, i):
+                velocity.write_by_name(i)
             if has & GROWTH:
                 for k in range(self.dim):
                     self.growth_now[i, k] = self.seen_growth[i, k]
                     if self.seen_growth[i, k] < 0.0 and self.half[i, k] == 0.0:
                         self.growth_now[i, k] = 0.0
-                self.extents.write(i)
-                self.growth.write(i)
+                if not slots_write(self.extents.slots, i):
+                    self.extents.write_by_name(i)
+                if not slots_write(self.growth.slots, i):
+                    self.growth.write_by_name(i)
             self._find_faces(i)
         self.is_settled = True
 
@@ -634,8 +753,7 @@ def _write_at_once(gatherer, rows):
         now, seen = np.asarray(kind.now), np.asarray(kind.seen)
         places = np.argwhere(now[having] != seen[having])
         for i, k in zip(having[places[:, 0]].tolist(), places[:, 1].tolist(), strict=True):
-            setattr(kind.items[i], kind.names[k], kind.now[i, k])
-            kind.seen[i, k] = kind.now[i, k]
+            kind._set(i, k, kind.now[i, k])
         now[having] = seen[having]
     gatherer.find_faces(rows)
 

@@ -42,6 +42,13 @@ cdef class Gatherer:
     cdef readonly list fresh
     cdef readonly Py_ssize_t n_fresh
     cdef Watch watch
+    cdef readonly list kept_filters
+    cdef list kept_boxes  # rows, centres and half sizes that were seen
+    cdef list kept_out  # rows, and whether they were in quarantine
+    cdef long long[::1] writing
+    cdef int _require_room(self)
+    cpdef int keep_box(self, Py_ssize_t i)
+    cdef int _keep_boxes(self, object rows)
     cdef Kind position
     cdef Kind extents
     cdef Kind velocity
@@ -99,7 +106,7 @@ cdef class Gatherer:
     cdef int _read_body(self, Py_ssize_t i, bint anew)
     cdef int _find_centre(self, Py_ssize_t i) noexcept
     cdef int _find_place(self, Py_ssize_t i) noexcept
-    cdef int _check(self, Py_ssize_t i) noexcept
-    cdef bint _check_traits(self, Py_ssize_t i) noexcept
+    cdef int _check(self, Py_ssize_t i) except -1
+    cdef bint _check_traits(self, Py_ssize_t i) except -1
     cdef bint _stays_within(self, Py_ssize_t i, double dt) noexcept
     cdef int _find_faces(self, Py_ssize_t i) noexcept

@@ -13,6 +13,10 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
+import numpy as np
+
+from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
+
 if not cython.compiled:
     # In Python all components go the way by name; the quick one stands in _slots.h.
     def slots_new(type, names):
@@ -45,6 +49,8 @@ if not cython.compiled:
         """Return False: nothing was written."""
         return False
 
+    slots_copy_seen = None  # in C; here over whole arrays
+
 
 @cython.final
 @cython.cclass
@@ -76,6 +82,12 @@ class Kind:
         self.counts = 1
         self.n_rows = 0
         self.slots = slots_new(type, names)
+        self.n_kept = self.n_written = 0
+        self.kept_rows = zeros(LONG, 8)
+        self.kept = zeros(DOUBLE, 8, max(1, self.width))
+        self.written = zeros(DOUBLE, 0, self.width)
+        self.aimed_row = self.aimed_axis = -1
+        self.aimed = 0.0
         if not cython.compiled:
             self.numbers = [0.0] * 3
 
@@ -86,17 +98,27 @@ class Kind:
         self, n_rows: cython.Py_ssize_t, seen: cython.double[:, ::1], now: cython.double[:, ::1]
     ):
         """Use columns of so many rows: what was seen, and what is to be written."""
+        if min(seen.shape[0], now.shape[0]) < n_rows:
+            raise IndexError(f"{n_rows} rows of {self.type.__name__} do not fit into their columns")
+        if self.items:
+            self._make_room(n_rows)
         self.n_rows = n_rows
         self.seen = seen
         self.now = now
         if cython.compiled:
             slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
-        if self.items:
-            self._make_room()
 
-    def _make_room(self):
-        slots_make_room(self.slots, self.n_rows)  # first: where there is no memory, nothing is said
-        self.items.extend([None] * (self.n_rows - len(self.items)))
+    @cython.cfunc
+    def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
+        slots_make_room(self.slots, n_rows)  # first: by the items it is known how many there are
+        self.items.extend([None] * (n_rows - len(self.items)))
+
+    @cython.ccall
+    def require(self, n_rows: cython.Py_ssize_t) -> cython.int:
+        """Raise IndexError unless there is room for so many rows."""
+        if self.n_rows < n_rows or (self.items and len(self.items) < n_rows):
+            raise IndexError(f"{self.type.__name__} has room for {self.n_rows} rows, not {n_rows}")
+        return 0
 
     @cython.cfunc
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
@@ -104,7 +126,9 @@ class Kind:
         if not self.items:
             if component is None:
                 return False
-            self._make_room()
+            self._make_room(self.n_rows)
+        if not 0 <= i < len(self.items):
+            raise IndexError(f"row {i} of {self.type.__name__} must be below {len(self.items)}")
         slots_file(self.slots, i, component)
         self.items[i] = component
         return component is not None
@@ -121,7 +145,7 @@ class Kind:
 
     def replace(self, i: cython.Py_ssize_t, component: object):
         """File another component in place of the one in row i, within a step."""
-        if self.items[i] is not component:
+        if not 0 <= i < len(self.items) or self.items[i] is not component:
             self.file(i, component)
 
     @cython.cfunc
@@ -140,6 +164,12 @@ class Kind:
         for k in range(self.width):
             differs |= self.numbers[k] != self.seen[i, k]
         if differs:
+            if self.n_kept == self.kept_rows.shape[0]:
+                self._make_room_to_keep()
+            self.kept_rows[self.n_kept] = i  # as `keep`, without what takes time
+            for k in range(self.width):
+                self.kept[self.n_kept, k] = self.seen[i, k]
+            self.n_kept += 1
             for k in range(self.width):
                 self.seen[i, k] = self.numbers[k]
         return differs
@@ -173,30 +203,154 @@ class Kind:
         return 0
 
     @cython.cfunc
-    def write(self, i: cython.Py_ssize_t) -> cython.int:
+    def keep_all(self, rows: cython.longlong[::1]) -> cython.int:
+        """Keep what was seen of the components in some rows, all of which may be written next."""
+        n: cython.Py_ssize_t = rows.shape[0]
+
+        self.n_written = 0
+        if not self.items or n == 0:
+            return 0
+        if self.written.shape[0] < n:
+            self.written = zeros(DOUBLE, n + n // 2, self.width)
+        if cython.compiled:
+            slots_copy_seen(
+                self.slots, cython.address(rows[0]), n, cython.address(self.written[0, 0])
+            )
+        else:
+            np.asarray(self.written)[:n] = np.asarray(self.seen)[np.asarray(rows)]
+        self.n_written = n
+        return 0
+
+    @cython.cfunc
+    def write_by_name(self, i: cython.Py_ssize_t) -> cython.int:
         """Write what differs from what was seen into a component; then both are the same."""
         k: cython.Py_ssize_t
 
-        if not slots_write(self.slots, i):
-            for k in range(self.width):
-                if self.now[i, k] != self.seen[i, k]:
-                    self.put(i, k, self.now[i, k])
-                else:
-                    self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
+        for k in range(self.width):
+            if self.now[i, k] != self.seen[i, k]:
+                self._set(i, k, self.now[i, k])
+            else:
+                self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
         return 0
 
     @cython.ccall
     def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
-        """Write a number into a component by name."""
+        """Write a number into a component by name, within a step."""
+        self.keep(i, True)
+        self._set(i, k, number)
+        return 0
+
+    @cython.cfunc
+    def _set(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
+        """Write a number by name; where that is cut short, `take_back` knows what it was to be."""
+        self.aimed = number
+        self.aimed_axis = k
+        self.aimed_row = i
         setattr(self.items[i], self.names[k], number)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
+        self.aimed_row = -1
         return 0
 
     def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
-        """Take over a number that was found in a component within the step."""
+        """Take over a number that a response has set in a component."""
+        self.keep(i, True)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
+
+    # -- a step that does not happen --
+
+    @cython.ccall
+    def keep(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
+        """Keep what was seen of the component in row i, before it is overwritten.
+
+        With `is_ours`, what comes into the component in its place came by the
+        step, and is to be taken back with it; else the game has set it.
+        """
+        n: cython.Py_ssize_t = self.n_kept
+        k: cython.Py_ssize_t
+
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
+        if n == self.kept_rows.shape[0]:
+            self._make_room_to_keep()
+        self.kept_rows[n] = -1 - i if is_ours else i
+        for k in range(self.width):
+            self.kept[n, k] = self.seen[i, k]
+        self.n_kept = n + 1
+        return 0
+
+    @cython.cfunc
+    def _make_room_to_keep(self) -> cython.void:
+        # Last the rows, by whose length it is known how much room there is.
+        self.kept = grown(self.kept, 2 * self.n_kept)
+        self.kept_rows = grown(self.kept_rows, 2 * self.n_kept)
+
+    @cython.ccall
+    def forget_kept(self) -> cython.int:
+        """Have nothing to take back any more."""
+        self.n_kept = self.n_written = 0
+        self.aimed_row = -1
+        return 0
+
+    @cython.ccall
+    def take_back(self, rows: cython.longlong[::1]) -> cython.int:
+        """Let be seen, and say, what was before the step, with which what was kept began.
+
+        `rows` are those that were kept to be written, in their order.  What the
+        game has set since stays.  It can be called again.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+
+        if self.aimed_row >= 0:
+            i = self.aimed_row
+            self._say_again(i, self.aimed_axis, self.aimed, self.seen[i, self.aimed_axis])
+        for n in range(min(self.n_written, rows.shape[0])):
+            self._see_again(rows[n], self.written, n, True)
+        for n in range(self.n_kept - 1, -1, -1):
+            i = self.kept_rows[n]
+            self._see_again(-1 - i if i < 0 else i, self.kept, n, i < 0)
+        return 0
+
+    @cython.cfunc
+    def _see_again(
+        self,
+        i: cython.Py_ssize_t,
+        before: cython.double[:, ::1],
+        n: cython.Py_ssize_t,
+        is_ours: cython.bint,
+    ) -> cython.int:
+        """Let be seen of row i what stands in row n of `before`, and say it where it is ours."""
+        k: cython.Py_ssize_t
+
+        for k in range(self.width):
+            if i < len(self.items):
+                if is_ours and before[n, k] != self.seen[i, k]:
+                    self._say_again(i, k, self.seen[i, k], before[n, k])
+                slots_forget(self.slots, i, k)
+            self.seen[i, k] = before[n, k]
+        return 0
+
+    @cython.cfunc
+    def _say_again(
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        ours: cython.double,
+        before: cython.double,
+    ) -> cython.int:
+        """Write what a component said before, if it says what we wrote."""
+        item: object = self.items[i]
+
+        try:
+            if item is not None and getattr(item, self.names[k]) == ours:
+                setattr(item, self.names[k], before)
+        except MemoryError:
+            raise
+        except Exception:  # of the game's own: then the component says what it says
+            return 0
+        return 0
 
 
 def _number(value):

@@ -21,6 +21,7 @@ cdef extern from "_slots.h":
     bint slots_hold(Slots *slots, Py_ssize_t i) noexcept
     bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
     int slots_write(Slots *slots, Py_ssize_t i) except -1
+    void slots_copy_seen(Slots *slots, long long *rows, Py_ssize_t n, double *copies) noexcept
 
 cdef class Kind:
     cdef readonly object type
@@ -40,4 +41,22 @@ cdef class Kind:
     cdef bint read(self, Py_ssize_t i)
     cdef int read_by_name(self, Py_ssize_t i)
     cpdef int put(self, Py_ssize_t i, Py_ssize_t k, double number)
-    cdef int write(self, Py_ssize_t i)
+    cdef long long[::1] kept_rows
+    cdef double[:, ::1] kept
+    cdef readonly Py_ssize_t n_kept
+    cdef double[:, ::1] written
+    cdef Py_ssize_t n_written
+    cdef Py_ssize_t aimed_row
+    cdef Py_ssize_t aimed_axis
+    cdef double aimed
+    cdef void _make_room(self, Py_ssize_t n_rows)
+    cpdef int require(self, Py_ssize_t n_rows)
+    cpdef int keep(self, Py_ssize_t i, bint is_ours)
+    cdef void _make_room_to_keep(self)
+    cdef int keep_all(self, long long[::1] rows)
+    cdef int write_by_name(self, Py_ssize_t i)
+    cdef int _set(self, Py_ssize_t i, Py_ssize_t k, double number)
+    cpdef int forget_kept(self)
+    cpdef int take_back(self, long long[::1] rows)
+    cdef int _see_again(self, Py_ssize_t i, double[:, ::1] before, Py_ssize_t n, bint is_ours)
+    cdef int _say_again(self, Py_ssize_t i, Py_ssize_t k, double ours, double before)

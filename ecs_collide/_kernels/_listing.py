@@ -205,7 +205,6 @@ class Listing:
             kept[:n_kept] = self.kept[:n_kept]
             self.kept = kept
             self.pairs = pairs
-            self.n = 0  # until it is whole
         pairs = self.pairs
         kept = self.kept
         for m in range(n):

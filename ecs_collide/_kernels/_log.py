@@ -58,25 +58,6 @@ class Log:
         self.n_collisions = 0
         self.n_contacts = 0
 
-    def abandon(self):
-        """Forget the events of a step that is not finished, but what had ended before it began."""
-        n: cython.Py_ssize_t
-        k: cython.int
-        kept: cython.Py_ssize_t = 0
-
-        self.n_collisions = 0
-        for n in range(self.n_contacts):
-            if self.contact_codes[n, 1] != AT_START:
-                continue
-            self.contact_time[kept] = self.contact_time[n]
-            self.contact_images[kept] = self.contact_images[n]
-            for k in range(2):
-                self.contact_bodies[kept, k] = self.contact_bodies[n, k]
-            for k in range(6):
-                self.contact_codes[kept, k] = self.contact_codes[n, k]
-            kept += 1
-        self.n_contacts = kept
-
     def _name_columns(self):
         self.time, self.exit, *_ = interleaved(self.numbers)
         _, _, self.first, self.second, *_, self.solid_first, self.solid_second = interleaved(

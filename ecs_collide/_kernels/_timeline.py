@@ -105,6 +105,7 @@ class Timeline:
         self.sleepers = Sleepers(
             self.bodies, self.pairs, self.candidates, self.contacts, self.settler, self.meetings
         )
+        self.n_rows = 0
         self.rest_speed = 0.0
         self.pair_limit = self.answer_limit = 0
         self.n_answers = 0
@@ -113,13 +114,33 @@ class Timeline:
         self.hand_over = False
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
-        """Use the arrays of `columns`, which have `n_rows` rows."""
+        """Use the arrays of `columns`, which have `n_rows` rows.
+
+        Where it raises, it is to be called again before anything else.
+        """
+        self.n_rows = 0
         self.bodies.bind(columns, n_rows)
         self.pairs.set_rows(n_rows)
         self.responder.set_rows(n_rows)
         self.settler.set_rows(n_rows)
         self.sleepers.set_rows(n_rows)
         self.candidates.around.set_rows(n_rows)
+        self.n_rows = n_rows
+
+    def require(self, n_rows: cython.Py_ssize_t):
+        """Raise IndexError unless all parts have room for bodies in so many rows."""
+        least: cython.Py_ssize_t = min(
+            self.n_rows, self.bodies.base.shape[0], self.bodies.centre.shape[0]
+        )
+
+        least = min(least, self.bodies.path.shape[0] // (4 * self.bodies.dim))
+        least = min(least, self.pairs.head.shape[0], self.bodies.turned_tick.shape[0])
+        least = min(least, self.responder.clusters.node_of.shape[0])
+        least = min(least, self.responder.clusters.is_alone.shape[0])
+        least = min(least, self.settler.level.shape[0], self.sleepers.head.shape[0])
+        least = min(least, self.candidates.around.shifts.shape[0])
+        if least != n_rows:
+            raise IndexError(f"there is room for bodies in {least} rows, not in {n_rows}")
 
     def wrap(self, widths: object):
         """Let axes close in rings; 0 for those that do not."""
@@ -130,6 +151,12 @@ class Timeline:
         self.bodies.wraps = True
         self.pairs.wrap()
 
+    def keep(self) -> int:
+        """Keep contacts and riders as they are before a step; return how many events wait."""
+        self.contacts.keep()
+        self.carrying.keep()
+        return self.log.n_contacts
+
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
         self.pairs.forget()
@@ -139,14 +166,6 @@ class Timeline:
         self.pending = self.event = -1
         self.n_answers = self.candidates.n_escapes = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
-
-    def abandon(self):
-        """Give up a step that is not finished, before the next: it did not happen."""
-        n: cython.Py_ssize_t
-
-        self.log.abandon()
-        for n in range(self.contacts.n):
-            self.contacts.rows[n, 5] = 0
 
     def place_still(self, rows: cython.longlong[::1]):
         """Put bodies that do not move where they now are, into the tree too."""

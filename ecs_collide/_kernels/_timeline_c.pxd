@@ -27,6 +27,7 @@ cdef class Timeline:
     cdef public Carrying carrying
     cdef public Pushing pushing
     cdef public Sleepers sleepers
+    cdef Py_ssize_t n_rows
     cdef public double rest_speed
     cdef public long long pair_limit
     cdef public long long answer_limit

@@ -47,9 +47,10 @@ class TraitGatherer:
 
     def _make_room(self):
         """Have a place for what was seen of each body."""
-        self.seen = [grown(seen, self.n_rows) for seen in self.seen]
-        for kind, seen in zip(self.kinds, self.seen):  # noqa: B905  (Cython: no strict)
+        columns = [grown(seen, self.n_rows) for seen in self.seen]
+        for kind, seen in zip(self.kinds, columns):  # noqa: B905  (Cython: no strict)
             kind.bind(self.n_rows, seen, seen)
+        self.seen = columns
 
     def bind(self, n_rows: cython.Py_ssize_t):
         """Have room for so many bodies."""
@@ -61,9 +62,13 @@ class TraitGatherer:
     def use(self) -> cython.int:
         """Have columns from now on."""
         if not self.traits.is_used:
-            self.traits.use()
             self._make_room()
+            self.traits.use()
         return 0
+
+    def aim(self, traits: Traits):
+        """Fill the columns of other traits from now on."""
+        self.traits = traits
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -151,7 +151,7 @@ class Tree:
         at: cython.Py_ssize_t
 
         if not self.nodes.holds(item):
-            raise KeyError(f"item {item} must be in the tree")
+            raise KeyError(f"item {item} has no box: what was to give it one was cut short")
         at = 2 * self.dim * self.nodes.place_of[item]
         for k in range(self.dim):
             mins[0, k] = self.nodes.box[at + k]

@@ -1,0 +1,906 @@
+"""Steps that are cut short anywhere: they have not happened, and the next step works."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import _backend, _columns
+from tests.pressing import towards
+from tests.scenes import box, mover
+from tests.yard import Tag
+
+PACKAGE = str(Path(ec.__file__).parent)
+DT = 1 / 30
+
+
+class InterruptError(KeyboardInterrupt):
+    """Ctrl-C, as it comes between two lines."""
+
+
+class Fuse:
+    """Raises at the n-th line that the library runs; at none where n is 0."""
+
+    def __init__(self, n: int) -> None:
+        self.left = n
+        self.where = ""
+
+    def __enter__(self) -> Fuse:
+        sys.settrace(self._enter)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
+        return self._run if frame.f_code.co_filename.startswith(PACKAGE) else None
+
+    def _run(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                sys.settrace(None)
+                raise InterruptError
+        return self._run
+
+
+# -- worlds, and what a game does in them between steps --
+
+
+class Scene:
+    """A world and a game: `act` does what the game does before step n."""
+
+    first = 0  # the step that is cut short
+
+    def __init__(self) -> None:
+        self.space = self.furnish()
+        self.space.snapshot_with(Tag, save=lambda tag: b"", load=lambda data: Tag())
+
+    def furnish(self) -> ec.Space:
+        raise NotImplementedError
+
+    def act(self, n: int) -> None:
+        pass
+
+    def play(self, start: int, stop: int) -> None:
+        for n in range(start, stop):
+            self.act(n)
+            esper.process(DT)
+
+
+class First(Scene):
+    """The first step of more bodies than there is room for."""
+
+    def furnish(self) -> ec.Space:
+        space = ec.install()
+        for n in range(6):
+            box((4.0 * n, -2.0), (2, 1))
+        for n in range(4):
+            mover((4.0 * n, 0.0), (1, 1), (20.0 - 5 * n, -30.0), ec.Deflect(0.5))
+        mover((-8, 0), (1, 1), (60, 0), ec.Slide(), ec.Filter(2), ec.Friction(0.5))
+        return space
+
+
+class Growing(Scene):
+    """Steps before which bodies and traits come, go, and are replaced."""
+
+    first = 3
+
+    def furnish(self) -> ec.Space:
+        space = ec.install()
+        for n in range(4):
+            box((4.0 * n, -2.0), (2, 1))
+        self.movers = [mover((4.0 * n, 0.0), (1, 1), (10.0, -30.0), ec.Slide()) for n in range(5)]
+        return space
+
+    def act(self, n: int) -> None:
+        if n == 3:
+            for x in range(10):
+                box((4.0 * x, 8.0), (1, 1))
+            mover((0, 4), (1, 1), (30, 0), ec.Filter(2), ec.Friction(0.2), ec.Stop())
+            mover((8, 4), (1, 1), (-30, 0), ec.Carry((5, 0), (0, 1)), ec.Growth(1, 0))
+            first, second, third, fourth, *_ = self.movers
+            esper.delete_entity(first, immediate=True)
+            esper.delete_entity(second)
+            esper.component_for_entity(third, ec.Position).xy = 3, 20
+            esper.remove_component(third, ec.Velocity)
+            esper.add_component(fourth, ec.Velocity(7, 7))
+            esper.add_component(fourth, ec.Sensor())
+
+
+class Steady(Scene):
+    """A game of everything: impacts, contacts, sleepers, sensors, responses, handlers, filters."""
+
+    first = 12
+
+    def furnish(self) -> ec.Space:
+        self.heard: list[Any] = []
+        space = ec.install()
+        for n in range(6):
+            box((4.0 * n, -2.0), (2, 1))
+        for n in range(3):
+            mover((5.0 * n, 0.0), (1, 1), (0, 0), ec.Slide())  # they rest, and sleep
+        self.falls = [mover((5.0 * n, 3.0), (1, 1), (3, -9), ec.Deflect(0.5)) for n in range(2)]
+        self.tagged = mover((20, 4), (1, 1), (-60, 0), ec.Mass(2), Tag())
+        mover((4, 4.5), (1, 1), (30, 0), ec.Slide())
+        mover((0, 12), (1, 1), (0, -30), ec.Sensor())
+        lift = mover((0, 20), (3, 1), (6, 0), ec.Carry(normal=(0, 1)))
+        mover((1, 22), (1, 1), (0, -5), ec.Slide(), ec.PushOut(9))
+        mover((30, 20), (1, 1), (0, 0), ec.Growth(-1, 1), ec.OneWay((0, 1)))
+        box((3, 22.5), (1, 1), ec.OneWay((1, 0)))
+        self.lift = lift
+        space.respond_with(Tag, self.respond)
+        space.on_collision(self.heard.append)
+        space.on_contact_began(self.heard.append)
+        return space
+
+    def respond(self, impact: ec.Impact) -> object:
+        own = esper.component_for_entity(self.tagged, ec.Velocity)
+        own.x, own.y = -own.x, own.y + 8.0
+        return ec.DEFAULT if own.y > 40 else None
+
+    def act(self, n: int) -> None:
+        for entity in self.falls:
+            esper.component_for_entity(entity, ec.Velocity).y -= 1.0
+        if n == 12:
+            esper.component_for_entity(self.lift, ec.Position).x = 2.0
+            esper.component_for_entity(self.tagged, ec.Position).xy = 6.0, 4.5
+            esper.component_for_entity(self.tagged, ec.Velocity).xy = -60, 0.0
+
+
+class Filtered(Steady):
+    """The same, with a function that is asked about pairs: nobody sleeps."""
+
+    def furnish(self) -> ec.Space:
+        space = super().furnish()
+        space.filter_pairs(lambda first, second: (first + second) % 5 != 0, Tag)
+        return space
+
+
+class Swept(Scene):
+    """A game that moves its bodies itself, in a world that wraps."""
+
+    first = 4
+
+    def furnish(self) -> ec.Space:
+        space = ec.install(ec.Space(motion="swept", wrap=(40, None)))
+        self.floor = [box((10.0 * n, -2.0), (3, 1), *[ec.Fixed()][n % 2 :]) for n in range(4)]
+        self.driven = [mover((10.0 * n, 2.0), (1, 1), (0, 0), ec.Slide()) for n in range(3)]
+        self.free = box((5, 5), (1, 1))
+        mover((39, 6), (1, 1), (30, 0), ec.Deflect())
+        return space
+
+    def act(self, n: int) -> None:
+        for entity in self.driven:
+            at = esper.component_for_entity(entity, ec.Position)
+            at.x, at.y = at.x + 4.0, at.y - 2.0
+        esper.component_for_entity(self.free, ec.Position).x += 3.0
+        if n == 4:
+            self.space.teleport(self.driven[0], (20, 9))
+            self.space.teleport(self.floor[2], (62, -3))
+
+
+class Declared(Scene):
+    """Fixed walls, some of which the game moves; lifts that go and turn; a crowd that presses."""
+
+    first = 12
+
+    def furnish(self) -> ec.Space:
+        space = ec.install()
+        self.walls = [box((4.0 * n, -2.0), (2, 1), ec.Fixed()) for n in range(6)]
+        self.ill = box((0, 0), (1, 1), ec.Fixed())
+        esper.component_for_entity(self.ill, ec.Position).x = float("nan")
+        esper.add_component(self.walls[4], ec.Friction(0.5))
+        esper.add_component(self.walls[5], ec.OneWay((0, 1)))
+        mover((20, 0), (1, 1), (-2, 0), ec.Slide())
+        mover((15, 0), (1, 1), (9, -9), ec.Slide())
+        self.lifts = [mover((x, 20), (3, 1), (6, 0), ec.Carry(normal=(0, 1))) for x in (0, 30)]
+        for x in (0, 30):
+            mover((x, 22.5), (1, 1), (0, -5), ec.Slide())
+            mover((x, 25), (1, 1), (0, -5), ec.Stop())
+        self.crowd = [
+            mover((40 + 2.3 * (n % 3), 2.3 * (n // 3)), (1, 1), (0, 0), kind())
+            for n, kind in enumerate([ec.Slide, ec.Push, ec.Stop] * 3)
+        ]
+        return space
+
+    def act(self, n: int) -> None:
+        for entity in self.crowd:
+            at = esper.component_for_entity(entity, ec.Position)
+            esper.component_for_entity(entity, ec.Velocity).xy = towards((42, 2), (at.x, at.y))
+        if n == 12:
+            esper.component_for_entity(self.walls[0], ec.Position).y = 9.0  # nobody reads that
+            self.space.teleport(self.walls[1], (4, -3))
+            self.space.teleport(self.ill, (0, 0.5))
+            esper.add_component(self.walls[2], ec.Filter(2))
+            esper.remove_component(self.walls[3], ec.Fixed)
+            box((20, -6), (2, 1), ec.Fixed(), ec.Friction(0.2))
+            mover((24, -6), (1, 1), (5, 0), ec.Fixed())  # which is ignored
+            esper.delete_entity(self.lifts[0])
+            esper.component_for_entity(self.lifts[1], ec.Velocity).x = -6.0
+
+
+class Restored(Declared):
+    """The same after a restore, with more bodies than there is room for."""
+
+    def act(self, n: int) -> None:
+        if n == 12:
+            self.space.restore(self.space.snapshot())
+            for x in range(40):
+                mover((3.0 * x, 60.0), (1, 1), (9, 0), ec.Slide(), ec.Filter(2))
+        super().act(n)
+
+
+class Ill(Scene):
+    """Bodies that are quarantined, and come back."""
+
+    first = 3
+
+    def furnish(self) -> ec.Space:
+        space = ec.install()
+        box((0, -2), (9, 1))
+        self.ill = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+        self.well = mover((4, 0), (1, 1), (1, 0), ec.Slide())
+        return space
+
+    def act(self, n: int) -> None:
+        speed = esper.component_for_entity(self.ill, ec.Velocity)
+        other = esper.component_for_entity(self.well, ec.Velocity)
+        speed.x = float("nan") if n < 3 else 1.0
+        other.x = float("nan") if n == 3 else 1.0
+
+
+class Corner:
+    """Where the lower left corner of a box is, a component of the game's own."""
+
+    def __init__(self, left: float, bottom: float) -> None:
+        self.left, self.bottom = left, bottom
+
+
+class Size:
+    """How large a box is, a component of the game's own."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height = width, height
+
+
+class Cornered(Scene):
+    """A game with components of its own, which say where corners are."""
+
+    first = 4
+
+    def furnish(self) -> ec.Space:
+        roles = ec.Components(
+            position=(Corner, "left", "bottom"),
+            extents=(Size, "width", "height"),
+            whole_sizes=True,
+            anchor=(0, 0),
+        )
+        space = ec.install(components=roles)
+        for kind in (Corner, Size):
+            space.snapshot_with(
+                kind,
+                save=lambda part: repr(list(vars(part).values())).encode(),
+                load=lambda data, kind=kind: kind(*eval(data)),
+            )
+        for n in range(3):
+            esper.create_entity(Corner(3.1 * n, -2.3), Size(3.1, 1.1))
+        for n in range(3):
+            esper.create_entity(
+                Corner(2.3 * n, 0.7 + n), Size(1.1, 0.9), ec.Velocity(7, -30), ec.Deflect(0.7)
+            )
+        self.placed = esper.create_entity(Corner(9, 9), Size(1, 1), ec.Velocity(0, 1), ec.Slide())
+        space.respond_with(ec.Deflect, lambda impact: ec.DEFAULT)
+        return space
+
+    def act(self, n: int) -> None:
+        esper.component_for_entity(self.placed, Corner).left = 9.1 + n
+        esper.component_for_entity(self.placed, Size).width = 1.0 + n / 7
+
+
+SCENES = [First, Growing, Steady, Filtered, Swept, Declared, Restored, Ill, Cornered]
+
+
+def contents() -> list[tuple[object, ...]]:
+    """Return what the components say that a step may write, of all that are not deleted."""
+    return sorted(
+        (kind.__name__, entity, repr(component if slots else vars(component)))
+        for kind in (ec.Position, ec.Extents, ec.Velocity, ec.Growth, Corner, Size)
+        for entity, component in esper.get_component(kind)
+        for slots in [not hasattr(component, "__dict__")]
+        if esper.entity_exists(entity)
+    )
+
+
+class Fingerprint:
+    """All that a step may change, of the world and of its space."""
+
+    def __init__(self, space: ec.Space) -> None:
+        self.components = contents()
+        self.snapshot = space.snapshot()
+        self.time = space.time
+        self.entities = space.entities
+        self.positions = space.positions().tobytes()
+        self.velocities = space.velocities().tobytes()
+        self.bounds = b"".join(array.tobytes() for array in space.boxes())
+        self.contacts = space.contacts()
+        self.carried = [space.carried(entity) for entity in space.entities]
+        self.collisions = space.collision_array.tobytes()
+        self.contact_events = space.contact_array.tobytes()
+        self.reports = str(space.reports)  # nan among them is not itself
+        self.step = space.stats.step
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fingerprint) and vars(self) == vars(other)
+
+    def differences(self, other: Fingerprint) -> list[str]:
+        return [name for name, value in vars(self).items() if value != vars(other)[name]]
+
+
+_worlds = itertools.count()
+
+
+@pytest.fixture
+def in_new_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type[Scene]], Scene]]:
+    """Return a function that makes a scene in a world of its own, up to the step to cut short.
+
+    Spaces begin with room for 8 bodies: a few more make them grow.
+    """
+    names: list[str] = []
+
+    def make(kind: type[Scene]) -> Scene:
+        names.append(f"interrupted {next(_worlds)}")
+        esper.switch_world(names[-1])
+        monkeypatch.setattr(_columns, "ROOM", 8)
+        scene = kind()
+        scene.play(0, kind.first)
+        return scene
+
+    yield make
+    esper.switch_world("default")
+    for name in names:
+        esper.delete_world(name)
+
+
+def expected(make: Callable[[type[Scene]], Scene], kind: type[Scene]) -> list[Fingerprint]:
+    """Return what there is before, after and two steps after the step that is to be cut short."""
+    scene = make(kind)
+    scene.act(kind.first)
+    prints = [Fingerprint(scene.space)]
+    esper.process(DT)
+    prints.append(Fingerprint(scene.space))
+    scene.play(kind.first + 1, kind.first + 3)
+    prints.append(Fingerprint(scene.space))
+    return prints
+
+
+def require(space: ec.Space, prints: list[Fingerprint], done: int, where: str) -> None:
+    """Raise AssertionError unless all is as it was after so many steps."""
+    space.check()
+    there = Fingerprint(space)
+    assert there.differences(prints[done]) == [], where
+
+
+class Cuts:
+    """Cuts the same step of a scene short again and again, and looks at what is left of it.
+
+    A step that has not happened is begun again, and cut elsewhere, `n_each` times.
+    """
+
+    def __init__(
+        self, make: Callable[[type[Scene]], Scene], kind: type[Scene], n_each: int = 5
+    ) -> None:
+        self.make, self.kind, self.n_each = make, kind, n_each
+        self.prints = expected(make, kind)
+        self.n_cuts = 0
+        self.n_happened = 0
+        self._n_here = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self.scene = self.make(self.kind)
+        self.scene.act(self.kind.first)
+        self._n_here = 0
+
+    def cut(self, fuse: Any) -> bool:
+        """Take the step with something that may raise in it; return whether it did."""
+        raised = False
+        try:
+            with fuse:
+                esper.process(DT)
+        except (KeyboardInterrupt, MemoryError):
+            raised = True
+        self.n_cuts += raised
+        self._look(f"cut at {getattr(fuse, 'where', fuse)}")
+        return raised
+
+    def _look(self, where: str) -> None:
+        space = self.scene.space
+        happened = space.stats.step != self.prints[0].step
+        if space.is_stepping:  # between two stages: nothing is written, and the next step drops it
+            assert contents() == self.prints[0].components, where
+        else:
+            require(space, self.prints, int(happened), where)
+        self._n_here += 1
+        self.n_happened += happened
+        if not happened and self._n_here % self.n_each:
+            return
+        if not happened:
+            esper.process(DT)
+            require(space, self.prints, 1, where)
+        self.scene.play(self.kind.first + 1, self.kind.first + 3)
+        require(space, self.prints, 2, where)
+        self._begin()
+
+
+@pytest.fixture
+def long(request: pytest.FixtureRequest) -> bool:
+    """Return whether all is to be tried, not only a part of it."""
+    return bool(request.config.getoption("--long"))
+
+
+@pytest.mark.filterwarnings("ignore:entity")
+@pytest.mark.parametrize("kind", SCENES)
+def test_a_step_that_is_interrupted_at_any_line_has_not_happened(life, kind, long, in_new_world):
+    stride = 1 if long else 61 if life == "compiled" else 6007
+    cuts = Cuts(in_new_world, kind)
+
+    n = 1
+    while cuts.cut(Fuse(n)):  # all lines, or some with gaps of many lengths
+        n += 1 + n % stride if stride > 1 else 1
+
+    assert cuts.n_cuts > 8
+    assert cuts.n_happened > 0
+
+
+class Timer:
+    """Raises in the main thread when some time has passed, by a signal."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.where = f"{seconds} s"
+        self.is_lit = False
+
+    def __enter__(self) -> Timer:
+        self.is_lit = True
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_lit = False
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here")
+@pytest.mark.filterwarnings("ignore:entity")
+@pytest.mark.parametrize("kind", [First, Growing, Steady, Declared])
+def test_a_step_that_is_interrupted_by_a_signal_has_not_happened(life, kind, long, in_new_world):
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if fuse.is_lit:
+            fuse.is_lit = False
+            if frame is not None:
+                fuse.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            raise InterruptError
+
+    cuts = Cuts(in_new_world, kind)
+    rng = random.Random(2)
+    start = time.perf_counter()
+    esper.process(DT)
+    longest = 1.2 * (time.perf_counter() - start)
+    cuts._begin()
+    fuse = Timer(0.0)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for _ in range(10_000 // 6 if long else 60 if life == "compiled" else 20):
+            fuse = Timer(rng.uniform(5e-6, longest))
+            cuts.cut(fuse)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+    assert cuts.n_cuts > 1
+
+
+# -- no memory --
+
+
+class Allocations:
+    """Lets the n-th array that the kernels ask for not be had."""
+
+    def __init__(self, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.left = n
+        self.where = f"array {n}"
+        self.monkeypatch = monkeypatch
+
+    def __enter__(self) -> None:
+        for module in list(sys.modules.values()):
+            if getattr(module, "__name__", "").startswith("ecs_collide._kernels._"):
+                for name in {"zeros", "grown"} & vars(module).keys():
+                    self.monkeypatch.setattr(module, name, self._failing(getattr(module, name)))
+        self.monkeypatch.setattr(_columns, "_lengthened", self._failing(_columns._lengthened))
+
+    def _failing(self, allocate: Callable[..., Any]) -> Callable[..., Any]:
+        def allocate_or_fail(*arguments: Any) -> Any:
+            self.left -= 1
+            if self.left == 0:
+                raise MemoryError
+            return allocate(*arguments)
+
+        return allocate_or_fail
+
+    def __exit__(self, *_: object) -> None:
+        self.monkeypatch.undo()
+
+
+@pytest.mark.filterwarnings("ignore:entity")
+@pytest.mark.parametrize("kind", [First, Growing, Declared])
+def test_a_step_for_which_an_array_cannot_be_had_has_not_happened(
+    life, kind, in_new_world, kernels
+):
+    cuts = Cuts(in_new_world, kind, n_each=1)
+
+    n = 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_backend, "kernels", kernels)
+        while cuts.cut(Allocations(n, pytest.MonkeyPatch())):
+            n += 1
+
+    assert n > 40
+
+
+class Refusals:
+    """Lets the n-th piece of memory that Python asks for not be had."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.where = f"piece of memory {n}"
+        self.testcapi = pytest.importorskip("_testcapi")
+
+    def __enter__(self) -> None:
+        self.testcapi.set_nomemory(self.n, self.n + 1)
+
+    def __exit__(self, *_: object) -> None:
+        self.testcapi.remove_mem_hooks()
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="only CPython can refuse memory")
+@pytest.mark.filterwarnings("ignore:entity")
+@pytest.mark.parametrize("kind", [First, Growing, Steady, Declared])
+def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
+    life, kind, long, in_new_world
+):
+    if life == "plain":
+        pytest.skip("numpy takes errors of memory for others")
+    before = expected(in_new_world, kind)[0]
+    n_failed = 0
+
+    for n in range(1, 4000, 1 if long else 97):
+        scene = in_new_world(kind)
+        scene.act(kind.first)
+        try:
+            with Refusals(n):
+                esper.process(DT)
+        except Exception:  # numpy sometimes raises another one than MemoryError
+            n_failed += 1
+            if not scene.space.is_stepping and scene.space.stats.step == before.step:
+                require(scene.space, [before], 0, f"piece of memory {n}")
+        scene.play(kind.first + 1, kind.first + 3)
+        scene.space.check()
+
+    assert n_failed > 5
+
+
+CHILD = """
+    import resource
+    import esper
+    import ecs_collide as ec
+
+    def make(name):
+        esper.switch_world(name)
+        space = ec.install()
+        for n in range(60):
+            esper.create_entity(
+                ec.Position(4 * n, 0), ec.Extents(1, 1), ec.Velocity(9, -9), ec.Slide()
+            )
+            esper.create_entity(ec.Position(4 * n, -2), ec.Extents(2, 1))
+        esper.process(1 / 30)
+        before = space.snapshot()
+        for n in range(3000):
+            esper.create_entity(
+                ec.Position(3 * n, 9), ec.Extents(1, 1), ec.Velocity(-60, 0),
+                ec.Deflect(), ec.Filter(), ec.Friction(0.5),
+            )
+        return space, before
+
+    def limit(n):
+        resource.setrlimit(resource.RLIMIT_AS, (n, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+    space, before = make("control")
+    esper.process(1 / 30)
+    after = space.snapshot()
+    failed = 0
+    for n in range({n}):
+        space, _ = make(f"world {{n}}")
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        limit(used + (n * {step} + 8 << 10))
+        try:
+            esper.process(1 / 30)
+        except MemoryError:
+            failed += 1
+            limit(resource.RLIM_INFINITY)
+            assert len(space) == 120 and not space.is_stepping, n
+            esper.process(1 / 30)
+        limit(resource.RLIM_INFINITY)
+        assert space.snapshot() == after, n
+        space.check()
+        esper.delete_world("default" if n == 0 else f"world {{n - 1}}")
+    print(failed)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process may have")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="it has more than any limit")
+def test_a_step_for_which_the_process_has_no_memory_has_not_happened(long):
+    code = textwrap.dedent(CHILD).format(n=400 if long else 12, step=4 if long else 128)
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 3
+
+
+# -- what else is cut short --
+
+
+@pytest.mark.filterwarnings("ignore:entity")
+def test_a_restore_that_is_interrupted_at_any_line_has_happened_or_has_not(
+    life, long, in_new_world
+):
+    scene = in_new_world(Steady)
+    data, first = scene.space.snapshot(), Fingerprint(scene.space)
+    scene.play(Steady.first, Steady.first + 3)
+    later = scene.space.snapshot()
+    ends = {}
+
+    def finish() -> Fingerprint:
+        scene.play(Steady.first, Steady.first + 3)
+        return Fingerprint(scene.space)
+
+    scene.space.restore(data)
+    expected = finish()
+    stride = 1 if long else 97 if life == "compiled" else 4001
+    n, done = 1, False
+    while not done:
+        scene.space.restore(later)
+        fuse = Fuse(n)
+        try:
+            with fuse:
+                scene.space.restore(data)
+            done = True
+        except InterruptError:
+            pass
+        scene.space.check()
+        state = scene.space.snapshot()
+        assert state in (data, later), fuse.where
+        ends[state == data] = True
+        if state == data:
+            assert Fingerprint(scene.space).differences(first) == [], fuse.where
+        if n % 3 == 0 or done:
+            scene.space.restore(data)
+            assert finish().differences(expected) == [], fuse.where
+        n += 1 + n % stride if stride > 1 else 1
+
+    assert ends == {True: True, False: True}
+
+
+@pytest.mark.filterwarnings("ignore:entity")
+def test_an_interrupt_leaves_the_space_free_for_other_threads(life, long, in_new_world):
+    def step() -> None:
+        try:
+            esper.process(DT)
+        except RuntimeError as error:
+            refused.append((fuse.where, error))
+
+    scene = in_new_world(Ill)
+    refused: list[object] = []
+    stride = 1 if long or life == "compiled" else 401
+    n, done = 1, False
+    while not done:
+        fuse = Fuse(n)
+        try:
+            with fuse:
+                esper.process(DT)
+            done = True
+        except InterruptError:
+            thread = threading.Thread(target=step)
+            thread.start()
+            thread.join()
+        n += stride
+
+    assert scene.space.stats.step > 0
+    assert refused == []
+
+
+def test_an_interrupt_while_a_pair_is_judged_ends_the_step(life, in_new_world):
+    def interrupt(first: int, second: int) -> bool:
+        raise InterruptError
+
+    scene = in_new_world(Steady)
+    forget = scene.space.filter_pairs(interrupt)
+    before = Fingerprint(scene.space)
+
+    with pytest.raises(InterruptError):
+        esper.process(DT)
+
+    assert Fingerprint(scene.space).differences(before) == []
+    forget()
+    esper.process(DT)
+    assert scene.space.stats.step == Steady.first + 1
+
+
+@pytest.mark.parametrize("n", range(3))
+def test_a_fixed_body_that_moves_is_warned_of_once_after_an_interrupt(life, in_new_world, n):
+    def interrupt(impact: ec.Impact) -> object:
+        raise InterruptError
+
+    scene = in_new_world(Bounces)
+    mover((9, 50), (1, 1), (1, 0), ec.Fixed())
+    forget = scene.space.respond_with(ec.Deflect, interrupt)
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        for _ in range(n):
+            with pytest.raises(InterruptError):
+                esper.process(DT)
+        forget()
+        esper.process(DT)
+        box((0, 90), (1, 1))
+        esper.process(DT)
+
+    assert len(warned) == 1
+
+
+class Bounces(Scene):
+    """Two balls that meet each other, and then a wall, in one step."""
+
+    def furnish(self) -> ec.Space:
+        space = ec.install()
+        mover((0, 0), (1, 1), (100, 0), ec.Deflect())
+        mover((3, 0), (1, 1), (-100, 0), ec.Deflect())
+        box((-3, 0), (1, 9))
+        return space
+
+
+def test_an_interrupt_within_a_response_takes_back_what_the_step_has_written(life, in_new_world):
+    def answer(impact: ec.Impact) -> object:
+        met.append(impact)
+        if len(met) == 2:
+            raise InterruptError
+        return ec.DEFAULT
+
+    scene = in_new_world(Bounces)
+    met: list[ec.Impact] = []
+    scene.space.respond_with(ec.Deflect, answer)
+    before = Fingerprint(scene.space)
+
+    with pytest.raises(InterruptError):
+        esper.process(DT)
+
+    assert Fingerprint(scene.space).differences(before) == []
+    with pytest.raises(RuntimeError):
+        met[1].answer()
+
+
+class Place:
+    """A position of a game's own, which is interrupted while it is set, at first or at last."""
+
+    n_until = 0
+    at_last = False
+
+    def __init__(self, x: float, y: float) -> None:
+        self._x, self.y = x, y
+
+    @property
+    def x(self) -> float:
+        return self._x
+
+    @x.setter
+    def x(self, value: float) -> None:
+        Place.n_until -= 1
+        if Place.n_until == 0 and not Place.at_last:
+            raise InterruptError
+        self._x = value
+        if Place.n_until == 0:
+            raise InterruptError
+
+
+@pytest.mark.parametrize("at_last", [False, True])
+def test_an_interrupt_within_a_component_that_is_written_takes_back_all(life, at_last, world):
+    space = ec.install(components=ec.Components(position=(Place, "x", "y")))
+    places = [Place(4.0 * n, 0.0) for n in range(4)]
+    for place in places:
+        esper.create_entity(place, ec.Extents(1, 1), ec.Velocity(6, 3))
+    esper.process(DT)
+    before = [(place.x, place.y) for place in places]
+    Place.n_until, Place.at_last = 3, at_last
+
+    with pytest.raises(InterruptError):
+        esper.process(DT)
+
+    assert [(place.x, place.y) for place in places] == before
+    assert space.positions().tolist() == [list(place) for place in before]
+    esper.process(DT)
+    assert [place.x for place in places] == [x + 6 * DT for x, _ in before]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_box_for_which_there_is_no_memory_is_not_in_the_tree(life, many):
+    tree = ec.AABBTree()
+    for n in range(8):
+        tree.insert(n, (n, 0), (n + 1, 1))
+    wanted = list(range(8, 40)) if many else [8]
+    boxes = [(n, 0) for n in wanted], [(n + 1, 1) for n in wanted]
+    n, failed = 1, True
+    while failed:
+        failed = False
+        try:
+            with Allocations(n, pytest.MonkeyPatch()):
+                if many:
+                    tree.insert_many(wanted, *boxes)
+                else:
+                    tree.insert(8, (8, 0), (9, 1))
+        except MemoryError:
+            failed = True
+            tree.check()
+            assert list(tree) == list(range(8))
+            assert tree.query((0, 0), (99, 1)) == list(range(8))
+        n += 1
+
+    tree.check()
+    assert list(tree) == [*range(8), *wanted]
+    assert n > 3
+
+
+def test_kernels_refuse_rows_for_which_they_have_no_room(life, world):
+    space = ec.install()
+    mover((0, 0), (1, 1), (1, 0))
+    esper.process(DT)
+    timeline, gatherer = space._timeline, space._roster._gatherer
+    columns, capacity = space._roster.views, space._roster.columns.capacity
+
+    for refused in (
+        lambda: timeline.require(capacity + 1),
+        lambda: gatherer.file(capacity, {}),
+        lambda: gatherer.require(np.array([0, capacity]).data),
+        lambda: gatherer.kinds[0].require(capacity + 1),
+        lambda: gatherer.kinds[0].replace(capacity, object()),
+        lambda: gatherer.kinds[0].put(capacity, 0, 1.0),
+        lambda: gatherer.kinds[0].bind(capacity + 1, columns.centre, columns.centre),
+    ):
+        with pytest.raises(IndexError):
+            refused()
+    with pytest.raises(KeyError, match="has no box"):
+        timeline.candidates.still.box_into(0, np.zeros((1, 2)).data, np.zeros((1, 2)).data)
+
+    esper.process(DT)
+    assert space.positions().tolist() == [[DT + DT, 0.0]]
