@@ -129,6 +129,15 @@ def _collisions(dim: int, log: Any) -> NDArray[np.void]:
     return array
 
 
+def unit_normals(axes: NDArray[Any], signs: NDArray[Any], dim: int) -> NDArray[np.float64]:
+    """Return normals along axes, shape (n, dim).
+
+    Not by an assignment to ``normals[np.arange(n), axes]``: where there is no memory for a cast,
+    numpy 2.4 crashes in it.
+    """
+    return np.where(axes[:, None] == np.arange(dim), signs[:, None], 0).astype(np.float64)
+
+
 def _contacts(dim: int, log: Any) -> NDArray[np.void]:
     n = log.n_contacts if log is not None else 0
     empty = _empty(dim)[1]
@@ -144,8 +153,7 @@ def _contacts(dim: int, log: Any) -> NDArray[np.void]:
     bodies, codes = bodies[order], codes[order]
     array["event"] = codes[:, 0]
     array["first"], array["second"] = bodies[:, 0], bodies[:, 1]
-    array["normal"] = 0.0
-    array["normal"][np.arange(n), codes[:, 2]] = codes[:, 3]
+    array["normal"] = unit_normals(codes[:, 2], codes[:, 3], dim)
     array["time"] = time[order]
     array["kind"], array["reason"] = codes[:, 4], codes[:, 5]
     array.setflags(write=False)

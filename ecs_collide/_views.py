@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide._asking import Branches
 from ecs_collide._bits import NEW, ONE_WAY
 from ecs_collide._standing import LEAVING, Standing
+from ecs_collide._step_events import unit_normals
 from ecs_collide.events import ContactKind, PrintsItsName
 
 Doubles = NDArray[np.float64]
@@ -245,8 +246,7 @@ class Views(Standing):
         points = low / 2 + high / 2
         if self._ring is not None:
             points = self._ring.into_world(points)
-        normals = np.zeros((len(rows), self.dim))
-        normals[np.arange(len(rows)), rows[:, 3]] = rows[:, 4]
+        normals = unit_normals(rows[:, 3], rows[:, 4], self.dim)
         return ContactPoints(pairs[order], points, normals, kinds[order])
 
     def impact_boxes(self) -> ImpactBoxes:

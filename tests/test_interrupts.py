@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import itertools
 import os
@@ -620,6 +621,21 @@ def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
         scene.space.check()
 
     assert n_failed > 5
+
+
+def test_no_compiled_kernel_has_a_list_comprehension():
+    """Where one has no memory for its list, Cython 3.3 frees the item twice."""
+    kernels = Path(PACKAGE, "_kernels").glob("_*.py")
+
+    for kernel in kernels:
+        code = ast.parse(kernel.read_text(encoding="utf-8"))
+        if "cython" in {name for node in ast.walk(code) for name in imported(node)}:
+            assert not [n.lineno for n in ast.walk(code) if isinstance(n, ast.ListComp)], kernel
+
+
+def imported(node: ast.AST) -> list[str]:
+    """Return what an import statement imports."""
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
 CHILD = """

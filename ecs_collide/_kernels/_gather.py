@@ -123,8 +123,10 @@ class Gatherer:
         self.width = np.zeros(3).data
         if not cython.compiled:
             self.lean = [0.0] * 3
-        for n, kind in enumerate(kinds):
-            kind.counts = kind.type not in [earlier.type for earlier in kinds[:n]]
+        types: list = []
+        for kind in kinds:
+            kind.counts = kind.type not in types
+            types.append(kind.type)
 
     def convert(self, leans: object, halves: cython.double):
         """Take positions to lie so far from centres, in half sizes, and so many halves for a size.
@@ -654,7 +656,12 @@ class Gatherer:
 
     def unlike(self, i: cython.Py_ssize_t) -> list:
         """Return the kinds of components of a body that say something else than what was seen."""
-        return [kind for kind in self.kinds if kind.names and kind.is_other(i)]
+        kinds: list = []
+
+        for kind in self.kinds:
+            if kind.names and kind.is_other(i):
+                kinds.append(kind)
+        return kinds
 
     # -- writing --
 

@@ -184,7 +184,13 @@ class Rows:
 
     def in_use(self) -> list:
         """Return all ids, in the order of their rows."""
-        return [self.ids[row] for row in range(self.n_used) if self.used[row]]
+        ids: list = []
+        row: cython.Py_ssize_t
+
+        for row in range(self.n_used):
+            if self.used[row]:
+                ids.append(self.ids[row])
+        return ids
 
     @cython.cfunc
     @cython.inline

@@ -42,12 +42,16 @@ class TraitGatherer:
         self.filter, self.friction, self.one_way = kinds[0], kinds[1], kinds[2]
         self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
         self.kinds = kinds
-        self.seen = [zeros(DOUBLE, 1, len(kind.names)) for kind in kinds]
+        self.seen = []
+        for kind in kinds:
+            self.seen.append(zeros(DOUBLE, 1, len(kind.names)))
         self.n_rows = 1
 
     def _make_room(self):
         """Have a place for what was seen of each body."""
-        columns = [grown(seen, self.n_rows) for seen in self.seen]
+        columns: list = []
+        for seen in self.seen:
+            columns.append(grown(seen, self.n_rows))
         for kind, seen in zip(self.kinds, columns):  # noqa: B905  (Cython: no strict)
             kind.bind(self.n_rows, seen, seen)
         self.seen = columns
