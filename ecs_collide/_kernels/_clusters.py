@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Clusters: bodies that move as one along an axis, for one instant.
+"""Clusters: bodies that move as one along an axis, for one instant or to the end of the step.
 
 An inelastic answer merges the clusters of its two bodies on the contact axis.
 The bodies of a cluster form a tree of a disjoint-set forest (Tarjan,
@@ -13,9 +13,18 @@ has changed and a body outside its cluster.  They all lie on the *rim*, the
 members with a contact to the outside.  Each cluster lists the rim members that
 were not examined since its velocity changed, and those that were.
 
-Invariants: each node is in exactly one cluster; a member that is not on either
-rim list has no contact on this axis with a body outside the cluster; the
-momentum of a root is the sum over its members, in twice the precision.
+In a crowd that presses together, each merge would turn a whole cluster, and
+the next one turn it back.  A body that merges have turned in `TURN_LIMIT`
+instants of a step is *worn*, and a free cluster with a worn member *lasts* to the
+end of the step.  Where two clusters of which one lasts merge, the heavier keeps
+its path, and the lighter one follows it.  Their momenta are added as always, and
+at the end of the step all members get momentum / mass, the *shared* velocity:
+a merge takes from the energy what it always took, but only the lighter one turns.
+
+Invariants: each node is in exactly one cluster; in the instant in which a
+cluster has changed its velocity, a member that is not on either rim list has no
+contact on this axis with a body outside the cluster; the momentum of a root
+is the sum over its members, in twice the precision.
 
 Nodes are numbered from 1; 0 means none.
 """
@@ -26,14 +35,15 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._bodies_c import EARLIER, Bodies
 else:
-    from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._bodies import EARLIER, Bodies
 
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, interleaved, zeros
 
-cython.declare(SPLITTER=cython.double)
+cython.declare(SPLITTER=cython.double, TURN_LIMIT=cython.longlong)
 SPLITTER = 2.0**27 + 1.0
+TURN_LIMIT = 3  # instants of a step in which merges may turn a body before its clusters last
 
 
 @cython.cfunc
@@ -72,28 +82,39 @@ def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cy
 @cython.final
 @cython.cclass
 class Clusters:
-    """The clusters of one instant, on all axes.
+    """The clusters of a step, on all axes.
 
     Attributes
     ----------
     now : float
         The instant, as a fraction of the step.
+    instant, first_instant : int
+        Its number and that of the first one of the step, counted over all steps.
     n_merges : int
         Merges in this step.
+    n_lasting : int
+        Clusters of this step that came to last; some have merged since.
+    turns, turned_in : int64 (n_rows, dim)
+        In how many instants merges have turned a body on an axis, and the last of them;
+        meant is the step of that instant.
     """
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
-        self.n_nodes = self.n_changed = self.n_unwritten = self.n_alone = 0
+        self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
+        self.n_changed = self.n_unwritten = self.n_alone = 0
         self.n_merges = 0
         self.now = 0.0
+        self.instant = self.first_instant = 1
+        self.turns = zeros(LONG, 1, bodies.dim)
+        self.turned_in = zeros(LONG, 1, bodies.dim)
         self.alone = zeros(LONG, 1)
         self.is_alone = zeros(BYTE, 1)
         self.capacity = 16
         self.node_of = zeros(LONG, 1, bodies.dim)
-        self.links = zeros(LONG, 16, 15)
+        self.links = zeros(LONG, 16, 19)
         self.sums = zeros(DOUBLE, 16, 5)
-        self.lists = zeros(LONG, 16, 2)
+        self.lists = zeros(LONG, 16, 5)
         self._name_columns()
 
     def _name_columns(self):
@@ -101,19 +122,24 @@ class Clusters:
         (
             self.body, self.axis, self.parent, self.size, self.anchor, self.next, self.last,
             self.next_rim, self.rim, self.last_rim, self.seen_rim, self.last_seen_rim,
-            self.is_on_rim, self.is_changed, self.is_unwritten,
+            self.is_on_rim, self.is_changed, self.is_unwritten, self.is_worn, self.lasts,
+            self.lowest, self.rim_of,
         ) = interleaved(self.links)  # fmt: skip
         self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity = interleaved(
             self.sums
         )
-        self.changed, self.unwritten = interleaved(self.lists)
+        self.changed, self.unwritten, self.live, self.free, self.lasting = interleaved(self.lists)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         node_of: cython.longlong[:, ::1] = grown(self.node_of, n_rows)
         alone: cython.longlong[::1] = grown(self.alone, n_rows)
         is_alone: cython.schar[::1] = grown(self.is_alone, n_rows)
+        turns: cython.longlong[:, ::1] = grown(self.turns, n_rows)
+        turned_in: cython.longlong[:, ::1] = grown(self.turned_in, n_rows)
 
+        self.turns = turns
+        self.turned_in = turned_in
         self.node_of = node_of
         self.alone = alone
         self.is_alone = is_alone
@@ -133,22 +159,99 @@ class Clusters:
     @cython.cfunc
     @cython.exceptval(check=False)
     def begin_step(self) -> cython.void:
-        """Dissolve what the step before has left, be it broken off."""
-        self.begin_instant(0.0)
-        self.n_merges = 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def begin_instant(self, now: cython.double) -> cython.void:
-        """Go on to another time: dissolve all clusters, whose velocities must have been written."""
+        """Dissolve all clusters of the step before, be it broken off."""
         n: cython.Py_ssize_t
 
         for n in range(1, self.n_nodes + 1):
             self.node_of[self.body[n], self.axis[n]] = 0
         for n in range(self.n_alone):
             self.is_alone[self.alone[n]] = 0
-        self.n_nodes = self.n_changed = self.n_unwritten = self.n_alone = 0
+        self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
+        self.n_changed = self.n_unwritten = self.n_alone = 0
+        self.n_merges = 0
+        self.now = 0.0
+        self.instant += 1
+        self.first_instant = self.instant
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def begin_instant(self, now: cython.double) -> cython.void:
+        """Go on to a later time: dissolve the clusters that do not last.  All must be written."""
+        n: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+
+        for n in range(self.n_live):
+            self._count_turn(self.live[n])
+        for n in range(self.n_live):
+            node = self.live[n]
+            if (
+                not self.lasts[self.root(node)]
+                and self.node_of[self.body[node], self.axis[node]] == node
+            ):
+                self.node_of[self.body[node], self.axis[node]] = 0
+        for n in range(self.n_live):
+            node = self.live[n]
+            if not self.lasts[self.root(node)]:
+                self.free[self.n_free] = node
+                self.n_free += 1
+        for n in range(self.n_alone):
+            self.is_alone[self.alone[n]] = 0
+        for n in range(self.n_changed):
+            self.is_changed[self.changed[n]] = 0
+        self.n_live = self.n_changed = self.n_alone = 0
         self.now = now
+        self.instant += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _count_turn(self, node: cython.Py_ssize_t) -> cython.void:
+        """Count that merges have turned the body of a node in this instant, if they have."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.body[node]
+        k: cython.int = self.axis[node]
+
+        if (
+            self.node_of[i, k] != node
+            or not b.turned_now(i, self.now)
+            or b.turn[i, k, EARLIER] == b.velocity[i, k]
+        ):
+            return
+        if self.turned_in[i, k] < self.first_instant:
+            self.turns[i, k] = 0
+        self.turned_in[i, k] = self.instant
+        self.turns[i, k] += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def end_step(self) -> cython.void:
+        """Give the members of the clusters that last the velocity that they share."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        root: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        velocity: cython.double
+
+        for n in range(self.n_lasting):
+            root = self.lasting[n]
+            if self.parent[root] != root or self.size[root] == 0:
+                continue
+            velocity = self.shared_velocity(root)
+            k = self.axis[root]
+            node = root
+            last = self.last[root]
+            while True:
+                i = self.body[node]
+                if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
+                    b.mark(i)
+                    b.stir(i)
+                    b.velocity[i, k] = velocity + 0.0
+                    b.motion[i, k] = velocity * b.dt + 0.0
+                if node == last:
+                    break
+                node = self.next[node]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -162,12 +265,12 @@ class Clusters:
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
         """Give a body a velocity that the other members of its cluster do not get."""
-        if self.node_of[i, k]:
-            if self.velocity_of(i, k) == velocity:
-                return
+        if self.lasting_root(i, k):
             self.leave(i, k)
-        elif self.bodies.velocity[i, k] == velocity:
+        elif self.velocity_of(i, k) == velocity:
             return
+        elif self.node_of[i, k]:
+            self.leave(i, k)
         self.bodies.turn_to(i, k, velocity, self.now)
         if not self.is_alone[i]:
             self.is_alone[i] = 1
@@ -212,10 +315,16 @@ class Clusters:
 
         if node:
             return self.root(node)
-        if self.n_nodes + 1 == self.capacity:
-            self._grow()
-        node = self.n_nodes + 1
-        self.n_nodes = node
+        if self.n_free:
+            self.n_free -= 1
+            node = self.free[self.n_free]
+        else:
+            if self.n_nodes + 1 == self.capacity:
+                self._grow()
+            self.n_nodes += 1
+            node = self.n_nodes
+        self.live[self.n_live] = node
+        self.n_live += 1
         velocity = b.velocity[i, k]
         self.node_of[i, k] = node
         self.body[node] = i
@@ -226,7 +335,12 @@ class Clusters:
         self.rim[node] = self.last_rim[node] = 0
         self.seen_rim[node] = self.last_seen_rim[node] = node
         self.is_on_rim[node] = 1
-        self.is_changed[node] = self.is_unwritten[node] = 0
+        self.is_changed[node] = self.is_unwritten[node] = self.lasts[node] = 0
+        self.is_worn[node] = (
+            self.turned_in[i, k] >= self.first_instant and self.turns[i, k] >= TURN_LIMIT
+        )
+        self.lowest[node] = b.ids[i]
+        self.rim_of[node] = self.instant
         self.mass[node] = b.mass[i]
         self.mass_low[node] = 0.0
         self.velocity[node] = velocity
@@ -236,13 +350,56 @@ class Clusters:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def lasting_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
+        """Return the root of the cluster of a body if that lasts, else 0."""
+        root: cython.Py_ssize_t
+
+        if self.n_lasting == 0 or self.node_of[i, k] == 0:
+            return 0
+        root = self.root(self.node_of[i, k])
+        return root if self.lasts[root] else 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity that keeps the momentum of a cluster, be it not that of its path."""
+        return self._velocity_for(
+            self.momentum[root], self.momentum_low[root], self.mass[root], self.mass_low[root]
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity with which a body leaves the step if nothing more happens to it."""
+        root: cython.Py_ssize_t = self.lasting_root(i, k)
+
+        return self.shared_velocity(root) if root else self.bodies.velocity[i, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def push(
+        self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
+    ) -> cython.void:
+        """Add mass · velocity to the momentum of a cluster that lasts; its path stays as it is."""
+        momentum: cython.double = mass * velocity
+        total: cython.double = self.momentum[root] + momentum
+
+        self.momentum_low[root] += error_of_product(mass, velocity, momentum)
+        self.momentum_low[root] += error_of_sum(self.momentum[root], momentum, total)
+        self.momentum[root] = total
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def leave(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Take a body out of its cluster; the others keep the velocity that they have."""
+        """Take a body out of its cluster, with its share of the momentum; the others keep theirs."""
         root: cython.Py_ssize_t = self.root(self.node_of[i, k])
         mass: cython.double = self.mass[root] - self.bodies.mass[i]
         velocity: cython.double = self.velocity[root]
 
+        if self.lasts[root]:
+            velocity = self.shared_velocity(root)
         self.node_of[i, k] = 0  # its node stays in the tree, without a body
+        self.size[root] -= 1
         self.mass_low[root] += error_of_sum(self.mass[root], -self.bodies.mass[i], mass)
         self.mass[root] = mass
         self.momentum[root] = mass * velocity
@@ -260,15 +417,20 @@ class Clusters:
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
         `anchor` is the row of the immovable body whose velocity they take,
-        counted from 1; with 0 they take their mean velocity by mass.
+        counted from 1; with 0 they take their mean velocity by mass, or that of
+        the heavier where they last.
         """
         velocity: cython.double
         total: cython.double
         swap: cython.Py_ssize_t
+        lasts: cython.bint = False
 
         self.n_merges += 1
         if anchor:
             velocity = self.bodies.velocity[anchor - 1, self.axis[one]]
+        elif self._persists(one) or self._persists(other):
+            lasts = True
+            velocity = self.velocity[one] if self._leads(one, other) else self.velocity[other]
         elif self.velocity[one] == self.velocity[other]:
             velocity = self.velocity[one]
         else:
@@ -282,6 +444,9 @@ class Clusters:
                 other = swap
             self.parent[other] = one
             self.size[one] += self.size[other]
+            self.is_worn[one] |= self.is_worn[other]
+            self.lowest[one] = min(self.lowest[one], self.lowest[other])
+            self.rim_of[one] = min(self.rim_of[one], self.rim_of[other])
             total = self.mass[one] + self.mass[other]
             self.mass_low[one] += self.mass_low[other]
             self.mass_low[one] += error_of_sum(self.mass[one], self.mass[other], total)
@@ -301,15 +466,52 @@ class Clusters:
                     self.seen_rim[one] = self.seen_rim[other]
                 self.last_seen_rim[one] = self.last_seen_rim[other]
         self.anchor[one] = anchor
+        if lasts and not self.lasts[one]:
+            self.lasts[one] = 1
+            self.lasting[self.n_lasting] = one
+            self.n_lasting += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
+        """Return whether what merges with a cluster lasts to the end of the step."""
+        return self.lasts[root] or self.is_worn[root]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the first of two clusters keeps its path when they merge to last."""
+        heavier: cython.double = self.mass[one] - self.mass[other]
+
+        heavier += self.mass_low[one] - self.mass_low[other]
+        if heavier != 0.0:
+            return heavier > 0.0
+        if self._persists(one) != self._persists(other):
+            return self._persists(one)
+        return self.lowest[one] < self.lowest[other]
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def loss(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return twice the kinetic energy that two clusters lose when they merge."""
-        apart: cython.double = self.velocity[one] - self.velocity[other]
-        total: cython.double = self.mass[one] + self.mass[other]
+        velocity: cython.double = self.velocity[other]
 
-        return self.mass[one] / total * apart * self.mass[other] * apart
+        if self.lasts[other]:
+            velocity = self.shared_velocity(other)
+        return self.loss_with(one, self.mass[other], velocity)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def loss_with(
+        self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
+    ) -> cython.double:
+        """Return twice the kinetic energy lost when a cluster and a mass get one velocity."""
+        apart: cython.double = self.velocity[root] - velocity
+        total: cython.double = self.mass[root] + mass
+
+        if self.lasts[root]:
+            apart = self.shared_velocity(root) - velocity
+        return self.mass[root] / total * apart * mass * apart
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -358,6 +560,8 @@ class Clusters:
         if self.velocity[root] == velocity:
             return
         self.velocity[root] = velocity
+        if self.rim_of[root] != self.instant:
+            self._put_all_on_rim(root)
         if self.seen_rim[root]:
             self._append_rim(root, self.seen_rim[root], self.last_seen_rim[root])
             self.seen_rim[root] = self.last_seen_rim[root] = 0
@@ -369,6 +573,24 @@ class Clusters:
             self.is_unwritten[root] = 1
             self.unwritten[self.n_unwritten] = root
             self.n_unwritten += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _put_all_on_rim(self, root: cython.Py_ssize_t) -> cython.void:
+        """List all members of a cluster as examined: since its last change it has moved on."""
+        node: cython.Py_ssize_t = root
+        last: cython.Py_ssize_t = self.last[root]
+
+        self.rim_of[root] = self.instant
+        self.rim[root] = self.last_rim[root] = 0
+        self.seen_rim[root] = root
+        self.last_seen_rim[root] = last
+        while True:
+            self.is_on_rim[node] = 1
+            if node == last:
+                break
+            self.next_rim[node] = self.next[node]
+            node = self.next[node]
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -10,10 +10,17 @@ cdef class Clusters:
     cdef Bodies bodies
     cdef public double now
     cdef public long long n_merges
+    cdef public long long n_lasting
+    cdef public long long instant
+    cdef public long long first_instant
     cdef Py_ssize_t n_nodes
+    cdef Py_ssize_t n_free
+    cdef Py_ssize_t n_live
     cdef Py_ssize_t n_changed
     cdef Py_ssize_t n_unwritten
     cdef Py_ssize_t n_alone
+    cdef long long[:, ::1] turns
+    cdef long long[:, ::1] turned_in
     cdef long long[::1] alone
     cdef signed char[::1] is_alone
     cdef Py_ssize_t capacity
@@ -23,6 +30,9 @@ cdef class Clusters:
     cdef long long[:, ::1] lists
     cdef long long[:] changed
     cdef long long[:] unwritten
+    cdef long long[:] live
+    cdef long long[:] free
+    cdef long long[:] lasting
     cdef long long[:] body
     cdef long long[:] axis
     cdef long long[:] parent
@@ -38,6 +48,10 @@ cdef class Clusters:
     cdef long long[:] is_on_rim
     cdef long long[:] is_changed
     cdef long long[:] is_unwritten
+    cdef long long[:] is_worn
+    cdef long long[:] lasts
+    cdef long long[:] lowest
+    cdef long long[:] rim_of
     cdef double[:] momentum
     cdef double[:] momentum_low
     cdef double[:] mass
@@ -52,9 +66,19 @@ cdef class Clusters:
     cdef Py_ssize_t root(self, Py_ssize_t node) noexcept
     cdef double velocity_of(self, Py_ssize_t i, int k) noexcept
     cdef Py_ssize_t ensure(self, Py_ssize_t i, int k)
+    cdef void _count_turn(self, Py_ssize_t node) noexcept
+    cdef void end_step(self) noexcept
+    cdef Py_ssize_t lasting_root(self, Py_ssize_t i, int k) noexcept
+    cdef double shared_velocity(self, Py_ssize_t root) noexcept
+    cdef double final_velocity(self, Py_ssize_t i, int k) noexcept
+    cdef void push(self, Py_ssize_t root, double mass, double velocity) noexcept
+    cdef bint _persists(self, Py_ssize_t root) noexcept
+    cdef bint _leads(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef void _put_all_on_rim(self, Py_ssize_t root) noexcept
     cdef void leave(self, Py_ssize_t i, int k) noexcept
     cdef void merge(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor) noexcept
     cdef double loss(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef double loss_with(self, Py_ssize_t root, double mass, double velocity) noexcept
     cdef double _mean(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef double _velocity_for(self, double momentum, double momentum_low, double mass, double mass_low) noexcept
     cdef void _set_velocity(self, Py_ssize_t root, double velocity) noexcept

@@ -3,7 +3,7 @@
 
 An answer has two parts, both seen from the partner.  The *normal part* is the
 pair's: restitution is shared by inverse mass, and where it is 0 the two join
-groups that move as one along the normal until time advances.  The *rule for
+clusters that move as one along the normal (`_clusters.py`).  The *rule for
 the rest* is each yielding body's own: deflect and slide keep the tangential
 velocity, stop takes the partner's, push turns all speed along the surface.
 
@@ -11,7 +11,11 @@ Friction comes after that.  What it may take along the surface is a part of what
 the normal part took, as Coulomb has it; the surface of a conveyor belt moves.
 
 Halving the difference of a pair again and again never ends in a row of boxes;
-giving a whole group one velocity does.
+giving a whole cluster one velocity does.
+
+A cluster that lasts answers as one body of its mass and its shared velocity.
+Impulses go into its momentum, its path stays, and what then still closes on
+the path joins it.  Only an immovable partner takes a member out of it.
 """
 
 try:
@@ -159,15 +163,15 @@ class Responder:
         axis: cython.int
 
         for axis in range(self.bodies.dim):
-            self.before_first[axis] = self.bodies.velocity[i, axis]
-            self.before_second[axis] = self.bodies.velocity[j, axis]
+            self.before_first[axis] = self.clusters.final_velocity(i, axis)
+            self.before_second[axis] = self.clusters.final_velocity(j, axis)
             self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
             self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
         self.loss = INF
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
             self._exchange_faces(i, j, k, sign, restitution)
-        elif restitution > 0.0:
-            self._exchange(i, j, k, sign, restitution)
+        elif restitution > 0.0 and self._rebound(i, j, k, sign, restitution):
+            pass
         elif not self._join(i, j, k):
             return False
         if not normal_only:
@@ -175,6 +179,80 @@ class Responder:
             if self.bodies.traits.is_used:
                 self._rub(i, j, k, sign)
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rebound(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+    ) -> cython.bint:
+        """Let a pair rebound; return False if it then still closes, and has to be joined."""
+        first: cython.Py_ssize_t = self.clusters.lasting_root(i, k)
+        second: cython.Py_ssize_t = self.clusters.lasting_root(j, k)
+
+        if first and second:
+            return False
+        if first:
+            return self._rebound_from(first, i, j, k, sign, restitution)
+        if second:
+            return self._rebound_from(second, j, i, k, -sign, restitution)
+        self._exchange(i, j, k, sign, restitution)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rebound_from(
+        self,
+        root: cython.Py_ssize_t,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+    ) -> cython.bint:
+        """Let body j rebound from i, a member of a cluster that lasts; False if it still closes."""
+        c: Clusters = self.clusters
+        velocity: cython.double = c.shared_velocity(root)
+        other: cython.double = self.bodies.velocity[j, k]
+        path: cython.double = self.bodies.velocity[i, k]
+        mass: cython.double = self.bodies.mass[j]
+        after: cython.double
+
+        if (velocity - other) * sign >= 0.0:
+            return False  # only their paths close
+        if not self.bodies.yields[j]:
+            self.change(i, k, _bounce(velocity, other, restitution))
+            return True
+        after = other + (1.0 + restitution) * (velocity - other) * (
+            c.mass[root] / (c.mass[root] + mass)
+        )
+        self.loss = (1.0 - restitution * restitution) * c.loss_with(root, mass, other)
+        c.push(root, mass, other)
+        c.push(root, -mass, after)
+        self.change(j, k, after)
+        return (path - after) * sign >= 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def change_along(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Give a body a velocity along a surface; of a cluster that lasts, all get their share."""
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t = c.lasting_root(i, k)
+        shared: cython.double
+
+        if root == 0:
+            self.change(i, k, velocity)
+            return
+        shared = c.shared_velocity(root)
+        if velocity != shared:
+            c.push(root, self.bodies.mass[i], velocity)
+            c.push(root, -self.bodies.mass[i], shared)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -240,13 +318,15 @@ class Responder:
         b: Bodies = self.bodies
         grow1: cython.double = -sign * b.growth[i, k]
         grow2: cython.double = sign * b.growth[j, k]
-        v1: cython.double = b.velocity[i, k]
-        v2: cython.double = b.velocity[j, k]
+        v1: cython.double = self.clusters.final_velocity(i, k)
+        v2: cython.double = self.clusters.final_velocity(j, k)
         shared: cython.double = (1.0 + restitution) * ((v1 + grow1) - (v2 + grow2))
         share1: cython.double = 1.0
         share2: cython.double = 1.0
         nudge: cython.double
 
+        if self.clusters.n_lasting and shared * sign > 0.0:
+            shared = 0.0  # only their paths close
         if b.yields[i] and b.yields[j]:
             share1 = b.mass[j] / (b.mass[i] + b.mass[j])
             share2 = b.mass[i] / (b.mass[i] + b.mass[j])
@@ -281,10 +361,18 @@ class Responder:
         """Merge the clusters of two bodies, if that can be; an immovable body links no clusters."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
-        one: cython.Py_ssize_t = c.ensure(i, k) if b.yields[i] else 0
-        other: cython.Py_ssize_t = c.ensure(j, k) if b.yields[j] else one
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
         anchor: cython.Py_ssize_t  # a row counted from 1, as `second_anchor`
         second_anchor: cython.Py_ssize_t
+
+        if c.n_lasting:
+            if c.lasting_root(i, k) and self._is_held(j, k):
+                c.leave(i, k)
+            elif c.lasting_root(j, k) and self._is_held(i, k):
+                c.leave(j, k)
+        one = c.ensure(i, k) if b.yields[i] else 0
+        other = c.ensure(j, k) if b.yields[j] else one
 
         if one == 0:
             one = other
@@ -296,13 +384,26 @@ class Responder:
             self.solid_first = anchor - 1
             self.solid_second = second_anchor - 1
             return False
-        self.loss = INF
-        if anchor == 0:
+        if anchor:
+            self.loss = INF
+        elif self.loss == INF:
             self.loss = c.loss(one, other)
+        else:  # it has rebounded before
+            self.loss += c.loss(one, other)
         c.merge(one, other, anchor)
         c.write_body(i)
         c.write_body(j)
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body is immovable, or in a cluster with one that is."""
+        node: cython.Py_ssize_t = self.clusters.node_of[i, k]
+
+        if not self.bodies.yields[i]:
+            return True
+        return node != 0 and self.clusters.anchor[self.clusters.root(node)] != 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -316,18 +417,20 @@ class Responder:
         """Apply each yielding body's own rule to its tangential velocity."""
         b: Bodies = self.bodies
         axis: cython.int
+        first: cython.double
+        second: cython.double
         mean: cython.double
         turns: cython.bint = False
 
         if b.yields[i] and b.yields[j] and b.response[i] == STOP and b.response[j] == STOP:
             # Each would take the other's: the two stop each other instead.
             for axis in range(b.dim):
-                if axis != k and b.velocity[i, axis] != b.velocity[j, axis]:
-                    mean = (b.mass[i] * b.velocity[i, axis] + b.mass[j] * b.velocity[j, axis]) / (
-                        b.mass[i] + b.mass[j]
-                    )
-                    self.change(i, axis, mean)
-                    self.change(j, axis, mean)
+                first = self.before_first[axis]
+                second = self.before_second[axis]
+                if axis != k and first != second:
+                    mean = (b.mass[i] * first + b.mass[j] * second) / (b.mass[i] + b.mass[j])
+                    self.change_along(i, axis, mean)
+                    self.change_along(j, axis, mean)
             return
         turns = self._aim(i, k, restitution, True) and b.yields[i]
         turns |= self._aim(j, k, restitution, False) and b.yields[j]
@@ -352,7 +455,7 @@ class Responder:
         along: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
-            self._want(axis, self.bodies.velocity[i, axis], is_first)
+            self._want(axis, self.clusters.final_velocity(i, axis), is_first)
         if self.bodies.response[i] == STOP:
             for axis in range(self.bodies.dim):
                 if axis != k:
@@ -423,8 +526,8 @@ class Responder:
                 self.frame[axis] = self.before_second[axis]
             elif not b.yields[i]:
                 self.frame[axis] = self.before_first[axis]
-            self.after_first[axis] = b.velocity[i, axis]
-            self.after_second[axis] = b.velocity[j, axis]
+            self.after_first[axis] = self.clusters.final_velocity(i, axis)
+            self.after_second[axis] = self.clusters.final_velocity(j, axis)
             unit = max(unit, self._farthest(self.before_first, axis))
             unit = max(unit, self._farthest(self.before_second, axis))
             unit = max(unit, self._farthest(self.after_first, axis))
@@ -461,11 +564,18 @@ class Responder:
         gain = min(max(gain, -self.loss / heavier / unit / unit), 0.0)
         if square + 2.0 * slope + gain > ROUNDING * energy:
             part = max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
-        self._go(i, j, k, part)
+        self._go(part)
         while part > 0.0 and self._has_won(i, j):  # by rounding
             part = part * (1.0 - less) if less < 1.0 else 0.0
             less *= 4.0
-            self._go(i, j, k, part)
+            self._go(part)
+        for axis in range(b.dim):
+            if axis == k:
+                continue
+            if self.way_first[axis] != 0.0 and b.yields[i]:
+                self.change_along(i, axis, self.wanted_first[axis])
+            if self.way_second[axis] != 0.0 and b.yields[j]:
+                self.change_along(j, axis, self.wanted_second[axis])
 
     @cython.cfunc
     @cython.inline
@@ -487,62 +597,48 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _go(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, part: cython.double
-    ) -> cython.void:
-        """Turn a pair by a part of the way to what its rules want."""
+    def _go(self, part: cython.double) -> cython.void:
+        """Want only a part of the way to what the rules of a pair want."""
         axis: cython.int
 
+        if part == 1.0:
+            return
         for axis in range(self.bodies.dim):
-            if axis == k:
-                continue
-            if self.way_first[axis] != 0.0 and self.bodies.yields[i]:
-                self.change(
-                    i,
-                    axis,
-                    self.wanted_first[axis]
-                    if part == 1.0
-                    else self.after_first[axis] + part * self.way_first[axis],
-                )
-            if self.way_second[axis] != 0.0 and self.bodies.yields[j]:
-                self.change(
-                    j,
-                    axis,
-                    self.wanted_second[axis]
-                    if part == 1.0
-                    else self.after_second[axis] + part * self.way_second[axis],
-                )
+            self.wanted_first[axis] = self.after_first[axis] + part * self.way_first[axis]
+            self.wanted_second[axis] = self.after_second[axis] + part * self.way_second[axis]
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _has_won(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the kinetic energy of a pair has risen, in twice the precision."""
+        """Return whether the kinetic energy of a pair would rise, in twice the precision."""
         self._begin_sum()
         if self.bodies.yields[i]:
             self._add_loss(
-                i, self.before_first, self.bodies.mass[i] if self.bodies.yields[j] else 1.0
+                self.before_first,
+                self.wanted_first,
+                self.bodies.mass[i] if self.bodies.yields[j] else 1.0,
             )
         if self.bodies.yields[j]:
             self._add_loss(
-                j, self.before_second, self.bodies.mass[j] if self.bodies.yields[i] else 1.0
+                self.before_second,
+                self.wanted_second,
+                self.bodies.mass[j] if self.bodies.yields[i] else 1.0,
             )
         return self.sum_high + self.sum_low < 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _add_loss(
-        self, i: cython.Py_ssize_t, before: cython.p_double, mass: cython.double
+        self, before: cython.p_double, after: cython.p_double, mass: cython.double
     ) -> cython.void:
         """Add mass · ((before - frame)² - (after - frame)²), summed over the axes."""
         axis: cython.int
-        after: cython.double
 
         for axis in range(self.bodies.dim):
-            after = self.bodies.velocity[i, axis]
             self._add_product(mass * before[axis], before[axis])
-            self._add_product(-mass * after, after)
+            self._add_product(-mass * after[axis], after[axis])
             self._add_product(-2.0 * mass * self.frame[axis], before[axis])
-            self._add_product(2.0 * mass * self.frame[axis], after)
+            self._add_product(2.0 * mass * self.frame[axis], after[axis])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -576,10 +672,10 @@ class Responder:
         ):
             return
         if b.yields[i]:
-            first = b.mass[i] * abs(b.velocity[i, k] - self.before_first[k])
+            first = b.mass[i] * abs(self.clusters.final_velocity(i, k) - self.before_first[k])
             light1 = 1.0 / b.mass[i]
         if b.yields[j]:
-            second = b.mass[j] * abs(b.velocity[j, k] - self.before_second[k])
+            second = b.mass[j] * abs(self.clusters.final_velocity(j, k) - self.before_second[k])
             light2 = 1.0 / b.mass[j]
         for axis in range(b.dim):
             if axis != k:
@@ -600,23 +696,27 @@ class Responder:
             if part < 1.0:
                 slide *= part
             elif not b.yields[j]:
-                self.change(i, axis, self._surface_of(j, sign * (k + 1), axis))
+                self.change_along(i, axis, self._surface_of(j, sign * (k + 1), axis))
                 continue
             elif not b.yields[i]:
-                self.change(j, axis, self._surface_of(i, -sign * (k + 1), axis))
+                self.change_along(j, axis, self._surface_of(i, -sign * (k + 1), axis))
                 continue
             share = light1 / (light1 + light2)
             if b.yields[i]:
-                self.change(i, axis, b.velocity[i, axis] - slide * share)
-            if part >= 1.0:  # both yield: exactly as fast as the other
-                self.change(
+                self.change_along(i, axis, self.clusters.final_velocity(i, axis) - slide * share)
+            if part >= 1.0 and not (
+                self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
+            ):  # both yield: exactly as fast as the other
+                self.change_along(
                     j,
                     axis,
                     self._surface_of(i, -sign * (k + 1), axis)
                     - t.speed_of_surface(j, sign * (k + 1), axis),
                 )
             elif b.yields[j]:
-                self.change(j, axis, b.velocity[j, axis] + slide * (1.0 - share))
+                self.change_along(
+                    j, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share)
+                )
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -624,7 +724,9 @@ class Responder:
         self, i: cython.Py_ssize_t, side: cython.int, axis: cython.int
     ) -> cython.double:
         """Return the velocity of a face of a body, by its side, along itself."""
-        return self.bodies.velocity[i, axis] + self.bodies.traits.speed_of_surface(i, side, axis)
+        return self.clusters.final_velocity(i, axis) + self.bodies.traits.speed_of_surface(
+            i, side, axis
+        )
 
     @cython.cfunc
     @cython.exceptval(check=False)

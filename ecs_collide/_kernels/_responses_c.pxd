@@ -27,6 +27,10 @@ cdef class Responder:
     cdef double frame[3]
     cdef void begin_instant(self, double now) noexcept
     cdef void change(self, Py_ssize_t i, int k, double velocity) noexcept
+    cdef void change_along(self, Py_ssize_t i, int k, double velocity) noexcept
+    cdef bint _rebound(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
+    cdef bint _rebound_from(self, Py_ssize_t root, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
+    cdef bint _is_held(self, Py_ssize_t i, int k) noexcept
     cdef void _begin_sum(self) noexcept
     cdef void _add_product(self, double a, double b) noexcept
     cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only)
@@ -40,9 +44,9 @@ cdef class Responder:
     cdef void _turn_as_far(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef double _farthest(self, double* velocity, int axis) noexcept
     cdef double _square(self, double* velocity, int axis, double unit) noexcept
-    cdef void _go(self, Py_ssize_t i, Py_ssize_t j, int k, double part) noexcept
+    cdef void _go(self, double part) noexcept
     cdef bint _has_won(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef void _add_loss(self, Py_ssize_t i, double* before, double mass) noexcept
+    cdef void _add_loss(self, double* before, double* after, double mass) noexcept
     cdef void _rub(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef double _surface_of(self, Py_ssize_t i, int side, int axis) noexcept
     cdef double _slide(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis) noexcept

@@ -442,6 +442,10 @@ class Timeline:
         """Return a body's half size at the time reached."""
         return self.bodies.half_at(i, k, self.meetings.now)
 
+    def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return the velocity with which a body leaves the step if nothing more happens to it."""
+        return self.responder.clusters.final_velocity(i, k)
+
     @cython.cfunc
     def _cross(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a pair enter or leave each other, as queued."""
@@ -646,6 +650,7 @@ class Timeline:
         """
         self.bodies.finish_step(rows)
         self.bodies.finish_roused()
+        self.responder.clusters.end_step()
         self.bodies.arrive(driven, targets)
         self.queue.clear()
         if settling:

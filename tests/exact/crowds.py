@@ -72,3 +72,29 @@ def crowd(seed: int) -> list[Body]:
             speed = [s / 6 for s in speed]
         bodies.append(body(numbers.pop(), centre, half, speed, response, **more))
     return bodies
+
+
+def pressing_crowd(seed: int) -> list[Body]:
+    """Make 7 to 11 bodies that all move towards one place: some of what they join lasts."""
+    rng = random.Random(f"pressing crowd {seed}")
+    numbers = list(range(40))
+    rng.shuffle(numbers)
+    bodies = []
+    if seed % 3 == 0:
+        bodies.append(body(numbers.pop(), (8, 8), (1, 1)))  # a post in the middle
+    if seed % 4 == 3:
+        bodies.append(body(numbers.pop(), (-4, 8), (1, 9), (2, 0)))  # a wall that comes along
+    for cell in rng.sample(range(25), rng.randint(7, 11)):
+        place = [4 * (cell % 5) + rng.choice([-1, 0, 0, 1]), 4 * (cell // 5) + rng.choice([0, 1])]
+        if seed % 3 == 0 and abs(place[0] - 8) < 2 and abs(place[1] - 8) < 2:
+            continue
+        speed = [rng.choice([2, 3, 4]) * (8 - c) + rng.choice([-3, 0, 0, 3]) for c in place]
+        response, more = "slide", {}
+        if seed % 2:
+            response = rng.choice(["slide", "slide", "stop", "deflect"])
+        if response == "deflect":
+            more["restitution"] = rng.choice([Fraction(1, 4), 1])
+        if seed % 5 > 2:
+            more["mass"] = rng.choice([1, 2, 5])
+        bodies.append(body(numbers.pop(), place, (1, 1), speed, response, **more))
+    return bodies

@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
+TURN_LIMIT = 3  # instants in which joins turn a body on an axis, before its groups last
 INSTANT_LIMIT = 4  # answers of a pair in one instant, after which only what closes it is taken
 REPEAT_LIMIT = 32  # answers of a resizing pair in one instant, after which it is crushed
 ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
@@ -95,11 +96,23 @@ class Event(NamedTuple):
 
 
 class Group:
-    """Yielding bodies that move as one on an axis, and the immovable one that holds them."""
+    """Yielding bodies that move as one on an axis, and the immovable one that holds them.
 
-    def __init__(self, member: int) -> None:
-        self.members = {member}
+    Attributes
+    ----------
+    is_worn : whether a member was turned so often that what it joins lasts
+    momentum : of a group that lasts to the end of the step: what its members share
+    """
+
+    def __init__(self, members: set[int]) -> None:
+        self.members = members
         self.anchor: int | None = None
+        self.is_worn = False
+        self.momentum: Fraction | None = None
+
+    @property
+    def lasts(self) -> bool:
+        return self.momentum is not None
 
 
 def root(x: Fraction) -> Fraction:
@@ -118,11 +131,16 @@ class Simulator:
     ----------
     now : the part of the step that has passed
     queue : the next impact of each pair, under (lower id, higher id)
+    earlier : of the bodies that have turned in this instant, their velocities before it
+    entered : for each axis, the bodies that came into a group in this instant
+    turns : for each axis, in how many instants joins have turned a body
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
     loss : twice the kinetic energy that the join of the answer under way has taken, or None
     paths : for each body where it turned: (time, low faces, high faces)
     states : for each event the velocities of all bodies before and after it
+    finals : for each event what they come to at the end, and which bodies are in groups that
+        last, as (body, axis): before it and after it
     """
 
     def __init__(
@@ -154,6 +172,9 @@ class Simulator:
         self.span: dict[int, list[tuple[float, float]]] = {}
         self.queue: dict[tuple[int, int], Impact] = {}
         self.groups: list[dict[int, Group]] = [{} for _ in range(self.dim)]
+        self.earlier: dict[int, list[Fraction]] = {}
+        self.entered: list[set[int]] = [set() for _ in range(self.dim)]
+        self.turns: list[dict[int, int]] = [{} for _ in range(self.dim)]
         self.is_lasting = False  # groups last, and nothing bounces
         self.n_answers = 0
         self.answers: dict[tuple[int, int], int] = {}
@@ -165,6 +186,7 @@ class Simulator:
         self.events: list[Event] = []
         self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
         self.states: list[tuple[dict, dict]] = []
+        self.finals: list[tuple[dict, set, dict, set]] = []
         for i in self.bodies:
             self._find_span(i)
         for pair in self.pairs():
@@ -307,8 +329,14 @@ class Simulator:
                 return pair
 
     def finish(self) -> None:
-        """Go to the end of the step."""
+        """Go to the end of the step: what is in a group that lasts gets the velocity they share."""
         self.now = Fraction(1)
+        for i in self.bodies:
+            velocity = [self.final(i, k) for k in range(self.dim)]
+            if velocity != self.velocity[i]:
+                self.low[i], self.high[i] = self.faces(i)
+                self.since[i] = self.now
+                self.velocity[i] = velocity
 
     def key(self, pair: tuple[int, int]) -> tuple[Fraction, bool, int, int]:
         """Return what decides whose turn it is."""
@@ -334,10 +362,11 @@ class Simulator:
                 self.queue[pair] = again
                 return
             impact = again
-        before = self._copy_velocities()
+        before, finals = self._copy_velocities(), self._copy_finals()
         self.report(pair, impact, self.answer(pair, impact))
         if self.watch:
             self.states.append((before, self._copy_velocities()))
+            self.finals.append((*finals, *self._copy_finals()))
 
     def _take_crossing(self, pair: tuple[int, int], impact: Impact) -> None:
         again = self.sweep(pair)
@@ -347,12 +376,18 @@ class Simulator:
             self.look(pair)
 
     def advance(self, time: Fraction) -> None:
-        """Go on to a later instant: groups end."""
+        """Go on to a later instant: groups end, but for those that last."""
+        for k, groups in enumerate(self.groups):
+            for i in self.entered[k]:
+                if i in groups and self.velocity[i][k] != self.earlier.get(i, self.velocity[i])[k]:
+                    self.turns[k][i] = self.turns[k].get(i, 0) + 1
+            self.entered[k].clear()
+            for i, group in list(groups.items()):
+                if not (group.lasts or self.is_lasting):
+                    del groups[i]
+        self.earlier.clear()
         self.now = time
         self.n_instants += 1
-        if not self.is_lasting:
-            for groups in self.groups:
-                groups.clear()
 
     def report(self, pair: tuple[int, int], impact: Impact, answer: str) -> None:
         """Report an impact."""
@@ -361,9 +396,18 @@ class Simulator:
         )
         if self.watch and answer in (STOPPED_ALREADY, CROSSED):
             self.states.append((self._copy_velocities(), self._copy_velocities()))
+            self.finals.append((*self._copy_finals(), *self._copy_finals()))
 
     def _copy_velocities(self) -> dict[int, list[Fraction]]:
         return {i: list(v) for i, v in self.velocity.items()} if self.watch else {}
+
+    def _copy_finals(self) -> tuple[dict[int, list[Fraction]], set[tuple[int, int]]]:
+        """Return what all velocities come to, and which bodies are in groups that last."""
+        if not self.watch:
+            return {}, set()
+        axes = range(self.dim)
+        finals = {i: [self.final(i, k) for k in axes] for i in self.bodies}
+        return finals, {(i, k) for i in finals for k in axes if self.lasting_group(i, k)}
 
     def look_again(self) -> bool:
         """Look for what else is due at this instant; tell whether there was anything to look at.
@@ -410,6 +454,7 @@ class Simulator:
         """Give a body another velocity from now on."""
         if self.velocity[i][k] == velocity:
             return
+        self.earlier.setdefault(i, list(self.velocity[i]))
         self.low[i], self.high[i] = self.faces(i)
         self.since[i] = self.now
         self.velocity[i][k] = velocity
@@ -421,12 +466,41 @@ class Simulator:
 
     def change_alone(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity than its group has: it leaves the group."""
-        if self.velocity[i][k] == velocity:
+        if self.lasting_group(i, k) is None and self.velocity[i][k] == velocity:
             return
-        group = self.groups[k].pop(i, None)
-        if group is not None:
-            group.members.discard(i)
+        self.leave(i, k)
         self.change(i, k, velocity)
+
+    def leave(self, i: int, k: int) -> None:
+        """Take a body out of its group, with its share of what they share."""
+        group = self.groups[k].pop(i, None)
+        if group is None:
+            return
+        if group.momentum is not None:
+            group.momentum -= self.bodies[i].mass * group.momentum / self.mass_of(group)
+        group.members.discard(i)
+
+    def lasting_group(self, i: int, k: int) -> Group | None:
+        """Return the group of a body on an axis, if that lasts to the end of the step."""
+        group = self.groups[k].get(i)
+        return group if group is not None and group.lasts else None
+
+    def mass_of(self, group: Group) -> Fraction:
+        """Return the mass of all members of a group."""
+        return sum((self.bodies[n].mass for n in group.members), Fraction(0))
+
+    def final(self, i: int, k: int) -> Fraction:
+        """Return the velocity that a body has at the end, if nothing more happens to it."""
+        group = self.lasting_group(i, k)
+        return self.velocity[i][k] if group is None else group.momentum / self.mass_of(group)
+
+    def change_along(self, i: int, k: int, velocity: Fraction) -> None:
+        """Give a body another velocity along a surface; in a group that lasts, all get a share."""
+        group = self.lasting_group(i, k)
+        if group is None:
+            self.change_alone(i, k, velocity)
+        else:
+            group.momentum += self.bodies[i].mass * (velocity - self.final(i, k))
 
     # -- answers --
 
@@ -456,10 +530,12 @@ class Simulator:
             if restitution < 1:
                 restitution = Fraction(0)
 
-        v1, v2 = list(self.velocity[i]), list(self.velocity[j])
+        v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in pair)
         self.loss = None
-        if resizes or restitution > 0:
+        if resizes:
             self._exchange(pair, impact, restitution)
+        elif restitution > 0 and self._rebound(pair, impact, restitution):
+            pass
         elif not self._join(i, j, k):
             self.crushed.add(pair)
             return CRUSHED
@@ -472,45 +548,110 @@ class Simulator:
         i, j = pair
         k = impact.axis
         one, other = self.bodies[i], self.bodies[j]
-        face1 = self.velocity[i][k] - impact.sign * self.growth[i][k]
-        face2 = self.velocity[j][k] + impact.sign * self.growth[j][k]
+        v1, v2 = self.final(i, k), self.final(j, k)
+        face1 = v1 - impact.sign * self.growth[i][k]
+        face2 = v2 + impact.sign * self.growth[j][k]
         wanted = (1 + restitution) * (face1 - face2)
+        if wanted * impact.sign > 0:  # only their paths close
+            wanted = Fraction(0)
         if one.yields and other.yields:
             share = other.mass / (one.mass + other.mass)
         else:
             share = Fraction(1 if one.yields else 0)
-        self.change_alone(i, k, self.velocity[i][k] - wanted * share)
-        self.change_alone(j, k, self.velocity[j][k] + wanted * (1 - share))
+        if one.yields:
+            self.change_alone(i, k, v1 - wanted * share)
+        if other.yields:
+            self.change_alone(j, k, v2 + wanted * (1 - share))
+
+    def _rebound(self, pair: tuple[int, int], impact: Impact, restitution: Fraction) -> bool:
+        """Let a pair rebound; tell whether it does not close any more.
+
+        A group that lasts rebounds as one body, and its path stays.
+        """
+        k = impact.axis
+        lasting = [n for n in pair if self.lasting_group(n, k) is not None]
+        if not lasting:
+            self._exchange(pair, impact, restitution)
+            return True
+        if len(lasting) == 2:
+            return False
+        i = lasting[0]
+        (j,) = set(pair) - {i}
+        sign = impact.sign if i < j else -impact.sign
+        u, v = self.final(i, k), self.velocity[j][k]
+        if (u - v) * sign >= 0:
+            return False
+        if not self.bodies[j].yields:
+            self.change_alone(i, k, v - restitution * (u - v))
+            return True
+        group = self.groups[k][i]
+        total, mass = self.mass_of(group), self.bodies[j].mass
+        after = v + (1 + restitution) * (u - v) * total / (total + mass)
+        group.momentum -= mass * (after - v)
+        self.loss = total * mass / (total + mass) * (1 - restitution**2) * (u - v) ** 2
+        self.change_alone(j, k, after)
+        return (self.velocity[i][k] - after) * sign >= 0
+
+    def _is_held(self, i: int, k: int) -> bool:
+        """Tell whether a body is immovable, or in a group with one that is."""
+        if not self.bodies[i].yields:
+            return True
+        return i in self.groups[k] and self.groups[k][i].anchor is not None
+
+    def _leads(self, one: Group, other: Group) -> bool:
+        """Tell whether the first of two groups keeps its velocity when they join to last."""
+        if self.mass_of(one) != self.mass_of(other):
+            return self.mass_of(one) > self.mass_of(other)
+        if (one.is_worn or one.lasts) != (other.is_worn or other.lasts):
+            return one.is_worn or one.lasts
+        return min(one.members) < min(other.members)
+
+    def _group_of(self, i: int, k: int) -> Group:
+        """Return the group of a yielding body, be it one of its own."""
+        if i not in self.groups[k]:
+            group = self.groups[k][i] = Group({i})
+            group.is_worn = self.turns[k].get(i, 0) >= TURN_LIMIT
+            self.entered[k].add(i)
+        return self.groups[k][i]
 
     def _join(self, i: int, j: int, k: int) -> bool:
         """Let two bodies and all they have joined move as one; tell whether they can."""
-        groups = self.groups[k]
-        members: set[int] = set()
+        for one, other in ((i, j), (j, i)):
+            if self.lasting_group(one, k) is not None and self._is_held(other, k):
+                self.leave(one, k)
+                break
+        joining: list[Group] = []
         anchors: set[int] = set()
         for n in (i, j):
-            if self.bodies[n].yields:
-                group = groups.setdefault(n, Group(n))
-                members |= group.members
-                if group.anchor is not None:
-                    anchors.add(group.anchor)
-            else:
+            if not self.bodies[n].yields:
                 anchors.add(n)
+                continue
+            group = self._group_of(n, k)
+            if group not in joining:
+                joining.append(group)
+            if group.anchor is not None:
+                anchors.add(group.anchor)
         velocities = {self.velocity[n][k] for n in anchors}
         if len(velocities) > 1:
             return False
-        joined = Group(min(members))
-        joined.members = members
+        joined = Group(set().union(*(group.members for group in joining)))
+        joined.is_worn = any(group.is_worn for group in joining)
         if anchors:
             joined.anchor = min(anchors)
             velocity = velocities.pop()
         else:
-            masses = {n: self.bodies[n].mass for n in members}
-            momentum = sum(mass * self.velocity[n][k] for n, mass in masses.items())
+            masses = {n: self.bodies[n].mass for n in joined.members}
+            momentum = sum(mass * self.final(n, k) for n, mass in masses.items())
+            energy = sum(mass * self.final(n, k) ** 2 for n, mass in masses.items())
             velocity = momentum / sum(masses.values())
-            energy = sum(mass * self.velocity[n][k] ** 2 for n, mass in masses.items())
-            self.loss = energy - momentum * velocity
-        for n in members:
-            groups[n] = joined
+            self.loss = (self.loss or 0) + energy - momentum * velocity
+            if joined.is_worn or any(group.lasts for group in joining):
+                joined.momentum = momentum
+                leads = len(joining) == 1 or self._leads(*joining)
+                leader = joining[0] if leads else joining[1]
+                velocity = self.velocity[min(leader.members)][k]
+        for n in joined.members:
+            self.groups[k][n] = joined
             self.change(n, k, velocity)
         return True
 
@@ -529,8 +670,8 @@ class Simulator:
         if one.yields and other.yields and one.response == other.response == "stop":
             for axis in along:
                 mean = (one.mass * v1[axis] + other.mass * v2[axis]) / (one.mass + other.mass)
-                self.change_alone(i, axis, mean)
-                self.change_alone(j, axis, mean)
+                self.change_along(i, axis, mean)
+                self.change_along(j, axis, mean)
             return
         wanted = {
             n: self._wanted(n, own, partner, along, restitution)
@@ -540,8 +681,8 @@ class Simulator:
         part = self._part_to_turn(wanted, {i: v1, j: v2})
         for n, velocity in wanted.items():
             for axis in along:
-                now = self.velocity[n][axis]
-                self.change_alone(n, axis, now + part * (velocity[axis] - now))
+                now = self.final(n, axis)
+                self.change_along(n, axis, now + part * (velocity[axis] - now))
 
     def _wanted(
         self,
@@ -552,7 +693,7 @@ class Simulator:
         restitution: Fraction,
     ) -> list[Fraction]:
         """Return the velocity that a body's own rule wants along the surface."""
-        wanted = list(self.velocity[i])
+        wanted = [self.final(i, axis) for axis in range(self.dim)]
         if self.bodies[i].response == "stop":
             for axis in along:
                 wanted[axis] = partner[axis]
@@ -575,8 +716,8 @@ class Simulator:
         for n, velocity in wanted.items():
             mass = self.bodies[n].mass
             for axis in range(self.dim):
-                now = self.velocity[n][axis] - frame[axis]
-                way = velocity[axis] - self.velocity[n][axis]
+                now = self.final(n, axis) - frame[axis]
+                way = velocity[axis] - self.final(n, axis)
                 energy += mass * (before[n][axis] - frame[axis]) ** 2
                 gain += mass * now**2
                 square += mass * way**2

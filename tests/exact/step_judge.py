@@ -134,7 +134,9 @@ def judge(exact: Simulator) -> None:
     _judge_paths(exact, paths)
     assert len(exact.states) == len(exact.events)
     for n, (event, (before, after)) in enumerate(zip(exact.events, exact.states, strict=True)):
-        _judge_event(exact, paths, event, before, after, Budget(exact, n))
+        _judge_event(exact, paths, event, before, after, Budget(exact, n), exact.finals[n])
+        if event.answer == "answered":
+            _judge_sums(exact, event, *exact.finals[n])
     _judge_continuity(exact)
     _judge_order(exact, paths)
 
@@ -173,7 +175,7 @@ def _judge_crossing(exact, i, j, paths) -> None:
     assert all(e.answer == "crossed" for e in exact.events if (e.first, e.second) == (i, j))
 
 
-def _judge_event(exact, paths, event: Event, before, after, budget: Budget) -> None:
+def _judge_event(exact, paths, event: Event, before, after, budget: Budget, finals) -> None:
     """An event is a true contact of a closing pair; its answer keeps what must be kept."""
     i, j, k = event.first, event.second, event.axis
     box1, box2 = paths[i].at(event.time), paths[j].at(event.time)
@@ -215,8 +217,35 @@ def _judge_event(exact, paths, event: Event, before, after, budget: Budget) -> N
     assert closing(after) <= 0, "answered, and still closing"
     turned = [n for n in exact.bodies if before[n] != after[n]]
     assert all(exact.bodies[n].yields for n in turned)
-    _judge_normal_part(exact, event, before, after, closing, budget)
-    _judge_rest(exact, event, before, after, budget)
+    lasting = finals[1] | finals[3]
+    if not any((n, axis) in lasting for n in (i, j) for axis in range(dim)):
+        _judge_normal_part(exact, event, before, after, closing, budget)
+        _judge_rest(exact, event, before, after, budget)
+
+
+def _judge_sums(exact, event, before, _, after, __) -> None:
+    """An answer keeps the momentum of all bodies, and the energy of all does not rise.
+
+    By what their velocities come to at the end of the step, be they in groups that last.
+    """
+    i, j, k = event.first, event.second, event.axis
+    yielding = [n for n, b in exact.bodies.items() if b.yields]
+    turned = [n for n in exact.bodies if before[n] != after[n]]
+    assert all(n in yielding for n in turned)
+    masses = {n: exact.bodies[n].mass for n in yielding}
+    if any(any(exact.growth[n]) for n in (i, j)):
+        return
+    frame = next((before[n] for n in (i, j) if n not in yielding), [Fraction(0)] * 3)
+    still = {before[n][k] for n in exact.bodies if n not in yielding}
+    if not any(after[n][k] in still for n in turned):  # nothing immovable has had its part
+        momentum = [sum(m * speeds[n][k] for n, m in masses.items()) for speeds in (before, after)]
+        assert momentum[0] == momentum[1] or not all(n in yielding for n in (i, j)), "momentum"
+    energy = [
+        sum(m * (v - u) ** 2 for n, m in masses.items() for v, u in zip(speeds[n], frame))  # noqa: B905
+        for speeds in (before, after)
+    ]
+    anchored = any(after[n][k] in still - {frame[k]} for n in turned)  # by another that moves
+    assert anchored or energy[1] <= energy[0] * (1 + Fraction(1, 2**90)), "energy of all"
 
 
 def _judge_normal_part(exact, event, before, after, closing, budget) -> None:

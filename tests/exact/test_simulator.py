@@ -12,7 +12,7 @@ import pytest
 
 from tests.exact import simulator
 from tests.exact import step_judge as judging
-from tests.exact.crowds import body, crowd
+from tests.exact.crowds import body, crowd, pressing_crowd
 
 # It uses no kernel: where the suite is run once more on plain kernels it has nothing to add.
 pytestmark = pytest.mark.skipif(
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 SOURCE = Path(simulator.__file__).read_text()
 N_CROWDS = 16
+N_PRESSING = 6
 MOST_EVENTS = 1000
 ONE = Fraction(1)
 
@@ -183,6 +184,67 @@ def test_a_group_ends_when_time_advances():
     assert [v[0] for v in exact.velocity.values()] == [0, 4, 0]
 
 
+def row_that_lasts(*more, last="slide"):
+    """Run a box into a row of four; the last weighs 4, and the first two are worn when it is met.
+
+    From 10/32 on the row moves at 16/3, and shares a momentum of 64.
+    """
+    row = [body(n, (4 * n - 4, 0), (1, 1), (0, 0), "slide") for n in range(2, 5)]
+    runner = body(1, (0, 0), (1, 1), (64, 0), "slide")
+    return run([runner, *row, body(5, (16, 0), (1, 2), (0, 0), last, 4), *more])
+
+
+def test_a_worn_group_keeps_the_path_of_its_heavier_part_and_shares_its_momentum():
+    exact = row_that_lasts()
+
+    low, high = exact.faces(5)
+    assert [v[0] for v in exact.velocity.values()] == [8] * 5
+    assert (low[0] + high[0]) / 2 == 16 + Fraction(16, 3) * Fraction(22, 32)
+
+
+def test_a_group_that_lasts_goes_on_as_one_in_later_instants():
+    exact = row_that_lasts(body(6, (20, 0), (1, 1), (0, 0), "slide"))
+
+    low, high = exact.faces(6)
+    assert exact.events[-1].time == Fraction(22, 32)
+    assert [v[0] for v in exact.velocity.values()] == [Fraction(64, 9)] * 6
+    assert (low[0] + high[0]) / 2 == 20 + Fraction(16, 3) * Fraction(10, 32)
+
+
+def test_what_rebounds_from_a_group_that_lasts_pushes_all_of_it():
+    ball = body(6, (20, 0), (1, 1), (0, 0), "deflect")
+
+    exact = row_that_lasts(ball)
+
+    assert exact.velocity[6][0] == 2 * 8 * Fraction(8, 9)
+    assert [exact.velocity[n][0] for n in range(1, 6)] == [8 * Fraction(7, 9)] * 5
+
+
+def test_who_is_stopped_in_a_group_that_lasts_slows_all_of_it():
+    press = body(6, (Fraction(189, 10), Fraction(7, 2)), (1, 1), (0, -1), mass=None)
+
+    exact = row_that_lasts(press, last="stop")
+
+    assert [exact.velocity[n][0] for n in range(1, 6)] == [4] * 5
+
+
+def test_a_wall_takes_its_members_out_of_a_group_that_lasts():
+    # The wall is beside the path of all but 5, which is taller; 4 and the others are behind 5.
+    exact = row_that_lasts(body(6, (20, 0), (1, 1)))
+
+    assert [v[0] for v in exact.velocity.values()] == [0] * 6
+
+
+def test_who_is_taken_out_of_a_group_that_lasts_takes_its_share_along():
+    press = body(6, (Fraction(189, 10), 19), (1, 1), (0, -32), mass=None)  # drives 5 out of the row
+    wall = body(7, (20, -20), (1, 17))
+
+    exact = row_that_lasts(press, wall)
+
+    assert exact.velocity[5] == [0, -32]
+    assert [exact.velocity[n][0] for n in range(1, 5)] == [8] * 4
+
+
 def test_two_that_stop_take_their_mean_along_the_surface():
     exact = run(
         [
@@ -333,6 +395,16 @@ def test_the_judge_of_many_crowds(request):
         judging.judge(run(crowd(seed)))
 
 
+def test_the_judge_of_crowds_that_press(request):
+    n_lasting = 0
+    for seed in range(60 if request.config.getoption("--long") else N_PRESSING):
+        exact = run(pressing_crowd(seed))
+        judging.judge(exact)
+        n_lasting += any(lasting for *_, lasting in exact.finals)
+
+    assert n_lasting > N_PRESSING / 4
+
+
 def test_ruling_pairs_out_by_floats_changes_nothing():
     for seed in range(8):
         quick = run(crowd(seed))
@@ -416,17 +488,48 @@ FAULTS = {
         "if True:\n                    self.report",
     ),
     "groups never end": (
-        "if not self.is_lasting:\n            for groups",
-        "if False:\n            for groups",
+        "if not (group.lasts or self.is_lasting):",
+        "if False:",
     ),
-    "pairs join, not groups": ("members |= group.members", "members.add(n)"),
+    "pairs join, not groups": (
+        "Group(set().union(*(group.members for group in joining)))",
+        "Group({n for n in (i, j) if self.bodies[n].yields})",
+    ),
     "a group forgets what holds it": (
         "if group.anchor is not None:",
         "if False:",
     ),
     "a group takes the plain mean": (
         "velocity = momentum / sum(masses.values())",
-        "velocity = sum(self.velocity[n][k] for n in members) / len(members)",
+        "velocity = sum(self.velocity[n][k] for n in masses) / len(masses)",
+    ),
+    "groups that last end": (
+        "if not (group.lasts or self.is_lasting):",
+        "if not self.is_lasting:",
+    ),
+    "every group lasts": (
+        "if joined.is_worn or any(group.lasts for group in joining):",
+        "if True:",
+    ),
+    "the lighter group keeps its path": (
+        "return self.mass_of(one) > self.mass_of(other)",
+        "return self.mass_of(one) < self.mass_of(other)",
+    ),
+    "who leaves a group that lasts takes nothing along": (
+        "group.momentum -= self.bodies[i].mass * group.momentum / self.mass_of(group)",
+        "pass",
+    ),
+    "a group that lasts gives its members no velocity": (
+        "if velocity != self.velocity[i]:",
+        "if False:",
+    ),
+    "what rebounds leaves no momentum behind": (
+        "group.momentum -= mass * (after - v)",
+        "pass",
+    ),
+    "what goes along a surface drags nobody along": (
+        "group.momentum += self.bodies[i].mass * (velocity - self.final(i, k))",
+        "pass",
     ),
     "only the first of a pair is looked at again": (
         "if changed.isdisjoint(pair):",
