@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Bodies as columns, and where each is at a time within the step.
 
 A body's centre and half sizes hold at its *base* time, a fraction of the step

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Compare the entities of a world with the bodies that are known.
 
 One pass over the world's dictionaries, by identity: whatever was added,

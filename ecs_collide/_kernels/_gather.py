@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Carry numbers between component objects and columns.
 
 A game may set any attribute at any time, so every body is looked at in every

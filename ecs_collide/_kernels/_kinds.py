@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """One type of component: who has it, and what its numbers were last known to be.
 
 A game may set any attribute at any time, so every body is looked at in every

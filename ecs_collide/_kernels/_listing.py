@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The sorted list of all pairs of boxes that touch, kept from one time to the next.
 
 A pair of boxes that have not changed stays what it was; so only what has

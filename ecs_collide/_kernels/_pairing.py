@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Find all pairs of boxes that touch, in one tree or between two, by walking both at once.
 
 A walk goes down from a pair of nodes to the pairs of their children that

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Read the numbers of all components of a type at once, and put them back in place.
 
 Where `_gather` looks at bodies and at what a step wants of them, this looks at

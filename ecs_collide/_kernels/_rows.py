@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Rows for ids: where in the columns of a tree the box of each id stands.
 
 A table of open addresses: an id is looked for from where its hash points to,

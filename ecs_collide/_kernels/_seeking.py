@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Find the first few items of one or two trees: along a ray, before a box that moves, near a point.
 
 The three questions are one.  Each gives an item a *key*, the time at which it

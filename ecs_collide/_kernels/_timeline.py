@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """One step of a space: candidate pairs, their impacts in time order, contacts at the end.
 
 `Timeline` holds no body's data; it drives the parts that do: bodies, the two

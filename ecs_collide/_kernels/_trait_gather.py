@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Carry numbers between the components that only some bodies have and their columns."""
 
 try:

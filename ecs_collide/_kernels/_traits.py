@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What only some bodies have, as columns: filters, friction, one-way sides, carrying faces.
 
 Most worlds have none of it, and most bodies of the others.  The columns are

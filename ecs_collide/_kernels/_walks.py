@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Walk down a tree of boxes: for what touches a box, along a ray, to verify it.
 
 Nothing here recurses: what is still to be visited stands on a stack, seven
