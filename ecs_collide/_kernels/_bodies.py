@@ -126,7 +126,7 @@ class Bodies:
         self.is_turned = zeros(BYTE, 1)
         self.turned_tick = zeros(LONG, 1)
 
-    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+    def bind(self, columns, n_rows: cython.Py_ssize_t):
         """Look at the arrays of `columns` from now on; call it again when they are replaced.
 
         Where it raises, it is to be called again before anything else.

@@ -44,6 +44,14 @@ class Listing:
         The number of pairs.
     """
 
+    n = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    tree: Tree
+    pairs: cython.longlong[::1]  # the two items of pair i at 2 * i and 2 * i + 1
+    kept: cython.longlong[::1]  # packed keys of pairs that stay
+    fresh: cython.longlong[::1]  # packed keys of pairs that are new
+    spare: cython.longlong[::1]
+    counts: cython.int[::1]
+
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.n = 0

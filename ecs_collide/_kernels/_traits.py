@@ -61,7 +61,7 @@ class Traits:
         self.way_out = zeros(BYTE, 1)
         self.has = zeros(BYTE, 1)
 
-    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+    def bind(self, columns, n_rows: cython.Py_ssize_t):
         """Use the flags of `columns`, which have so many rows."""
         has: cython.schar[::1] = columns.traits
 
