@@ -13,6 +13,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import _backend
+from tests import build
 
 _numbers = itertools.count()
 _KERNELS = Path(_backend.__file__).parent / "_kernels"
@@ -38,14 +39,9 @@ def pytest_sessionstart() -> None:
     ]
     if missing:
         pytest.exit(f"not installed, and required where CI is set: {missing}", returncode=3)
-    for source in _KERNELS.glob("_[a-z]*.py"):
-        twin = importlib.util.find_spec(f"ecs_collide._kernels.{source.stem}_c")
-        if twin is None or twin.origin is None:
-            continue
-        if Path(twin.origin).stat().st_mtime < source.stat().st_mtime - 2:
-            pytest.exit(
-                f"{Path(twin.origin).name} is older than {source.name}: install again", returncode=3
-            )
+    stale = build.find_stale(_KERNELS)
+    if stale:
+        pytest.exit(f"older than what they are compiled from: {stale}; install again", returncode=3)
 
 
 @pytest.fixture

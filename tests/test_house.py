@@ -41,6 +41,7 @@ ORDER = [
     "_kernels._rows",
     "_kernels._listing",
     "_kernels._traits",
+    "_kernels._slots",
     "_kernels._kinds",
     "_kernels._trait_gather",
     "_kernels._gather",
@@ -105,7 +106,6 @@ EXTRAS = [
     "tiled", "ldtk",
     "character", "_stride",
 ]  # fmt: skip
-TYPED = ["_kernels._memory", "_kernels._curve", "_kernels._lanes"]  # that are Python in both lives
 
 
 @functools.cache
@@ -170,11 +170,17 @@ def test_core_needs_esper_and_numpy_only():
         assert not strangers, f"{name} imports {strangers}"
 
 
-def test_every_kernel_has_its_types():
-    for name in ORDER:
-        if name.startswith("_kernels._") and name not in TYPED:
-            stub = HOUSE / "_kernels" / f"{name.removeprefix('_kernels.')}.pyi"
-            assert stub.exists(), f"{stub.name} is missing"
+def test_no_stub_stands_beside_a_kernel():
+    assert list(HOUSE.rglob("*.pyi")) == []
+
+
+def test_every_pxd_is_used_by_another_kernel():
+    texts = {path: path.read_text("utf-8") for path in (HOUSE / "_kernels").glob("*.p*")}
+
+    for pxd in (HOUSE / "_kernels").glob("*.pxd"):
+        own = (pxd, pxd.with_name(pxd.name.replace("_c.pxd", ".py")))
+        others = [path for path in texts if path not in own]
+        assert any(f"_kernels.{pxd.stem} " in texts[path] for path in others), pxd.name
 
 
 def test_every_public_name_is_documented():

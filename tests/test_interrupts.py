@@ -598,6 +598,8 @@ class Refusals:
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="only CPython can refuse memory")
 @pytest.mark.filterwarnings("ignore:entity")
+# Python only warns where the memory that it lacks is for closing a generator.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("kind", [First, Growing, Steady, Declared])
 def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
     life, kind, long, in_new_world

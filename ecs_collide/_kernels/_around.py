@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """A world whose axes may close in rings: images of bodies, and who meets which.
 
 On a *wrapped* axis a body stands at its centre and at all places a whole number

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Bodies as columns, and where each is at a time within the step.
 
 A body's centre and half sizes hold at its *base* time, a fraction of the step
@@ -127,7 +126,7 @@ class Bodies:
         self.is_turned = zeros(BYTE, 1)
         self.turned_tick = zeros(LONG, 1)
 
-    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+    def bind(self, columns, n_rows: cython.Py_ssize_t):
         """Look at the arrays of `columns` from now on; call it again when they are replaced.
 
         Where it raises, it is to be called again before anything else.

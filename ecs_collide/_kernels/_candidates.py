@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Which bodies may meet in a step: two trees, and the pairs they yield.
 
 Bodies that do not move live in a tree of their own, which a step leaves alone.

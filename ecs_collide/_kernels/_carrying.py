@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Moving platforms: lifts and conveyor belts carry what stands on them.
 
 A body that lies against the carrying face of another is its *rider*, and what

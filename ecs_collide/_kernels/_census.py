@@ -1,9 +1,10 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Compare the entities of a world with the bodies that are known.
 
 One pass over the world's dictionaries, by identity: whatever was added,
 removed or replaced since the last time differs from what is filed.
 """
+
+from __future__ import annotations
 
 try:
     import cython
@@ -12,18 +13,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._kinds_c import Kind
+    from cython.cimports.ecs_collide._kernels._slots_c import files_agree
 else:
     from ecs_collide._kernels._kinds import Kind
-
-    def files_agree(components, types, items, i, n_filed):
-        """Tell whether an entity has exactly the components that are filed in a row."""
-        for kind, component in components.items():
-            if kind in types:
-                filed = items[types.index(kind)]
-                if i >= len(filed) or filed[i] is not component:
-                    return False
-                n_filed -= 1
-        return n_filed == 0
+    from ecs_collide._kernels._slots import files_agree
 
 
 @cython.cclass
@@ -40,6 +33,10 @@ class Census:
         Entities that are bodies no more, by rising id.
     """
 
+    newcomers = cython.declare(list, visibility="readonly")
+    changed = cython.declare(list, visibility="readonly")
+    gone = cython.declare(list, visibility="readonly")
+
     def __init__(self):
         self.newcomers = []
         self.changed = []
@@ -48,7 +45,7 @@ class Census:
     def take(
         self,
         entities: dict,
-        dead: object,
+        dead,
         row_of: dict,
         kinds: list,
         rows: cython.longlong[::1],

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Clusters: bodies that move as one along an axis, for one instant or to the end of the step.
 
 An inelastic answer merges the clusters of its two bodies on the contact axis.

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Who lies against whom: contacts, remembered from step to step.
 
 A solid contact begins with an impact of two bodies that are not in contact.

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Fat bounds: how far a box may move before its item is reinserted.
 
 Also what else becomes of boxes that are given to a tree: all that is done for

@@ -1,10 +1,11 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Carry numbers between component objects and columns.
 
 A game may set any attribute at any time, so every body is looked at in every
 step; `_kinds` tells how that costs next to nothing.  Bodies whose components
 the game has promised to leave alone are looked at when the caller says so.
 """
+
+from __future__ import annotations
 
 try:
     import cython
@@ -13,6 +14,46 @@ except ImportError:
 
 import numpy as np
 
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._fatness_c import flat
+    from cython.cimports.ecs_collide._kernels._kinds_c import Kind
+    from cython.cimports.ecs_collide._kernels._slots_c import (
+        Watch,
+        slots_hold,
+        slots_write,
+        watch_run,
+    )
+    from cython.cimports.ecs_collide._kernels._trait_gather_c import TraitGatherer
+    from cython.cimports.ecs_collide._kernels._traits_c import Traits
+else:
+    from ecs_collide._kernels._kinds import Kind
+    from ecs_collide._kernels._slots import slots_hold, slots_write
+    from ecs_collide._kernels._trait_gather import TraitGatherer
+    from ecs_collide._kernels._traits import Traits
+
+cython.declare(
+    LARGEST=cython.double,
+    INFINITE=cython.double,
+    FAR=cython.double,
+    ROUNDS=cython.double,
+    FEW=cython.int,
+    BAD=cython.int,
+    CUSTOM=cython.int,
+    DEFLECT=cython.int,
+    DISTANT=cython.int,
+    FIXED=cython.int,
+    GROWTH=cython.int,
+    MASS=cython.int,
+    NEW=cython.int,
+    SENSOR=cython.int,
+    TOUCHED_AS_NEW=cython.int,
+    TOUCHED_BY_FILTER=cython.int,
+    TOUCHED_BY_GAME=cython.int,
+    TRAITS=cython.int,
+    UNCHECKED=cython.int,
+    UNPLACED=cython.int,
+    VELOCITY=cython.int,
+)
 from ecs_collide._bits import (
     BAD,
     CUSTOM,
@@ -32,28 +73,6 @@ from ecs_collide._bits import (
     VELOCITY,
 )
 
-if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._fatness_c import flat
-    from cython.cimports.ecs_collide._kernels._kinds_c import (
-        Kind,
-        slots_hold,
-        slots_write,
-        watch_run,
-    )
-    from cython.cimports.ecs_collide._kernels._trait_gather_c import TraitGatherer
-    from cython.cimports.ecs_collide._kernels._traits_c import Traits
-else:
-    from ecs_collide._kernels._kinds import Kind, slots_hold, slots_write
-    from ecs_collide._kernels._trait_gather import TraitGatherer
-    from ecs_collide._kernels._traits import Traits
-
-cython.declare(
-    LARGEST=cython.double,
-    INFINITE=cython.double,
-    FAR=cython.double,
-    ROUNDS=cython.double,
-    FEW=cython.int,
-)
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 INFINITE = float("inf")
 FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
@@ -95,6 +114,79 @@ class Gatherer:
         Whether bodies yield, and count as moving, without a velocity too.
     """
 
+    dim: cython.int
+    is_settled: cython.bint
+    any_sensor: cython.bint
+    traits: Traits
+    trait_gatherer: TraitGatherer
+    has_traits: cython.schar[::1]
+    sweeps = cython.declare(cython.bint, visibility="public")
+    kinds = cython.declare(list, visibility="readonly")
+    fallen = cython.declare(list, visibility="readonly")
+    touched_rows = cython.declare(list, visibility="public")
+    looked_at = cython.declare(list, visibility="public")
+    altered = cython.declare(list, visibility="readonly")
+    to_place = cython.declare(list, visibility="public")
+    awoken = cython.declare(list, visibility="readonly")
+    contradictory = cython.declare(list, visibility="readonly")
+    fresh = cython.declare(list, visibility="readonly")
+    n_fresh = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    watch: Watch
+    kept_filters = cython.declare(list, visibility="readonly")
+    kept_boxes: list  # rows, centres and half sizes that were seen
+    kept_out: list  # rows, and whether they were in quarantine
+    writing: cython.longlong[::1]
+    position: Kind
+    extents: Kind
+    velocity: Kind
+    growth: Kind
+    mass_kind: Kind
+    deflect: Kind
+    converts: cython.bint
+    halves: cython.double
+    lean: cython.double[3]
+    wraps: cython.bint
+    width: cython.double[::1]
+    place: cython.double[:, ::1]
+    seen_place: cython.double[:, ::1]
+    size: cython.double[:, ::1]
+    seen_size: cython.double[:, ::1]
+    n_rows: cython.Py_ssize_t
+    centre: cython.double[:, ::1]
+    half: cython.double[:, ::1]
+    velocity_now: cython.double[:, ::1]
+    growth_now: cython.double[:, ::1]
+    seen_centre: cython.double[:, ::1]
+    seen_half: cython.double[:, ::1]
+    seen_velocity: cython.double[:, ::1]
+    seen_growth: cython.double[:, ::1]
+    motion: cython.double[:, ::1]
+    tight_min: cython.double[:, ::1]
+    tight_max: cython.double[:, ::1]
+    # The same memory as some of these, for loops over all bodies.
+    flat_centre: cython.p_double
+    flat_half: cython.p_double
+    flat_seen_half: cython.p_double
+    flat_velocity: cython.p_double
+    flat_min: cython.p_double
+    flat_max: cython.p_double
+    mass: cython.double[::1]
+    restitution: cython.double[::1]
+    seen_restitution: cython.double[:, ::1]
+    n_filed: cython.longlong[::1]
+    has: cython.schar[::1]
+    news: cython.schar[::1]
+    bad: cython.schar[::1]
+    moves: cython.schar[::1]
+    touched: cython.schar[::1]
+    response: cython.schar[::1]
+    custom: cython.schar[::1]
+    sensor: cython.schar[::1]
+    yields: cython.schar[::1]
+    quarantined: cython.schar[::1]
+    calm: cython.schar[::1]
+    asleep: cython.schar[::1]
+
     def __init__(self, dim: cython.int, kinds: list, trait_kinds: list, traits: Traits):
         self.dim = dim
         self.traits = traits
@@ -128,7 +220,7 @@ class Gatherer:
             kind.counts = kind.type not in types
             types.append(kind.type)
 
-    def convert(self, leans: object, halves: cython.double):
+    def convert(self, leans, halves: cython.double):
         """Take positions to lie so far from centres, in half sizes, and so many halves for a size.
 
         From the next `bind` on, which wants the columns `place` and `size` then.
@@ -140,7 +232,7 @@ class Gatherer:
         for k in range(self.dim):
             self.lean[k] = leans[k]
 
-    def wrap(self, widths: object):
+    def wrap(self, widths):
         """Leave out bodies that are wider than the world, or go around it too often in a step."""
         k: cython.int
 
@@ -148,7 +240,7 @@ class Gatherer:
         for k in range(self.dim):
             self.width[k] = widths[k]
 
-    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+    def bind(self, columns, n_rows: cython.Py_ssize_t):
         """Look at the arrays of `columns` from now on; call it again when they are replaced.
 
         Where it raises, it is to be called again before anything else.
@@ -341,7 +433,7 @@ class Gatherer:
         return 0
 
     @cython.cfunc
-    def _keep_boxes(self, rows: object) -> cython.int:
+    def _keep_boxes(self, rows) -> cython.int:
         """As `keep_box`, of many bodies."""
         columns: tuple = (np.asarray(self.seen_centre)[rows], np.asarray(self.seen_half)[rows])
 

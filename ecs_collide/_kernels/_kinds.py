@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """One type of component: who has it, and what its numbers were last known to be.
 
 A game may set any attribute at any time, so every body is looked at in every
@@ -15,41 +14,31 @@ except ImportError:
 
 import numpy as np
 
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._slots_c import (
+        slots_bind,
+        slots_copy_seen,
+        slots_file,
+        slots_forget,
+        slots_free,
+        slots_hold,
+        slots_make_room,
+        slots_new,
+        slots_read,
+    )
+else:
+    from ecs_collide._kernels._slots import (
+        slots_bind,
+        slots_file,
+        slots_forget,
+        slots_free,
+        slots_hold,
+        slots_make_room,
+        slots_new,
+        slots_read,
+    )
+
 from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
-
-if not cython.compiled:
-    # In Python all components go the way by name; the quick one stands in _slots.h.
-    def slots_new(type, names):
-        """Return None: no slots are found."""
-
-    def slots_free(slots):
-        """Free nothing."""
-
-    def slots_make_room(slots, n_rows):
-        """Have no rows."""
-
-    def slots_file(slots, i, item):
-        """File nothing."""
-
-    def slots_forget(slots, i, k):
-        """Forget nothing."""
-
-    def slots_bind(slots, seen, now):
-        """Look at no columns."""
-
-    def slots_hold(slots, i):
-        """Return False: not known without a look."""
-        return False
-
-    def slots_read(slots, i, numbers):
-        """Return False: nothing was read."""
-        return False
-
-    def slots_write(slots, i):
-        """Return False: nothing was written."""
-        return False
-
-    slots_copy_seen = None  # in C; here over whole arrays
 
 
 @cython.final
@@ -72,7 +61,7 @@ class Kind:
         0 if another kind of the same type comes before it.
     """
 
-    def __init__(self, type: object, names: tuple, mark: cython.int, response: cython.int):
+    def __init__(self, type, names: tuple, mark: cython.int, response: cython.int):
         self.type = type
         self.names = names
         self.mark = mark

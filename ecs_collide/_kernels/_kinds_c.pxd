@@ -1,27 +1,4 @@
-cdef extern from "_slots.h":
-    ctypedef struct Slots:
-        pass
-    Slots *slots_new(object type, tuple names) except NULL
-    void slots_free(Slots *slots) noexcept
-    int slots_make_room(Slots *slots, Py_ssize_t n_rows) except -1
-    void slots_file(Slots *slots, Py_ssize_t i, object item) noexcept
-    void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k) noexcept
-    void slots_bind(Slots *slots, double *seen, double *now) noexcept
-    ctypedef struct Watch:
-        const Slots *position
-        const Slots *extents
-        const Slots *others[4]
-        int marks[4]
-        int any_mark
-        const signed char *has
-        const signed char *flags[5]
-    Py_ssize_t watch_run(
-        const Watch *watch, const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
-    ) noexcept
-    bint slots_hold(Slots *slots, Py_ssize_t i) noexcept
-    bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
-    int slots_write(Slots *slots, Py_ssize_t i) except -1
-    void slots_copy_seen(Slots *slots, long long *rows, Py_ssize_t n, double *copies) noexcept
+from ecs_collide._kernels._slots_c cimport Slots
 
 cdef class Kind:
     cdef readonly object type

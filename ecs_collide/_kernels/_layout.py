@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Lay out a whole tree of boxes anew, along a Hilbert curve.
 
 The middles of all boxes are sorted along a curve that fills space and never

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The sorted list of all pairs of boxes that touch, kept from one time to the next.
 
 A pair of boxes that have not changed stays what it was; so only what has
@@ -44,6 +43,14 @@ class Listing:
     n : int
         The number of pairs.
     """
+
+    n = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    tree: Tree
+    pairs: cython.longlong[::1]  # the two items of pair i at 2 * i and 2 * i + 1
+    kept: cython.longlong[::1]  # packed keys of pairs that stay
+    fresh: cython.longlong[::1]  # packed keys of pairs that are new
+    spare: cython.longlong[::1]
+    counts: cython.int[::1]
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What happened in a step, as columns: collisions, and contacts that began or ended."""
 
 try:

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """When the bodies of a pair meet next, from where they are now.
 
 Sweeps pairs from the time reached to the end of the step and keeps the queue

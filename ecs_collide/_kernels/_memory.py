@@ -1,7 +1,8 @@
 """Zeroed arrays for the kernels, and larger copies of them.
 
 Kernels get memoryviews: read as Python they give Python numbers, and compiled
-code takes any buffer.
+code takes any buffer.  They are `Any` to mypy, which does not know what a memoryview of
+several dimensions can do.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ BYTE = np.dtype(np.int8)
 INT = np.dtype(np.intc)
 
 
-def zeros(dtype: np.dtype[Any], *shape: int) -> memoryview:
+def zeros(dtype: np.dtype[Any], *shape: int) -> Any:
     """Return a zeroed array of `shape` as a writable memoryview."""
     return np.zeros(shape, dtype).data
 
 
-def grown(view: Any, n_rows: int) -> memoryview:
+def grown(view: Any, n_rows: int) -> Any:
     """Return a copy of an array with its first axis lengthened to `n_rows` by zeros."""
     old = np.asarray(view)
     new = np.zeros((n_rows, *old.shape[1:]), old.dtype)
@@ -29,12 +30,12 @@ def grown(view: Any, n_rows: int) -> memoryview:
     return new.data
 
 
-def interleaved(view: Any) -> list[memoryview]:
+def interleaved(view: Any) -> list[Any]:
     """Return the columns of an array (n, m) apart: what is used together lies together."""
     array = np.asarray(view)
     return [array[:, column].data for column in range(array.shape[1])]
 
 
-def reread(view: Any, dtype: np.dtype[Any]) -> memoryview:
+def reread(view: Any, dtype: np.dtype[Any]) -> Any:
     """Return the same memory as values of another type."""
     return np.asarray(view).view(dtype).data

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The nodes of a wide tree of boxes, and how it grows and shrinks.
 
 *Items* are small non-negative ints, the rows of whoever owns the tree.  A node

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Find all pairs of boxes that touch, in one tree or between two, by walking both at once.
 
 A walk goes down from a pair of nodes to the pairs of their children that
@@ -75,7 +74,7 @@ class Pairing:
         self.stack = zeros(INT, 4096)
 
     @cython.ccall
-    def within(self, nodes: Nodes, only_changed: cython.bint) -> object:
+    def within(self, nodes: Nodes, only_changed: cython.bint) -> None:
         """Find all pairs of items of a tree whose boxes touch (closed), each once.
 
         With `only_changed`, those of which at least one item is marked.
@@ -89,7 +88,7 @@ class Pairing:
         self.more_within(nodes, only_changed)
 
     @cython.ccall
-    def more_within(self, nodes: Nodes, only_changed: cython.bint) -> object:
+    def more_within(self, nodes: Nodes, only_changed: cython.bint) -> None:
         """Go on with a walk that has stopped at `most`; forget what it had found."""
         box: cython.p_double = nodes.box
         lanes: cython.p_float = nodes.lanes
@@ -193,7 +192,7 @@ class Pairing:
         self.top = top
 
     @cython.ccall
-    def between(self, nodes: Nodes, nodes2: Nodes) -> object:
+    def between(self, nodes: Nodes, nodes2: Nodes) -> None:
         """Find all pairs of an item of one tree and an item of another whose boxes touch."""
         self.n = 0
         self.top = -2
@@ -205,7 +204,7 @@ class Pairing:
         self.more_between(nodes, nodes2)
 
     @cython.ccall
-    def more_between(self, nodes: Nodes, nodes2: Nodes) -> object:
+    def more_between(self, nodes: Nodes, nodes2: Nodes) -> None:
         """Go on with a walk that has stopped at `most`; forget what it had found."""
         box: cython.p_double = nodes.box
         box2: cython.p_double = nodes2.box

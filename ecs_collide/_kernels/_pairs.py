@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The candidate pairs of a step, and for each body the list of its own."""
 
 try:

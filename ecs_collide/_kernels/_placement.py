@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Where a body is put when it meets another, and how pairs stand at the end of a step.
 
 A centre moved by ``c + v * t`` ends inside the wall in up to 45 % of all hits,

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Moving bodies out of what they are inside of from the start, never through anything else.
 
 A push is a displacement and no momentum: what a body meets on its way ends it for the

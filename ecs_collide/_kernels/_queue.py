@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The next impact of each pair, the earliest first.
 
 The key is (time, corner, lower id, higher id, image): no two pairs share one, so the

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The first few of many items, by a key and of equal keys by id.
 
 A heap with the worst on top, so that one look tells whether an item is of use.

@@ -1,10 +1,11 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Read the numbers of all components of a type at once, and put them back in place.
 
 Where `_gather` looks at bodies and at what a step wants of them, this looks at
 all entities and at every field: what a snapshot holds.  Numbers are compared
 and written bit by bit, so zeros keep their signs.
 """
+
+from __future__ import annotations
 
 try:
     import cython
@@ -14,24 +15,24 @@ except ImportError:
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._kinds_c import slots_free, slots_new
+    from cython.cimports.ecs_collide._kernels._slots_c import (
+        Slots,
+        fields_read,
+        fields_write,
+        place_of_type,
+        same_bits,
+        slots_free,
+        slots_new,
+    )
 else:
-    # In Python all fields go the way by name; the quick one stands in _slots.h.
-    def place_of_type(types, type):
-        """Return where a type stands in a list, or -1."""
-        return types.index(type) if type in types else -1
-
-    def fields_read(slots, item, numbers):
-        """Return False: nothing was read."""
-        return False
-
-    def fields_write(slots, item, numbers):
-        """Return False: nothing was written."""
-        return False
-
-    def same_bits(one, other, n):
-        """Return False: whole arrays are compared instead."""
-        return False
+    from ecs_collide._kernels._slots import (
+        fields_read,
+        fields_write,
+        place_of_type,
+        same_bits,
+        slots_free,
+        slots_new,
+    )
 
 
 @cython.final
@@ -49,6 +50,13 @@ class Records:
     items : list
         The components, in the order of their entities.
     """
+
+    type = cython.declare(object, visibility="readonly")
+    names = cython.declare(tuple, visibility="readonly")
+    are_whole: cython.bint
+    items = cython.declare(list, visibility="readonly")
+    slots: cython.pointer[Slots]
+    width: cython.Py_ssize_t
 
     def __init__(self, type: object, names: tuple, are_whole: cython.bint):
         self.type = type
@@ -157,7 +165,7 @@ def _put_whole(item, names, numbers):
         setattr(item, name, int(number) if number.is_integer() else number)
 
 
-def survey(entities: dict, dead: object, all_records: list) -> tuple:
+def survey(entities: dict, dead, all_records: list) -> tuple:
     """File the components of all entities of a world in their records.
 
     Parameters

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What an impact does to the velocities of its two bodies.
 
 An answer has two parts, both seen from the partner.  The *normal part* is the

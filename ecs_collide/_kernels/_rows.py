@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Rows for ids: where in the columns of a tree the box of each id stands.
 
 A table of open addresses: an id is looked for from where its hash points to,
@@ -45,6 +44,17 @@ class Rows:
     used : memoryview
         int8 (room,): 1 for the rows that are in use.
     """
+
+    n = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    ids = cython.declare(cython.longlong[::1], visibility="public")
+    n_used: cython.Py_ssize_t  # rows that were ever given out
+    n_free: cython.Py_ssize_t
+    used = cython.declare(cython.schar[::1], visibility="public")
+    free: cython.longlong[::1]  # rows to be given out again
+    stamp: cython.longlong
+    stamps: cython.longlong[::1]  # of each row: the last `find_many` that met it
+    table: cython.longlong[::1]  # at each address: a row, counted from 1; 0: empty
+    bits: cython.int  # of an address
 
     def __init__(self, room: cython.Py_ssize_t) -> None:
         self.n = self.n_used = self.n_free = 0

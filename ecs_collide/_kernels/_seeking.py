@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Find the first few items of one or two trees: along a ray, before a box that moves, near a point.
 
 The three questions are one.  Each gives an item a *key*, the time at which it
@@ -69,6 +68,27 @@ class Seeker:
     it holds are the items' own.  `ids` has the id of each item.
     """
 
+    first: Tree
+    second: Tree
+    has_second: cython.bint
+    dim: cython.Py_ssize_t
+    sweeper: Sweeper
+    stack: cython.int[::1]
+    entry: cython.double[::1]  # of each node on the stack: its key
+    best: Ranking
+    barred: cython.schar[::1]  # of each item: 1 if it is left out
+    n_barred: cython.Py_ssize_t
+    alone: cython.Py_ssize_t  # another item that is left out; -1: none
+    asks: cython.int
+    centre: cython.double[3]
+    low: cython.double[3]  # of the box that moves; or the point, or the ray's origin
+    high: cython.double[3]
+    half: cython.double[3]
+    way: cython.double[3]
+    hit: cython.double[8]
+    near: cython.double[3]  # the corners of the box that is told of
+    far: cython.double[3]
+
     def __init__(self, first: Tree, second: Tree | None = None) -> None:
         self.first = first
         self.second = first if second is None else second
@@ -99,7 +119,7 @@ class Seeker:
         origin: object,
         direction: object,
         most: cython.Py_ssize_t,
-        barred: object,
+        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -129,7 +149,7 @@ class Seeker:
         half: object,
         motion: object,
         most: cython.Py_ssize_t,
-        barred: object,
+        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -172,7 +192,7 @@ class Seeker:
         point: object,
         most: cython.Py_ssize_t,
         within: cython.double,
-        barred: object,
+        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -201,7 +221,7 @@ class Seeker:
         halves: cython.double[:, ::1],
         motions: cython.double[:, ::1],
         alone: cython.longlong[::1],
-        barred: object,
+        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -239,7 +259,7 @@ class Seeker:
         most: cython.Py_ssize_t,
         within: cython.double,
         alone: cython.longlong[::1],
-        barred: object,
+        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -275,7 +295,7 @@ class Seeker:
         self,
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
-        barred: object,
+        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -358,7 +378,7 @@ class Seeker:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _bar(self, barred: object, mark: cython.schar, n_items: cython.Py_ssize_t) -> cython.int:
+    def _bar(self, barred, mark: cython.schar, n_items: cython.Py_ssize_t) -> cython.int:
         """Mark the items that are left out, or take their marks away."""
         i: cython.Py_ssize_t
         item: cython.Py_ssize_t
@@ -380,7 +400,7 @@ class Seeker:
         self,
         most: cython.Py_ssize_t,
         bound: cython.double,
-        barred: object,
+        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],

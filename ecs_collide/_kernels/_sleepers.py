@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Bodies that sleep: they cost nothing until something reaches them, and nothing shows of it.
 
 A body that sleeps stands in the tree of still bodies, so it is met as they are.

@@ -383,4 +383,33 @@ static inline int fields_write(Slots *slots, PyObject *item, const double *numbe
     return 1;
 }
 
+/* Return where a type stands in a list, or -1. */
+static inline Py_ssize_t place_of_type(PyObject *types, PyObject *type)
+{
+    for (Py_ssize_t n = 0; n < LIST_SIZE(types); ++n)
+        if (LIST_ITEM(types, n) == type)
+            return n;
+    return -1;
+}
+
+/* Tell whether an entity has exactly the components that are filed in a row: one look at
+   each pointer, as a world has more of them than of anything else. */
+static inline int files_agree(PyObject *components, PyObject *types, PyObject *items,
+                              Py_ssize_t i, Py_ssize_t n_filed)
+{
+    Py_ssize_t place = 0, n_types = LIST_SIZE(types), k;
+    PyObject *type, *component, *filed;
+    while (PyDict_Next(components, &place, &type, &component)) {
+        for (k = 0; k < n_types && LIST_ITEM(types, k) != type; ++k)
+            ;
+        if (k == n_types)
+            continue;
+        filed = LIST_ITEM(items, k);
+        if (i >= LIST_SIZE(filed) || LIST_ITEM(filed, i) != component)
+            return 0;
+        --n_filed;
+    }
+    return n_filed == 0;
+}
+
 #endif

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Sweep two boxes that both move and may both change their size.
 
 The faces of a box travel in straight lines during a step, so on each axis the

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """One step of a space: candidate pairs, their impacts in time order, contacts at the end.
 
 `Timeline` holds no body's data; it drives the parts that do: bodies, the two
@@ -11,6 +10,8 @@ An entry queued for the very instant at which a velocity changes is kept and
 checked when its turn comes: a box that lands on two tiles is answered once,
 and both tiles are told.
 """
+
+from __future__ import annotations
 
 try:
     import cython
@@ -90,6 +91,31 @@ class Timeline:
         Hand every impact over, not only those of bodies with a custom response.
     """
 
+    bodies = cython.declare("Bodies", visibility="public")
+    pairs = cython.declare("Pairs", visibility="public")
+    queue = cython.declare("Queue", visibility="public")
+    responder = cython.declare("Responder", visibility="public")
+    settler = cython.declare("Settler", visibility="public")
+    log = cython.declare("Log", visibility="public")
+    candidates = cython.declare("Candidates", visibility="public")
+    contacts = cython.declare("Contacts", visibility="public")
+    meetings = cython.declare("Meetings", visibility="public")
+    carrying = cython.declare("Carrying", visibility="public")
+    pushing = cython.declare("Pushing", visibility="public")
+    sleepers = cython.declare("Sleepers", visibility="public")
+    n_rows: cython.Py_ssize_t
+    rest_speed = cython.declare(cython.double, visibility="public")
+    pair_limit = cython.declare(cython.longlong, visibility="public")
+    answer_limit = cython.declare(cython.longlong, visibility="public")
+    n_answers = cython.declare(cython.longlong, visibility="public")
+    n_crushed = cython.declare(cython.longlong, visibility="public")
+    n_forced = cython.declare(cython.longlong, visibility="public")
+    n_pair_limit = cython.declare(cython.longlong, visibility="public")
+    n_answer_limit = cython.declare(cython.longlong, visibility="public")
+    pending = cython.declare(cython.Py_ssize_t, visibility="public")
+    event = cython.declare(cython.Py_ssize_t, visibility="public")
+    hand_over = cython.declare(cython.bint, visibility="public")
+
     def __init__(self, dim: cython.int):
         self.bodies = Bodies(dim)
         self.pairs = Pairs()
@@ -142,7 +168,7 @@ class Timeline:
         if least != n_rows:
             raise IndexError(f"there is room for bodies in {least} rows, not in {n_rows}")
 
-    def wrap(self, widths: object):
+    def wrap(self, widths):
         """Let axes close in rings; 0 for those that do not."""
         k: cython.int
 

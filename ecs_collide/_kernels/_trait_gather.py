@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Carry numbers between the components that only some bodies have and their columns."""
 
 try:
@@ -10,13 +9,13 @@ from ecs_collide._bits import CARRY, FILTER, FRICTION, ONE_WAY, PUSH_OUT
 from ecs_collide._kernels._memory import DOUBLE, grown, zeros
 
 if cython.compiled:
-    from cython.cimports.ecs_collide._kernels._kinds_c import slots_hold
+    from cython.cimports.ecs_collide._kernels._slots_c import slots_hold
     from cython.cimports.ecs_collide._kernels._traits_c import ALL, Traits, side_of
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
-    from ecs_collide._kernels._kinds import slots_hold
+    from ecs_collide._kernels._slots import slots_hold
     from ecs_collide._kernels._traits import ALL, Traits, side_of
 
 cython.declare(LARGEST=cython.double, INFINITE=cython.double, MOST_GROUP=cython.double)

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What only some bodies have, as columns: filters, friction, one-way sides, carrying faces.
 
 Most worlds have none of it, and most bodies of the others.  The columns are
@@ -62,7 +61,7 @@ class Traits:
         self.way_out = zeros(BYTE, 1)
         self.has = zeros(BYTE, 1)
 
-    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+    def bind(self, columns, n_rows: cython.Py_ssize_t):
         """Use the flags of `columns`, which have so many rows."""
         has: cython.schar[::1] = columns.traits
 

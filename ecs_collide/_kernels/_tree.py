@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """A dynamic tree of axis-aligned boxes: the boxes of items, found by where they are.
 
 *Items* are small non-negative ints, the rows of whoever owns the tree, and the

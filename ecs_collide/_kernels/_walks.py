@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Walk down a tree of boxes: for what touches a box, along a ray, to verify it.
 
 Nothing here recurses: what is still to be visited stands on a stack, seven
@@ -244,7 +243,7 @@ class Walker:
         return hit[0], ids[item], (hit[1], hit[2], hit[3]), (hit[4], hit[5], hit[6])
 
     @cython.cfunc
-    def verify(self) -> object:
+    def verify(self) -> None:
         """Verify every invariant of the tree.  O(n)."""
         nodes: Nodes = self.nodes
         stack: cython.int[::1] = self.stack
@@ -401,7 +400,7 @@ def describe_hit(
 
 
 @cython.cfunc
-def _hold(holds: cython.bint, invariant: str, node: cython.int) -> object:
+def _hold(holds: cython.bint, invariant: str, node: cython.int) -> None:
     if not holds:
         where = f" at node {node}" if node >= 0 else ""
         raise AssertionError(f"the tree is broken{where}: {invariant}")

@@ -1,4 +1,0 @@
-class Clusters:
-    now: float
-    n_merges: int
-    n_nodes: int

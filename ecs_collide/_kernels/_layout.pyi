@@ -1,4 +1,0 @@
-from ecs_collide._kernels._nodes import Nodes
-
-class Layout:
-    def __init__(self, nodes: Nodes) -> None: ...

@@ -1,6 +1,0 @@
-class Pairing:
-    n: int
-    most: int
-    top: int
-    found: memoryview
-    def __init__(self) -> None: ...

@@ -1,9 +1,0 @@
-from ecs_collide._kernels._bodies import Bodies
-from ecs_collide._kernels._candidates import Candidates
-
-class Pushing:
-    n: int
-    rows: memoryview
-    def __init__(self, bodies: Bodies, candidates: Candidates) -> None: ...
-    def begin(self, rows: memoryview) -> None: ...
-    def end(self) -> None: ...

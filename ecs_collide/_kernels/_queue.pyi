@@ -1,3 +1,0 @@
-class Queue:
-    size: int
-    def __init__(self) -> None: ...

@@ -1,0 +1,26 @@
+"""What setup.py knows of the kernels, for the tests."""
+
+from __future__ import annotations
+
+import runpy
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+_setup = runpy.run_path(str(Path(__file__).parent.parent / "setup.py"), run_name="setup")
+find_kernels = _setup["find_kernels"]
+find_dependencies = _setup["find_dependencies"]
+
+
+def find_stale(folder: Path) -> list[str]:
+    """Return the names of the binaries that are older than what they are compiled from.
+
+    Files of one installation may differ by two seconds.
+    """
+    stale = []
+    for source in find_kernels(folder):
+        newest = max(path.stat().st_mtime for path in find_dependencies(source))
+        for suffix in EXTENSION_SUFFIXES:
+            binary = folder / f"{source.stem}_c{suffix}"
+            if binary.exists() and binary.stat().st_mtime < newest - 2:
+                stale.append(binary.name)
+    return stale
