@@ -328,8 +328,8 @@ def test_every_step_of_a_crowd_is_as_the_judge_would_have_it():
     assert n_corners > 0
 
 
-def test_the_judge_of_many_crowds(request):
-    for seed in range(N_CROWDS, 500 if request.config.getoption("--long") else N_CROWDS + 4):
+def test_the_judge_of_many_crowds(volume):
+    for seed in range(N_CROWDS, N_CROWDS + volume(1, 4, 500)):
         judging.judge(run(crowd(seed)))
 
 
