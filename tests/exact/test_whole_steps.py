@@ -1,7 +1,7 @@
 """Whole steps of the library against the exact simulator, in random worlds.
 
 `tests/exact/twin.py` says what is compared, and what a tie is; `worlds.py` what
-the worlds are.  8 worlds of 12 seconds run on the compiled kernels and 3 in
+the worlds are.  8 worlds of 12 seconds run on the compiled kernels and 4 in
 pure Python, with ``--long`` 60 and 6, with ``--long --long`` 360 and 360.
 """
 
@@ -53,7 +53,7 @@ def choose_worlds(volume):
     """Return a function that chooses the worlds to run; a few are of as many kinds as there are."""
 
     def choose(short, long, everything):
-        n = volume(short, long, everything, least=3)
+        n = volume(short, long, everything, least=4)
         return Worlds(range(n) if n >= 48 else [13 * i % 48 for i in range(n)])
 
     return choose
