@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,20 +15,70 @@ import pytest
 import ecs_collide as ec
 from ecs_collide import _backend
 from tests import build
+from tests.volume import Volume, choose_examples
 
 _numbers = itertools.count()
 _KERNELS = Path(_backend.__file__).parent / "_kernels"
+# The test_*.py that are examples of every part, and take 15 seconds in all.
+QUICK = {
+    "clocks", "close_calls", "components", "contacts", "corner", "custom_responses",
+    "events", "filters", "growth", "handlers", "ldtk", "questions", "rest_speed", "rows",
+    "sensors", "snapshots", "sources_geometry", "space", "standing", "sweep", "systems",
+    "teleports", "tiled", "tiled_bodies", "tiled_files", "traits",
+}  # fmt: skip
 _REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer to run the long simulations in full where the kernels run as Python."""
+    """Offer more than the short run: see `tests.volume`."""
     parser.addoption(
         "--long",
-        action="store_true",
-        help="all steps of the long simulations on plain Python too (without it a tenth of them), "
-        "and 10,000,000 sweeps against exact arithmetic instead of 100,000",
+        action="count",
+        default=0,
+        help="more steps, worlds and cases: what CI runs; twice (--long --long) for all there are, "
+        "which takes hours",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples Hypothesis tries."""
+    choose_examples(config.getoption("--long"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the cases that are marked ``long`` to the long run; mark those that are quick."""
+    for item in items:
+        if item.path.stem.removeprefix("test_") in QUICK:
+            item.add_marker(pytest.mark.quick)
+    if config.getoption("--long"):
+        return
+    short = for_short_run(items)
+    if len(short) < len(items):
+        chosen = {id(item) for item in short}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
+        items[:] = short
+
+
+def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the cases of the short run.
+
+    Of a test with many cases all run on the compiled kernels, and every fifth in
+    pure Python too, beginning with the first: that both give the same bits is
+    what `tests/system/test_both_lives.py` and others show.
+    """
+    counts: Counter[str] = Counter()
+    chosen = []
+    for item in items:
+        if item.get_closest_marker("long"):
+            continue
+        callspec = getattr(item, "callspec", None)
+        if ec.COMPILED and callspec is not None and callspec.params.get("kernels") == "plain":
+            test = item.nodeid.partition("[")[0]
+            counts[test] += 1
+            if counts[test] % 5 != 1:
+                continue
+        chosen.append(item)
+    return chosen
 
 
 def pytest_sessionstart() -> None:
@@ -91,17 +142,7 @@ def life(kernels: _backend.Kernels, monkeypatch: pytest.MonkeyPatch) -> str:
     return "compiled" if kernels.compiled else "plain"
 
 
-@pytest.fixture
-def n_steps(request: pytest.FixtureRequest) -> Callable[[int], int]:
-    """Return a function that says how many steps of a long simulation to run.
-
-    All of them on the compiled kernels or with ``--long``, otherwise a tenth.
-    """
-    every = request.config.getoption("--long")
-
-    def choose(wanted: int) -> int:
-        if every or _backend.kernels.compiled:
-            return wanted
-        return max(1, wanted // 10)
-
-    return choose
+@pytest.fixture(scope="session")
+def volume(request: pytest.FixtureRequest) -> Volume:
+    """Return a function that chooses how many steps, worlds or cases to run."""
+    return Volume(request.config.getoption("--long"))

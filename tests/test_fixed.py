@@ -386,8 +386,8 @@ def play(seed, marks, dim=2, n_steps=40, **settings):
     [(2, {}), (3, {}), (2, {"wrap": (40, None)}), (2, {"motion": "swept"})],
     ids=["2D", "3D", "a ring", "swept"],
 )
-def test_declared_walls_give_the_bits_that_undeclared_ones_give(dim, settings):
-    for seed in range(3):
+def test_declared_walls_give_the_bits_that_undeclared_ones_give(dim, settings, volume):
+    for seed in range(volume(1, 3, least=1)):
         plain, n_hits = play(seed, (), dim, **settings)
         assert play(seed, (ec.Fixed,), dim, **settings) == (plain, n_hits)
         assert n_hits > 0

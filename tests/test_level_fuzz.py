@@ -32,6 +32,7 @@ from tests.demos.conftest import need
 need("pytiled_parser")
 
 from ecs_collide import tiled  # noqa: E402
+from tests.volume import Volume  # noqa: E402
 
 # Most take milliseconds.  Tracing makes them slower, and the machine may be busy.
 SECONDS, MEGABYTES = 5.0, 60.0
@@ -285,7 +286,7 @@ def require_sound(level: tiled.Level) -> None:
 
 @pytest.mark.parametrize("changed_name", FILES)
 def test_changed_level_is_read_or_refused_soon_and_opens_nothing_else(
-    folder: Path, changed_name: str, request: pytest.FixtureRequest
+    folder: Path, changed_name: str, volume: Volume
 ) -> None:
     rng = random.Random(changed_name)
     n_read = n_refused = 0
@@ -293,7 +294,7 @@ def test_changed_level_is_read_or_refused_soon_and_opens_nothing_else(
     load = ldtk.load if path.suffix == ".ldtk" else tiled.load
     options: dict[str, Any] = {"categories": {"red": 2}}
 
-    for _ in range(2000 if request.config.getoption("--long") else 60):
+    for _ in range(volume(30, 60, 2000, least=30)):
         data = changed(changed_name, FILES[changed_name], rng)
         (folder / changed_name).write_bytes(data)
         tracemalloc.start()

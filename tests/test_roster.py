@@ -386,7 +386,7 @@ def test_components_are_let_go_of_with_their_bodies():
     assert sys.getrefcount(number) <= 3  # plain Python keeps the last number it has read
 
 
-def test_nothing_piles_up_over_many_steps_with_births_and_deaths(n_steps):
+def test_nothing_piles_up_over_many_steps_with_births_and_deaths(volume):
     rng = random.Random(3)
     made = [mover((5.0 * i, 0), (1, 1), (30, 10), ec.Deflect()) for i in range(30)]
     ec.install()
@@ -402,7 +402,7 @@ def test_nothing_piles_up_over_many_steps_with_births_and_deaths(n_steps):
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    for _ in range(n_steps(1000)):
+    for _ in range(volume(300, 1000)):
         step()
     gc.collect()
     after = tracemalloc.get_traced_memory()[0]

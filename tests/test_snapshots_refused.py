@@ -41,11 +41,11 @@ def busy():
     return space, data, space.snapshot()
 
 
-def test_flipped_bits_are_refused_and_the_world_is_untouched(busy, request):
+def test_flipped_bits_are_refused_and_the_world_is_untouched(busy, volume):
     space, data, now = busy
     rng = random.Random(1)
 
-    for n in range(10_000 if request.config.getoption("--long") or ec.COMPILED else 1000):
+    for n in range(volume(2000, 10_000)):
         damaged = bytearray(data)
         for _ in range(1 + n % 3):
             at = rng.randrange(8 * len(data)) if n % 4 else rng.randrange(8 * 200)
@@ -81,13 +81,13 @@ def sealed(data):
     return start + struct.pack("<Q", crc << 32 | adler) + rest
 
 
-def test_bytes_that_were_made_to_look_right_do_no_harm(busy, request):
+def test_bytes_that_were_made_to_look_right_do_no_harm(busy, volume):
     space, data, _ = busy
     assert sealed(data) == data
     rng = random.Random(3)
     n_taken = n_refused = 0
 
-    for n in range(4000 if request.config.getoption("--long") else 400 if ec.COMPILED else 60):
+    for n in range(volume(200, 400, 4000, least=60)):
         forged = bytearray(data)
         for _ in range(1 + n % 3):
             at = rng.randrange(32, len(data)) if n % 3 else rng.randrange(32, 800)

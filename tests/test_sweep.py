@@ -51,26 +51,26 @@ def test_fast_box_does_not_tunnel_through_thin_wall():
     assert hit.normal == (-1, 0)
 
 
-@pytest.mark.parametrize("phase", range(50))
 @pytest.mark.parametrize("dt", [1 / 60, 10.0])
 @pytest.mark.parametrize("dim", [2, 3])
-def test_bullet_stops_at_a_wall_a_thousandth_thick_at_every_start(phase, dt, dim):
+def test_bullet_stops_at_a_wall_a_thousandth_thick_at_every_start(dt, dim):
     across = (0.0,) * (dim - 1)
     path = 1e6 * dt
-    start = -path * (phase + 0.5) / 50
+    for phase in range(50):
+        start = -path * (phase + 0.5) / 50
 
-    hit = sweep(
-        (start, *across),
-        (0.1,) * dim,
-        (path, *across),
-        (0.0, *across),
-        (0.0005, *(5.0,) * (dim - 1)),
-        (0.0, *across),
-    )
+        hit = sweep(
+            (start, *across),
+            (0.1,) * dim,
+            (path, *across),
+            (0.0, *across),
+            (0.0005, *(5.0,) * (dim - 1)),
+            (0.0, *across),
+        )
 
-    assert hit.kind is IMPACT
-    assert hit.normal == (-1.0, *across)
-    assert math.isclose(hit.time, (phase + 0.5) / 50 - 0.1005 / path, abs_tol=1e-12)
+        assert hit.kind is IMPACT, phase
+        assert hit.normal == (-1.0, *across), phase
+        assert math.isclose(hit.time, (phase + 0.5) / 50 - 0.1005 / path, abs_tol=1e-12), phase
 
 
 def test_result_tells_all_of_an_impact():

@@ -13,12 +13,10 @@ from tests.exact import reference
 
 pytest.importorskip("hypothesis", reason="needs hypothesis: pip install ecs_collide[test]")
 
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 SEPARATE, TOUCH, IMPACT, OVERLAP = SweepKind
-
-many = settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 
 
 @contextmanager
@@ -81,7 +79,6 @@ def shows_minus_zero(found):
 WALL = ((0, 0), (1, 3), (0, 0), (0, 0))
 
 
-@many
 @given(pairs_of_boxes)
 # At rest side by side; sliding along; corner against corner, equally fast.
 @example((((0, 0), (1, 1), (0, 0), (0, 0)), ((2, 0), (1, 1), (0, 0), (0, 0))))
@@ -124,7 +121,6 @@ def test_sweep_agrees_with_the_rule_in_exact_fractions(kernels, pair):
     assert not shows_minus_zero(found)
 
 
-@many
 @given(pairs_of_boxes)
 def test_exchanging_the_boxes_turns_the_normal_round_and_nothing_else(kernels, pair):
     first, second = pair
@@ -174,7 +170,6 @@ def meetings(draw):
     return first, second, places, axis, sign, time
 
 
-@many
 @given(meetings())
 def test_meeting_built_backwards_in_time_is_found(kernels, meeting):
     first, second, places, axis, sign, time = meeting
@@ -189,7 +184,6 @@ def test_meeting_built_backwards_in_time_is_found(kernels, meeting):
     assert hit.positions(hit.time) == (tuple(places[0]), tuple(places[1]))
 
 
-@many
 @given(pairs_of_boxes, st.lists(st.integers(-20, 20), min_size=3, max_size=3))
 def test_moving_the_whole_world_by_powers_of_two_changes_nothing(kernels, pair, exponents):
     def moved(box):
@@ -205,7 +199,6 @@ def test_moving_the_whole_world_by_powers_of_two_changes_nothing(kernels, pair, 
         assert getattr(there, name) == getattr(here, name)
 
 
-@many
 @given(pairs_of_boxes, st.integers(-60, 60))
 def test_measuring_in_another_unit_changes_only_the_depth(kernels, pair, exponent):
     scale = 2.0**exponent
@@ -223,7 +216,6 @@ def test_measuring_in_another_unit_changes_only_the_depth(kernels, pair, exponen
         assert getattr(there, name) == getattr(here, name)
 
 
-@many
 @given(pairs_of_quarter_boxes)
 def test_closed_and_open_answers_agree_about_boxes_at_rest(kernels, pair):
     (c1, h1, _, _), (c2, h2, _, _) = pair
@@ -240,7 +232,6 @@ def test_closed_and_open_answers_agree_about_boxes_at_rest(kernels, pair):
     assert (kind is OVERLAP) is insides
 
 
-@many
 @given(pairs_of_quarter_boxes)
 def test_boxes_share_points_exactly_from_enter_to_exit(kernels, pair):
     first, second = pair
@@ -254,7 +245,6 @@ def test_boxes_share_points_exactly_from_enter_to_exit(kernels, pair):
         assert shared is (found.enter <= t <= found.exit)
 
 
-@many
 @given(pairs_of_boxes)
 def test_boxes_that_meet_have_swept_bounds_that_meet(kernels, pair):
     with using(kernels):
@@ -264,7 +254,6 @@ def test_boxes_that_meet_have_swept_bounds_that_meet(kernels, pair):
         assert overlaps(*swept_bounds(*pair[0]), *swept_bounds(*pair[1]))
 
 
-@many
 @given(pairs_of_boxes)
 def test_no_step_is_too_fine_to_see_an_impact(kernels, pair):
     # Cut the step in two: the impact is in exactly one of the halves, at the same instant.
@@ -318,7 +307,6 @@ def thin_obstacles(draw):
     return mover, wall, axis, -int(sign)
 
 
-@many
 @given(thin_obstacles())
 def test_nothing_is_too_thin_or_too_close_to_be_met(kernels, obstacle):
     mover, wall, axis, sign = obstacle
@@ -344,7 +332,6 @@ rough_boxes = {
 }
 
 
-@many
 @given(dims.flatmap(lambda dim: st.lists(rough_boxes[dim], min_size=2, max_size=6)))
 def test_array_of_pairs_gives_the_same_bits_as_pair_after_pair(kernels, bodies):
     centres, halves, motions, growths = zip(*bodies, strict=True)
@@ -357,7 +344,6 @@ def test_array_of_pairs_gives_the_same_bits_as_pair_after_pair(kernels, bodies):
     assert [batch[row] for row in range(len(batch))] == singles
 
 
-@many
 @given(dims.flatmap(lambda dim: st.tuples(rough_boxes[dim], rough_boxes[dim])))
 def test_results_stay_in_their_ranges_whatever_the_numbers(kernels, pair):
     with using(kernels):

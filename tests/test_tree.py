@@ -344,8 +344,8 @@ def test_the_tree_grows_beyond_its_capacity(new_tree, many):
     assert tree.pairs().tolist() == pairs_by_hand(mins, maxs)
 
 
-def test_the_tree_stays_good_while_a_crowd_disperses(new_tree):
-    n = 2000
+def test_the_tree_stays_good_while_a_crowd_disperses(new_tree, volume):
+    n = volume(1000, 2000, least=1000)
     rng = np.random.default_rng(1)
     mins = rng.normal(0, 0.1, (n, 2))
     speeds = rng.normal(0, 1, (n, 2)) * rng.choice([0.1, 1, 10], (n, 1))

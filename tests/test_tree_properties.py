@@ -313,14 +313,13 @@ def test_the_judge_of_rays_tells_right_from_wrong():
             judge_ray(boxes, *ray, *wrong)
 
 
-def test_any_sequence_of_calls_keeps_the_tree_whole(kernels, request):
+def test_any_sequence_of_calls_keeps_the_tree_whole(kernels, monkeypatch, volume):
     class Calls(AnyCalls):
         pass
 
     Calls.kernels = kernels
-    n = 60 if kernels.compiled else 25
-    if request.config.getoption("--long"):
-        n *= 50
+    monkeypatch.setattr(_backend, "kernels", kernels)
+    n = volume(15, 200, 3000, least=8)
 
     run_state_machine_as_test(
         Calls, settings=settings(max_examples=n, stateful_step_count=40, deadline=None)

@@ -9,11 +9,11 @@ import esper
 import numpy as np
 import pytest
 
-import ecs_collide as ec
 from demos import __main__ as runner
 from demos import _headless
 from demos._scene import Scene
 from tests.demos.conftest import need
+from tests.volume import Volume
 
 ROOT = Path(__file__).parents[2]
 DEAR = ("arena", "gas", "boxes3d", "tree", "platformer")  # where the kernels run as Python
@@ -21,9 +21,10 @@ GALLERY = runner.names()
 LONGEST = 200  # lines of a demo
 
 
-def n_steps(name: str) -> int:
+@pytest.fixture
+def n_steps(name: str, volume: Volume) -> int:
     """Return how many steps of a demo are run."""
-    return 240 if ec.COMPILED or name not in DEAR else 24
+    return volume(120, 240, least=24 if name in DEAR else 120)
 
 
 def build(name: str, seed: int = 0) -> Scene:
@@ -45,10 +46,10 @@ def track(scene: Scene, steps: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_claims_hold_and_all_is_well(name: str, world: str) -> None:
+def test_claims_hold_and_all_is_well(name: str, world: str, n_steps: int) -> None:
     scene = build(name)
 
-    track(scene, n_steps(name))
+    track(scene, n_steps)
 
     assert [words for words, holds in scene.claims() if not holds] == []
     assert len(scene.claims()) >= 1
@@ -59,13 +60,13 @@ def test_claims_hold_and_all_is_well(name: str, world: str) -> None:
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_same_seed_gives_the_same_run(name: str, world: str) -> None:
+def test_same_seed_gives_the_same_run(name: str, world: str, n_steps: int) -> None:
     runs = []
     for _ in range(2):
         esper.switch_world("default")
         esper.delete_world(world)
         esper.switch_world(world)
-        runs.append(track(build(name, seed=3), n_steps(name) // 2))
+        runs.append(track(build(name, seed=3), n_steps // 3))
 
     assert runs[0] == runs[1]
 

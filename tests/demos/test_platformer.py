@@ -14,6 +14,7 @@ need("pytiled_parser")
 
 from demos import _machines, platformer  # noqa: E402
 from ecs_collide.character import Character  # noqa: E402
+from tests.volume import further  # noqa: E402
 
 if TYPE_CHECKING:
     from demos.platformer import Platformer
@@ -63,12 +64,15 @@ def test_bot_collects_coins_and_nothing_leaves_the_level(game: Platformer) -> No
 
 
 @pytest.mark.skipif(not ec.COMPILED, reason="a whole round takes long on plain Python")
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *further(1, 2)])
 def test_bot_comes_to_the_goal(world: str, seed: int) -> None:
     game = platformer.build(seed=seed)
     game.keys.bot = True
 
-    run(game, 90 * 60)
+    for _ in range(90 * 60):
+        game.step()
+        if game.rounds >= 1 and game.hits >= 2 and game.pierced >= 1:
+            break
 
     assert game.rounds >= 1
     assert game.hits >= 2

@@ -23,9 +23,14 @@ from demos._memory import Memory
 from demos._replay import Player, Recording, RecordingError, Tape
 from demos._scene import Scene
 from tests.demos.conftest import need
+from tests.volume import Volume
 
 ROOT = Path(__file__).parents[2]
-STEPS = 400 if ec.COMPILED else 130
+
+
+@pytest.fixture
+def steps(volume: Volume) -> int:
+    return volume(200, 400, least=130)
 
 
 def record_arena(n_steps: int = 30, n: int = 40, seed: int = 3) -> Recording:
@@ -267,9 +272,9 @@ def test_recordings_of_strange_demos_and_keys_are_refused(recording: Recording) 
 
 @pytest.mark.parametrize("name", ["arena", "platformer"])
 def test_going_to_and_fro_never_needs_a_new_start(
-    world: str, name: str, monkeypatch: pytest.MonkeyPatch
+    world: str, name: str, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    recording = record_arena(STEPS) if name == "arena" else record_platformer(STEPS)
+    recording = record_arena(steps) if name == "arena" else record_platformer(steps)
     player = Player(recording)
     assert player.verify() is None
     starts: list[int] = []
@@ -292,8 +297,8 @@ def test_going_to_and_fro_never_needs_a_new_start(
     player.close()
 
 
-def test_score_of_a_step_is_the_same_however_one_comes_to_it(world: str) -> None:
-    player = Player(record_platformer(STEPS))
+def test_score_of_a_step_is_the_same_however_one_comes_to_it(world: str, steps: int) -> None:
+    player = Player(record_platformer(steps))
     scores = []
     while player.position < player.n_steps:
         player.step()
@@ -311,9 +316,9 @@ def score(scene: Scene) -> str:
 
 
 def test_what_cannot_be_remembered_is_played_from_the_beginning(
-    world: str, monkeypatch: pytest.MonkeyPatch
+    world: str, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    recording = record_platformer(STEPS)
+    recording = record_platformer(steps)
     monkeypatch.setattr(Memory, "_survey", lambda *_: [])  # nothing but the space
     player = Player(recording)
     player.seek(player.n_steps)
@@ -321,7 +326,7 @@ def test_what_cannot_be_remembered_is_played_from_the_beginning(
     anew = player.rebuild
     monkeypatch.setattr(player, "rebuild", lambda: (starts.append(player.position), anew()))
 
-    for position in (STEPS - 40, 70, 115, 3):
+    for position in (steps - 40, 70, 115, 3):
         player.seek(position)
         assert player.position == position
         assert player.is_as_recorded()
@@ -348,11 +353,11 @@ def look(scene: Scene) -> dict[str, object]:
 
 @pytest.mark.parametrize("name", runner.names())
 def test_every_demo_shows_what_the_run_showed_however_one_comes_to_a_step(
-    world: str, name: str
+    world: str, name: str, volume: Volume
 ) -> None:
     if name == "platformer":
         need("pytiled_parser")
-    n_steps = 320 if ec.COMPILED else 75
+    n_steps = volume(75, 320, least=75)
     options = {"seed": 5, **({"n": 60} if name == "arena" else {})}
     chance = random.Random(name)
     places = [chance.randrange(n_steps + 1) for _ in range(12)]

@@ -8,7 +8,6 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
 from tests.exact.contact_judge import BEGAN, ENDED, solid_contacts
 from tests.exact.simulator import Simulator
 from tests.exact.twin import is_dyadic, read_bodies, run_exactly
@@ -34,9 +33,9 @@ def solid_events(space):
     return events
 
 
-def grid_worlds(request):
+def grid_worlds(volume):
     """Yield random worlds on a grid, where most steps are exact in floats."""
-    n = 72 if request.config.getoption("--long") else 12 if _backend.kernels.compiled else 4
+    n = volume(3, 20, 72, least=2)
     home = esper.current_world
     for number in range(n):
         name = f"{home} grid {number}"
@@ -48,11 +47,12 @@ def grid_worlds(request):
             esper.delete_world(name)
 
 
-def test_contacts_begin_and_end_as_the_exact_paths_say(request):
+def test_contacts_begin_and_end_as_the_exact_paths_say(volume):
+    length = volume(20, 60, least=20)
     n_steps = n_bounces = n_ends = 0
-    for world in grid_worlds(request):
+    for world in grid_worlds(volume):
         space = ec.install(dim=world.dim)
-        for dt in world.dts[:60]:
+        for dt in world.dts[:length]:
             world.stir(dt)
             bodies = read_bodies(world.dim)
             known = solid_pairs(space)

@@ -20,7 +20,6 @@ from tests.exact.reference import IMPACT, OVERLAP, exactly, meet, sides_of
 
 pytestmark = pytest.mark.usefixtures("life")
 
-N_CASES, N_LONG = 20_000, 1_000_000
 M = 25  # questions of each sort to one world
 SORTS = 4  # casts, points, rays, regions
 SIZES = (0, 1, 7, 40, 40, 40, 300)
@@ -28,12 +27,10 @@ INF = math.inf
 
 
 @pytest.fixture
-def n_worlds(request):
+def n_worlds(volume):
     """Return how many worlds to ask, of one kind in one dimension."""
-    wanted = N_LONG if request.config.getoption("--long") else N_CASES
-    if not _backend.kernels.compiled:
-        wanted //= 10
-    return math.ceil(wanted / (M * SORTS) / len(KINDS) / 2)
+    n_cases = volume(4000, 20_000, 1_000_000)
+    return math.ceil(n_cases / (M * SORTS) / len(KINDS) / 2)
 
 
 def whole(rng, dim, n):
@@ -272,9 +269,9 @@ def test_regions_in_bulk_hold_what_touches_them(kind, n_worlds):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_among_whole_numbers_answers_are_those_of_exact_arithmetic(dim, n_steps):
+def test_among_whole_numbers_answers_are_those_of_exact_arithmetic(dim, volume):
     kinds = set()
-    for seed in range(n_steps(20)):
+    for seed in range(volume(6, 20, least=4)):
         w = Asked(whole, dim, 1000 + seed)
         if w.n > 40:
             continue

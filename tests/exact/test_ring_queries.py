@@ -90,11 +90,11 @@ class Copies:
 
 
 @pytest.fixture(params=WORLDS, ids=lambda world: str(world[1]))
-def worlds(request, n_steps):
+def worlds(request, volume):
     """Yield worlds one after the other, each an esper world of its own."""
 
     def make():
-        for seed in range(n_steps(7)):
+        for seed in range(volume(2, 7)):
             name = f"copies {seed} {next(_numbers)}"
             esper.switch_world(name)
             yield Copies(random.Random(seed), *request.param, 10 - 2 * request.param[0])

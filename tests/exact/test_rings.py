@@ -161,9 +161,10 @@ WORLDS = [
 
 
 @pytest.mark.parametrize(("dim", "widths", "speed", "n"), WORLDS)
-def test_it_does_not_matter_where_the_edge_lies(dim, widths, speed, n, n_steps):
+def test_it_does_not_matter_where_the_edge_lies(dim, widths, speed, n, volume):
     n_hits = n_across = n_steps_done = 0
-    for seed in range(n_steps(30)):
+    n_worlds = volume(5, 30, least=3)
+    for seed in range(n_worlds):
         rng = random.Random(seed)
         bodies = build(rng, dim, widths, n, speed)
         moved = [rng.randrange(int(GRID * (width or 8))) / GRID for width in widths]
@@ -188,17 +189,17 @@ def test_it_does_not_matter_where_the_edge_lies(dim, widths, speed, n, n_steps):
                 n_across += (apart > [w / 2 if w else np.inf for w in widths]).any()
         for run in (plain, *runs):
             run.end()
-    assert n_steps_done > 3 * n_steps(30)
-    assert n_across >= n_steps(30) // 4
+    assert n_steps_done > 3 * n_worlds
+    assert n_across >= n_worlds // 4
     assert n_hits > n_across
 
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("part", [ec.Deflect, ec.Slide, ec.Stop, ec.Sensor])
-def test_one_body_among_still_ones_does_the_same_unrolled(part, dim, n_steps):
+def test_one_body_among_still_ones_does_the_same_unrolled(part, dim, volume):
     """Against a world without an edge that has a copy of everything wherever it may go."""
     widths, rounds, dt = (16.0, 12.0, 20.0)[:dim], 4 if dim == 2 else 2, 0.25
-    n_hits, n_worlds = 0, n_steps(24 if dim == 2 else 12)
+    n_hits, n_worlds = 0, volume(4, 24 if dim == 2 else 12)
     for seed in range(n_worlds):
         rng = random.Random(seed)
         bodies = build(rng, dim, widths, 3 * dim, 1.0, still=1.0)
@@ -245,9 +246,9 @@ def test_one_body_among_still_ones_does_the_same_unrolled(part, dim, n_steps):
     assert n_hits >= n_worlds // 2
 
 
-def test_a_closed_room_across_the_edges_is_the_same_as_one_without_edges(n_steps):
+def test_a_closed_room_across_the_edges_is_the_same_as_one_without_edges(volume):
     widths = (64.0, 64.0)
-    for seed in range(n_steps(20)):
+    for seed in range(volume(5, 20)):
         rng = random.Random(seed)
         bodies = build(rng, 2, (28.0, 28.0), 12, 16.0)
         answers = {ec.Deflect, ec.Slide, ec.Stop}

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.skipif(
 
 SOURCE = Path(simulator.__file__).read_text()
 N_CROWDS = 16
-N_PRESSING = 6
 MOST_EVENTS = 1000
 ONE = Fraction(1)
 
@@ -390,19 +389,19 @@ def test_every_step_of_a_crowd_is_as_the_judge_would_have_it():
     assert n_corners > 0
 
 
-def test_the_judge_of_many_crowds(request):
-    for seed in range(N_CROWDS, 500 if request.config.getoption("--long") else N_CROWDS + 4):
+def test_the_judge_of_many_crowds(volume):
+    for seed in range(N_CROWDS, N_CROWDS + volume(1, 4, 500)):
         judging.judge(run(crowd(seed)))
 
 
-def test_the_judge_of_crowds_that_press(request):
-    n_lasting = 0
-    for seed in range(60 if request.config.getoption("--long") else N_PRESSING):
+def test_the_judge_of_crowds_that_press(volume):
+    n_lasting, n_crowds = 0, volume(6, 60)
+    for seed in range(n_crowds):
         exact = run(pressing_crowd(seed))
         judging.judge(exact)
         n_lasting += any(lasting for *_, lasting in exact.finals)
 
-    assert n_lasting > N_PRESSING / 4
+    assert n_lasting > n_crowds / 4
 
 
 def test_ruling_pairs_out_by_floats_changes_nothing():

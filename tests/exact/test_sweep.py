@@ -6,9 +6,9 @@ asked: the very answer of the reference, each time rounded once; the one of pure
 mathematics where nothing is as small as the slop, and that of the rule with the stated slop
 where much is.
 
-How many pairs: 100,000 on the compiled kernels; 10,000 where the kernels run as
-Python, which is slow, and both lives give the same bits anyhow; 10,000,000 and a
-tenth of that with ``--long``.
+How many pairs: 10,000 on the compiled kernels and 1,000 in pure Python, which is
+slow, and both give the same bits; with ``--long`` 100,000 and 10,000; with
+``--long --long`` 10,000,000 each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ecs_collide import COMPILED, _backend
 from ecs_collide.sweep import overlaps, sweep, sweep_pairs, swept_bounds
 from tests.exact.judge import judge
 from tests.exact.pairs import EXACT, KINDS, TO_THE_LETTER, make
@@ -35,7 +34,6 @@ from tests.exact.reference import (
     slops_of,
 )
 
-N_PAIRS, N_LONG = 100_000, 10_000_000
 CHUNK = 200  # pairs made from one seed
 EIGHT_ROUNDINGS = Fraction(1, 32)  # of the slop, which is 256
 
@@ -43,12 +41,10 @@ pytestmark = pytest.mark.usefixtures("life")
 
 
 @pytest.fixture
-def n_pairs(request):
+def n_pairs(volume):
     """Return how many pairs to try of one kind in one dimension."""
-    wanted = N_LONG if request.config.getoption("--long") else N_PAIRS
-    if not (_backend.kernels.compiled and COMPILED):
-        wanted //= 10
-    return math.ceil(wanted / len(KINDS) / 2)
+    n_pairs = volume(10_000, 100_000, 10_000_000)
+    return math.ceil(n_pairs / len(KINDS) / 2)
 
 
 class Swept:
@@ -186,9 +182,12 @@ def test_swept_bounds_hold_the_whole_path_and_no_more(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_pairs_of_a_kind_meet_often_enough_to_be_a_test(kind):
+def test_pairs_of_a_kind_meet_often_enough_to_be_a_test(kind, volume):
     answers = [
-        answer for dim in (2, 3) for seed in range(5) for answer in Swept(kind, dim, seed).answers
+        answer
+        for dim in (2, 3)
+        for seed in range(volume(2, 5, least=2))
+        for answer in Swept(kind, dim, seed).answers
     ]
 
     for each in (SEPARATE, IMPACT):

@@ -23,8 +23,9 @@ def new_tree(kernels, monkeypatch):
 
 
 @pytest.fixture
-def n(kernels) -> int:
-    return 4096 if kernels.compiled else 512
+def n(kernels, monkeypatch, volume) -> int:
+    monkeypatch.setattr(_backend, "kernels", kernels)
+    return volume(1024, 4096, least=256)
 
 
 def promised(n: int) -> float:

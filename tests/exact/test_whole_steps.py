@@ -1,8 +1,8 @@
 """Whole steps of the library against the exact simulator, in random worlds.
 
 `tests/exact/twin.py` says what is compared, and what a tie is; `worlds.py` what
-the worlds are.  60 worlds of 12 seconds run on the compiled kernels, 6 on plain
-ones; with ``--long`` 360 in both lives.
+the worlds are.  8 worlds of 12 seconds run on the compiled kernels and 4 in
+pure Python, with ``--long`` 60 and 6, with ``--long --long`` 360 and 360.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
 from tests.exact.simulator import INSTANT_LIMIT
 from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
@@ -50,16 +49,12 @@ class Worlds:
 
 
 @pytest.fixture
-def choose_worlds(request):
-    """Return a function that says which worlds to run: all of them, or a spread of a tenth."""
-    every = request.config.getoption("--long")
+def choose_worlds(volume):
+    """Return a function that chooses the worlds to run; a few are of as many kinds as there are."""
 
-    def choose(n, n_long):
-        if every:
-            return Worlds(range(n_long))
-        if _backend.kernels.compiled:
-            return Worlds(range(n))
-        return Worlds([13 * i % 48 for i in range(n // 10)])  # of all kinds
+    def choose(short, long, everything):
+        n = volume(short, long, everything, least=4)
+        return Worlds(range(n) if n >= 48 else [13 * i % 48 for i in range(n)])
 
     return choose
 
@@ -77,7 +72,7 @@ def most_in_one_instant(space):
 
 def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds):
     tally = Tally()
-    for number in choose_worlds(60, 360):
+    for number in choose_worlds(8, 60, 360):
         random_world = RandomWorld(number)
         space = ec.install(dim=random_world.dim)
         for step, dt in enumerate(random_world.dts):
@@ -100,7 +95,7 @@ def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds):
 def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
     tally = Tally()
     n_lasting = 0
-    for number in choose_worlds(24, 96):
+    for number in choose_worlds(6, 24, 96):
         rng = random.Random(f"crowd {number}")
         space = ec.install()
         crowd = [walker(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]
@@ -233,7 +228,7 @@ def install_witness(dim):
 
 def test_every_answer_keeps_momentum_and_wins_no_energy(choose_worlds):
     n_pairs = n_held = n_worlds = 0
-    for number in choose_worlds(60, 360):
+    for number in choose_worlds(8, 60, 360):
         n_worlds += 1
         random_world = RandomWorld(number)
         space, witness = install_witness(random_world.dim)
@@ -252,7 +247,7 @@ def test_every_answer_keeps_momentum_and_wins_no_energy(choose_worlds):
 
 def test_a_witness_changes_nothing(choose_worlds):
     # The same world with and without: so what the witness has seen is what games get.
-    for number in choose_worlds(10, 60):
+    for number in choose_worlds(5, 10, 60):
         logs = []
         for witnessed in (False, True):
             home = esper.current_world
@@ -382,7 +377,7 @@ def compare_parts(whole, parts, near, movers):
 @pytest.mark.parametrize("n_parts", [2, 3, 7])
 def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
     n_steps = n_impacts = n_open = 0
-    for number in choose_worlds(60, 360):
+    for number in choose_worlds(8, 60, 360):
         random_world = RandomWorld(number)
         random_world.space = ec.install(dim=random_world.dim)
         near = 1e-9 if random_world.offset == 0.0 else FAR_NEAR
@@ -413,7 +408,7 @@ def test_a_step_that_comes_to_a_limit_is_the_exact_one(pair_limit, answer_limit,
     tally = Tally()
     n_hits = 0
     limits = {"pair_limit": pair_limit, "answer_limit": answer_limit}
-    for number in choose_worlds(12, 72):
+    for number in choose_worlds(4, 12, 72):
         # On the grid, where most can be compared bit for bit.
         random_world = RandomWorld(number + 24 + number // 24 * 24)
         space = ec.install(ec.Space(dim=random_world.dim, **limits))
@@ -446,14 +441,15 @@ def test_beyond_the_answer_limit_only_what_closes_is_answered(response):
     assert compare_step(bodies, 1.0, space, answer_limit=0).exact_impacts == 1
 
 
-def test_a_paddle_gives_what_it_must_and_no_more():
+def test_a_paddle_gives_what_it_must_and_no_more(volume):
     # Decimals, so that u - e·(v - u) is rounded: against what moves and does not yield.
     rng = random.Random(4)
-    for n in range(200):
+    n_paddles = volume(100, 200, least=50)
+    for n in range(n_paddles):
         mover((0, 10 * n), (1, 1), (rng.uniform(1, 9), 0), ec.Deflect(rng.choice([1, 0.9, 0.3])))
         mover((4, 10 * n), (1, 1), (rng.uniform(-9, -1), 0))
     _, witness = install_witness(2)
 
     esper.process(1.0)
 
-    assert witness.n_held == 200
+    assert witness.n_held == n_paddles

@@ -19,7 +19,7 @@ def of(entity, kind):
 
 @pytest.mark.parametrize("gravity", [0.0, -900.0])
 @pytest.mark.parametrize("side", ["up", "down", "left", "right"])
-def test_a_lift_that_turns_round_keeps_its_riders_and_what_stands_on_them(gravity, side):
+def test_a_lift_that_turns_round_keeps_its_riders_and_what_stands_on_them(gravity, side, volume):
     k, sign = {"up": (1, 1), "down": (1, -1), "right": (0, 1), "left": (0, -1)}[side]
 
     def v(along, across=0.0):
@@ -31,7 +31,7 @@ def test_a_lift_that_turns_round_keeps_its_riders_and_what_stands_on_them(gravit
     ledger = Ledger(space)
     esper.process(1 / 60)  # who stands where is known from now on
     ledger.record()
-    for step in range(200):
+    for step in range(volume(100, 200, least=50)):
         speed = 300.0 if step % 7 < 3 else -500.0
         across = 70.0 * math.sin(step)
         of(lift, ec.Velocity).xy = v(speed, across)

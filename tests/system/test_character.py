@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
 
 import esper
 import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterSystem, install_characters
+from tests.volume import Volume
 
 DT = 1 / 64  # a power of two: sums of steps are exact
 WALK = 128.0  # 2 units a step
-
-Choose = Callable[[int], int]
 
 
 class Play:
@@ -77,9 +75,9 @@ def stairs(play: Play, rise: float, tread: float, n: int) -> None:
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("phase", range(20))
-def test_no_seam_of_a_thousand_stops_it_at_any_phase(phase: int, n_steps: Choose) -> None:
+def test_no_seam_of_a_thousand_stops_it_at_any_phase(phase: int, volume: Volume) -> None:
     play = Play()
-    n = n_steps(1000)
+    n = volume(200, 1000)
     side = 2.0 + 0.1 * phase  # about one seam in each step
     for k in range(n + 30):
         play.box((k * side - 20, -8), ((k + 1) * side - 20, 0))

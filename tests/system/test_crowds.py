@@ -89,7 +89,7 @@ def test_boxes_that_only_touch_are_no_crowd(life, quiet):
     assert space.stats.pairs == n * n
 
 
-def test_a_crowd_bursts_and_nothing_gets_through_the_walls(n_steps, quiet):
+def test_a_crowd_bursts_and_nothing_gets_through_the_walls(volume, quiet):
     rng = random.Random(5)
     closed_arena((-40, -40), (40, 40))
     space = ec.install()
@@ -98,7 +98,7 @@ def test_a_crowd_bursts_and_nothing_gets_through_the_walls(n_steps, quiet):
         for _ in range(N)
     ]
     hits = 0
-    for _ in range(n_steps(40)):
+    for _ in range(volume(20, 40, least=4)):
         esper.process(1 / 60)
         hits += sum(event.first <= 4 for event in space.collisions)
         space.check()

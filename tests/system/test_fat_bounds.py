@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("world")
 
 
 @pytest.mark.parametrize("fatness", [name for name in FATNESS if name != "huge"])
-def test_a_gas(world, fatness, n_steps):
+def test_a_gas(world, fatness, volume):
     logs = []
     for arguments in ({}, FATNESS[fatness]):
         esper.switch_world(f"{world} fat")
@@ -21,7 +21,7 @@ def test_a_gas(world, fatness, n_steps):
             gas(200, spacing=4.0, speed=200.0)
             space = ec.install(ec.Space(**arguments))
             log = Log()
-            for _ in range(n_steps(100)):
+            for _ in range(volume(40, 100)):
                 esper.process(1 / 60)
                 log.record(space)
             logs.append(log.digest())

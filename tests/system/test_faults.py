@@ -307,10 +307,8 @@ def two_worlds(world):
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, life, request):
-    n_steps = {"compiled": 600, "plain": 200}[life]
-    if request.config.getoption("--long"):
-        n_steps = 20_000
+def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, life, volume):
+    n_steps = volume(80, 1000, 20_000, least=30)
     games = [Game(name, seed=seed, suffers=name == two_worlds[1]) for name in two_worlds]
     n_events = 0
 
@@ -424,7 +422,7 @@ def fresh_world(name):
 
 
 @pytest.mark.parametrize("error", [FaultError, KeyboardInterrupt])
-def test_an_exception_at_each_event_of_a_run(error, world, life, request):
+def test_an_exception_at_each_event_of_a_run(error, world, life, volume):
     n_steps = 4
     with fresh_world(f"{world} sound"):
         sound = Play()
@@ -432,7 +430,7 @@ def test_an_exception_at_each_event_of_a_run(error, world, life, request):
         wanted = sound.result()
     assert sound.n_calls >= 500
     assert {len(sound.heard[name]) > 0 for name in sound.heard} == {True}
-    stride = 1 if life == "compiled" or request.config.getoption("--long") else 13
+    stride = max(1, sound.n_calls // volume(30, 600, sound.n_calls))
     stride *= 1 if error is FaultError else 5
     failed = set()
 

@@ -63,16 +63,16 @@ def run(dim, n, spacing, speed, steps, **limits):
     return n_impacts
 
 
-def test_two_thousand_boxes_in_a_closed_arena(n_steps):
-    steps = n_steps(2000)
+def test_two_thousand_boxes_in_a_closed_arena(volume):
+    steps = volume(100, 2000)
 
     n_impacts = run(2, n=2000, spacing=7.0, speed=60.0, steps=steps)
 
     assert n_impacts > 30 * steps
 
 
-def test_a_gas_in_three_dimensions(n_steps):
-    steps = n_steps(400)
+def test_a_gas_in_three_dimensions(volume):
+    steps = volume(100, 400)
 
     n_impacts = run(3, n=343, spacing=4.0, speed=60.0, steps=steps)
 
@@ -80,9 +80,9 @@ def test_a_gas_in_three_dimensions(n_steps):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_a_dense_and_fast_gas(dim, n_steps):
+def test_a_dense_and_fast_gas(dim, volume):
     # Half the room is box, and each would cross several others in a step: some 20 impacts each.
-    steps = n_steps(60)
+    steps = volume(15, 60)
 
     n = 10**2 if dim == 2 else 4**3
     limits = {"pair_limit": 1000, "answer_limit": 100_000}
@@ -144,13 +144,13 @@ def test_the_judge_of_paths_finds_a_crossing():
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_no_path_leads_through_another_box_at_any_time_of_a_step(dim, n_steps):
+def test_no_path_leads_through_another_box_at_any_time_of_a_step(dim, volume):
     # The events tell where each elastic box turns: between them its path is a straight line.
     boxes, _ = gas(49 if dim == 2 else 64, spacing=4.0, speed=300.0, dim=dim)
     space = ec.install(ec.Space(dim=dim, pair_limit=1000, answer_limit=100_000))
     row = {entity: i for i, entity in enumerate(boxes)}
 
-    for _ in range(n_steps(20)):
+    for _ in range(volume(8, 20)):
         paths = [[(0.0, *c)] for c in columns(boxes, ec.Position, dim).tolist()]
         esper.process(1 / 20)
         for hit in space.collisions:

@@ -14,6 +14,7 @@ import pytest
 import ecs_collide as ec
 from tests.judges import Judge
 from tests.scenes import mixed_bodies
+from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -64,6 +65,6 @@ def test_a_room_with_some_of_everything(dim, seed):
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("unit", [1.0, 0.1])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", [0, 1, 2, *further(*range(3, 15))])
 def test_a_crowd_on_a_grid(dim, unit, seed):
     run(grid_bodies(seed, dim, unit), dim, steps=12, dt=[0.125, 0.25, 1.0][seed % 3])

@@ -9,6 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import Falls, Gravity, Ledger, box, gaps, mover, position, set_velocity, velocity
+from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -96,7 +97,9 @@ def test_a_jump_through_from_below_lands_on_top(speed, dt):
         assert (ceiling, jumper) in [pair for pair, _ in ledger.ends]
 
 
-@pytest.mark.parametrize("phase", [n / 16 for n in range(16)])
+@pytest.mark.parametrize(
+    "phase", [0.0, 0.3125, *further(*[n / 16 for n in range(16) if n not in (0, 5)])]
+)
 def test_walking_over_platforms_side_by_side_never_snags_nor_falls(phase):
     for x in range(-50, 50, 4):
         box((x, -1), (2, 1), ec.OneWay(UP))

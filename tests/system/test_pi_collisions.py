@@ -56,7 +56,13 @@ def short_steps():
         yield dt
 
 
-@pytest.mark.parametrize(("ratio", "digits"), DIGITS)
+@pytest.mark.parametrize(
+    ("ratio", "digits"),
+    [
+        DIGITS[2],
+        *[pytest.param(*row, marks=pytest.mark.long) for row in (DIGITS[0], DIGITS[1], DIGITS[3])],
+    ],
+)
 def test_in_short_steps_with_the_default_limits(ratio, digits):
     boxes = pi_boxes(ratio)
     space = ec.install()

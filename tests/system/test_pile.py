@@ -22,14 +22,14 @@ from tests.scenes import (
 pytestmark = pytest.mark.usefixtures("world")
 
 
-def test_a_pile_of_two_hundred_crates(n_steps):
+def test_a_pile_of_two_hundred_crates(volume):
     crates = pile(200)
     space = ec.install()
     esper.add_processor(Gravity(), priority=200)
     everybody = sorted(entity for entity, _ in esper.get_component(ec.Extents))
     halves = columns(everybody, ec.Extents)
     before = columns(everybody, ec.Position)
-    steps = n_steps(1200)
+    steps = volume(600, 1200)
 
     for step in range(steps):
         esper.process(1 / 60)
@@ -51,14 +51,14 @@ def test_a_pile_of_two_hundred_crates(n_steps):
     space.check()
 
 
-def test_a_tower_stands(n_steps):
+def test_a_tower_stands(volume):
     # Twenty crates exactly on top of each other do not move at all.
     box((0, -1), (50, 1))
     tower = [mover((0, 0.5 + i), (0.5, 0.5), (0, 0), ec.Slide(), Falls()) for i in range(20)]
     ec.install()
     esper.add_processor(Gravity(), priority=200)
 
-    for _ in range(n_steps(600)):
+    for _ in range(volume(200, 600)):
         esper.process(1 / 60)
 
     assert [position(crate) for crate in tower] == [(0, 0.5 + i) for i in range(20)]

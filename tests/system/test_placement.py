@@ -10,6 +10,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import box, faces, mover, position, set_velocity, velocity
+from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -31,7 +32,7 @@ def meet(first_mass, second_mass, seed):
     return hit, free
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [0, 1, *further(*range(2, 10))])
 @pytest.mark.parametrize(("masses", "stays"), [((1, 2), 1), ((2, 1), 0), ((1, 1), 0)])
 def test_the_lighter_is_put_against_the_heavier_then_the_later_against_the_earlier(
     masses, stays, seed

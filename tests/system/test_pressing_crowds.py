@@ -54,11 +54,11 @@ def test_sweeps_of_two_rows_do_not_depend_on_their_length(life):
 
 
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, lambda: ec.Deflect(0.3)])
-def test_members_of_a_crowd_stay_outside_each_other(response, life):
+def test_members_of_a_crowd_stay_outside_each_other(response, life, volume):
     crowd = Crowd(swarm(120 if life == "compiled" else 20), response)
     ec.install()
 
-    for _ in range(120 if life == "compiled" else 30):
+    for _ in range(volume(40, 120, least=15)):
         crowd.walk()
         centres = np.array([(place.x, place.y) for place in crowd.places])
         # Less than the slop: a row that nothing holds may keep a few roundings.
@@ -67,14 +67,15 @@ def test_members_of_a_crowd_stay_outside_each_other(response, life):
 
 
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, lambda: ec.Deflect(0.3)])
-def test_a_crowd_that_is_left_alone_wins_no_energy(response, life):
-    crowd = Crowd(swarm(60 if life == "compiled" else 16), response)
+def test_a_crowd_that_is_left_alone_wins_no_energy(response, life, volume):
+    crowd = Crowd(swarm(60 if life == "compiled" else 10), response)
     ec.install()
-    for _ in range(60):
+    n_steps = volume(60, 60, least=30)
+    for _ in range(n_steps):
         crowd.walk()
     before = kinetic_energy(crowd)
 
-    for _ in range(60):
+    for _ in range(n_steps):
         esper.process(1 / 60)
         energy = kinetic_energy(crowd)
         assert energy <= before * (1 + 1e-12)

@@ -21,9 +21,10 @@ import ecs_collide as ec
 from ecs_collide import _backend
 from tests.golden import PREFIX, WHOLE, assert_golden, expected
 from tests.scenes import mixed_bodies, mixed_log, mixed_run
+from tests.volume import EVERYTHING, LONG, SHORT, Volume, further
 
 ROOT = Path(__file__).parents[2]
-HASH_SEEDS = range(20 if _backend.kernels.compiled else 8)  # a process takes long to start
+HASH_SEEDS = [*range(4), *further(*range(4, 20 if _backend.kernels.compiled else 8))]
 REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
 FATNESS = {
     "none": {"margin": 0.0, "lookahead": 0.0},
@@ -35,14 +36,9 @@ FATNESS = {
 
 
 @pytest.fixture
-def long(request: pytest.FixtureRequest) -> bool:
-    return request.config.getoption("--long")
-
-
-@pytest.fixture
-def n_golden(long: bool) -> int:
-    """Return how many steps to run: all where they are cheap, or wanted."""
-    return WHOLE if long or _backend.kernels.compiled else PREFIX
+def n_golden(volume: Volume) -> int:
+    """Return how many steps to run: there are logs of two lengths."""
+    return PREFIX if volume(PREFIX, WHOLE) < WHOLE else WHOLE
 
 
 def run_in_this_process(n_steps, **how):
@@ -98,8 +94,8 @@ def test_what_differs_is_said_with_what_to_do():
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
 @pytest.mark.parametrize("dim", [2, 3])
-def test_in_both_lives(dim, compiled, long, monkeypatch):
-    # Two thousand steps take five seconds on plain Python: once, in two dimensions.
+def test_in_both_lives(dim, compiled, volume, monkeypatch):
+    # Two thousand steps take five seconds in pure Python: once, in two dimensions, in a long run.
     try:
         kernels = _backend.load(compiled=compiled)
     except ImportError:
@@ -107,8 +103,8 @@ def test_in_both_lives(dim, compiled, long, monkeypatch):
             raise
         pytest.skip("the compiled kernels are not installed")
     monkeypatch.setattr(_backend, "kernels", kernels)
-    at_home = compiled == (not os.environ.get("ECS_COLLIDE_PURE_PYTHON"))
-    n_steps = WHOLE if compiled or long or (dim == 2 and at_home) else PREFIX
+    is_long = volume.level > (SHORT if dim == 2 and not ec.COMPILED else LONG)
+    n_steps = WHOLE if compiled or is_long else PREFIX
 
     log = run_in_this_process(n_steps, dim=dim)
 
@@ -133,9 +129,9 @@ def test_after_other_entities_came_and_went(dim, shuffle, n_golden):
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("fatness", FATNESS)
-def test_with_other_margins_and_lookaheads(fatness, dim, long):
+def test_with_other_margins_and_lookaheads(fatness, dim, volume, n_golden):
     # Huge ones make each step slow: everybody is near everybody.
-    n_steps = WHOLE if long or (_backend.kernels.compiled and fatness != "huge") else PREFIX
+    n_steps = PREFIX if fatness == "huge" and volume.level < EVERYTHING else n_golden
     space = ec.Space(dim=dim, **FATNESS[fatness])
 
     log = run_in_this_process(n_steps, dim=dim, make_space=lambda: ec.install(space))
@@ -143,9 +139,9 @@ def test_with_other_margins_and_lookaheads(fatness, dim, long):
     assert_golden(log, dim, n_steps, f"with {FATNESS[fatness]}")
 
 
-def test_with_any_margin_and_lookahead(long):
+def test_with_any_margin_and_lookahead(volume):
     rng = random.Random(4)
-    for turn in range(200 if long else 20 if _backend.kernels.compiled else 4):
+    for turn in range(volume(6, 20, 200, least=4)):
         how = {
             "margin": rng.choice([0.0, None, 10.0 ** rng.uniform(-20.0, 3.0)]),
             "lookahead": rng.choice([0.0, 10.0 ** rng.uniform(-20.0, 3.0)]),
@@ -192,12 +188,12 @@ def test_with_other_worlds_in_between(n_golden):
 
 
 @pytest.mark.parametrize("hash_seed", HASH_SEEDS)
-def test_in_another_process_with_another_hash_seed(hash_seed, long):
+def test_in_another_process_with_another_hash_seed(hash_seed, volume):
     plain = not _backend.kernels.compiled
     dim = 2 + hash_seed % 2
     how = {"dim": dim, "shuffle": hash_seed, "churn": hash_seed % 4 > 1}
 
-    for n_steps in (PREFIX, WHOLE) if long else (PREFIX,):
+    for n_steps in (PREFIX, WHOLE) if volume.level == EVERYTHING else (PREFIX,):
         elsewhere = run_in_a_process(sys.executable, n_steps, hash_seed, plain, **how)
 
         assert_golden(elsewhere, dim, n_steps, f"with PYTHONHASHSEED={hash_seed}")
@@ -222,7 +218,7 @@ def find_python(version: str) -> str | None:
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14", "3.15"])
-def test_on_another_python(version, long):
+def test_on_another_python(version, volume):
     if version == f"{sys.version_info.major}.{sys.version_info.minor}":
         pytest.skip("it is this one")
     python = find_python(version)
@@ -230,7 +226,7 @@ def test_on_another_python(version, long):
         pytest.skip(f"no Python {version} with esper and numpy is at hand")
 
     for dim in (2, 3):
-        n_steps = WHOLE if long else PREFIX
+        n_steps = WHOLE if volume.level == EVERYTHING else PREFIX
         log = run_in_a_process(python, n_steps, 7, plain=True, dim=dim)
 
         assert_golden(log, dim, n_steps, f"on Python {version}")

@@ -49,7 +49,7 @@ def test_the_rows_do_hold_faces_that_differ_in_their_last_bits(world):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_box_slides_over_a_floor_of_tiles(width, n_steps):
+def test_a_box_slides_over_a_floor_of_tiles(width, volume):
     rng = random.Random(int(1000 * width))
     size = (0.4, 0.45)
     runners = []
@@ -58,7 +58,7 @@ def test_a_box_slides_over_a_floor_of_tiles(width, n_steps):
         runners.append([runner, top, begin + 1.0, end - 1.0, rng.uniform(2.0, 9.0)])
     space = ec.install()
     snags = falls = turns = 0
-    steps = n_steps(10_000)
+    steps = volume(1500, 10_000, least=300)
 
     for step in range(steps):
         before = []
@@ -88,7 +88,7 @@ def test_a_box_slides_over_a_floor_of_tiles(width, n_steps):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_box_slides_along_a_wall_of_tiles(width, n_steps):
+def test_a_box_slides_along_a_wall_of_tiles(width, volume):
     # Pressed against it all the time, up and down.
     rng = random.Random(int(1000 * width) + 1)
     size = (0.45, 0.4)
@@ -99,7 +99,7 @@ def test_a_box_slides_along_a_wall_of_tiles(width, n_steps):
     space = ec.install()
     snags = falls = 0
 
-    for step in range(n_steps(3000)):
+    for step in range(volume(600, 3000)):
         before = []
         for row in runners:
             runner, face, low, high, speed = row
@@ -124,7 +124,7 @@ def test_a_box_slides_along_a_wall_of_tiles(width, n_steps):
 
 @pytest.mark.parametrize("half_sizes", [EQUAL, DIFFERENT], ids=["equal", "different"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_landing_aimed_at_a_seam_does_not_catch(width, half_sizes, n_steps):
+def test_a_landing_aimed_at_a_seam_does_not_catch(width, half_sizes, volume):
     #
     #        +---+
     #        | A |  ----._
@@ -136,7 +136,7 @@ def test_a_landing_aimed_at_a_seam_does_not_catch(width, half_sizes, n_steps):
     size = (0.4, 0.45)
     landings = []
     per_landing = max(6, int(6 / width))
-    n = n_steps(100)
+    n = volume(40, 100)
     first = 0
     for top in FACES:
         tile_row(width, top, first, n * per_landing, half_sizes)

@@ -157,11 +157,9 @@ def in_a_world(name, function):
 
 
 @pytest.fixture
-def length(request):
-    """Return how many of 2,000 steps to take: few, and all with ``--long``."""
-    if request.config.getoption("--long"):
-        return 2000
-    return 250 if _backend.kernels.compiled else 30
+def length(volume):
+    """Return how many steps to take."""
+    return volume(100, 250, 2000, least=30)
 
 
 def never_saved(dim, n_steps):

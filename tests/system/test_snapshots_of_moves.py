@@ -68,12 +68,12 @@ def outcome(space):
     ("make", "components"),
     [(make_halves, HALVES), (make_corners, CORNERS), (make_rects, RECTS)],
 )
-def test_own_components_go_on_as_if_never_saved(make, components):
+def test_own_components_go_on_as_if_never_saved(make, components, volume):
     for body in room(n=9):
         make(*body)
     space = ec.install(components=components)
     tell(space)
-    for _ in range(60):
+    for _ in range(volume(30, 60, least=12)):
         saved = space.snapshot()
         esper.process(1 / 60)
         expected = outcome(space)

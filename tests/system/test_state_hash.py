@@ -11,6 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._overlay_shapes import Camera, Show, collect
 from ecs_collide.pyglet_util import DebugDraw
+from tests.volume import Volume
 
 DT = 1 / 64
 
@@ -64,15 +65,15 @@ def look_at_all(space: ec.Space) -> None:
     "how", [{"sleep": False}, {"margin": 0.0, "lookahead": 0.0}, {"margin": 50.0}], ids=str
 )
 def test_same_fingerprints_whatever_the_tree_is_like(
-    how: dict[str, object], n_steps: Callable[[int], int]
+    how: dict[str, object], volume: Volume
 ) -> None:
-    n = n_steps(240)
+    n = volume(80, 240, least=24)
 
     assert play(n, **how) == play(n)
 
 
-def test_looking_at_everything_changes_no_fingerprint(n_steps: Callable[[int], int]) -> None:
-    n = n_steps(240)
+def test_looking_at_everything_changes_no_fingerprint(volume: Volume) -> None:
+    n = volume(80, 240, least=24)
     usual = play(n)
 
     assert play(n, look_at_all) == usual

@@ -35,7 +35,7 @@ def test_a_crowd_across_the_edge_is_bounded_like_any_other():
         space = ring()
         esper.process(1.0)
         n_before = len(space.contacts())
-        crowd(270)
+        crowd(200)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for _ in range(2):
@@ -76,9 +76,9 @@ def is_flush_outside(first, second, width):
     return (x2 - half2) - (x1 + half1) >= 0.0 or (x1 - half1) - (x2 + half2) >= 0.0
 
 
-def test_what_is_pressed_against_something_across_the_edge_rests_there(n_steps):
+def test_what_is_pressed_against_something_across_the_edge_rests_there(volume):
     """However small it is beside the world, and whatever is rounded at either end."""
-    for seed in range(n_steps(60)):
+    for seed in range(volume(15, 60)):
         rng = random.Random(seed)
         name = f"pressed {seed}"
         esper.switch_world(name)
@@ -119,9 +119,9 @@ def test_what_is_pressed_against_something_across_the_edge_rests_there(n_steps):
 
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
-def test_small_bodies_that_touch_go_over_the_edge_of_a_large_world_together(way, n_steps):
+def test_small_bodies_that_touch_go_over_the_edge_of_a_large_world_together(way, volume):
     """What is stored at the far end is coarse, and they still touch where numbers are fine."""
-    for seed in range(n_steps(60)):
+    for seed in range(volume(15, 60)):
         rng = random.Random(seed)
         name = f"small {seed} {way}"
         esper.switch_world(name)
@@ -157,11 +157,11 @@ def test_small_bodies_that_touch_go_over_the_edge_of_a_large_world_together(way,
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_places_at_the_edge_never_let_anything_through(dim, n_steps):
+def test_places_at_the_edge_never_let_anything_through(dim, volume):
     """Numbers that no binary fraction is: what is snapped across the edge is never inside."""
     widths = (100 / 3, 70.1, 55.5)[:dim]
-    n_hits = 0
-    for seed in range(n_steps(40)):
+    n_hits, n_worlds = 0, volume(12, 40)
+    for seed in range(n_worlds):
         rng = random.Random(seed)
         name = f"edge {seed} {dim}"
         esper.switch_world(name)
@@ -182,7 +182,7 @@ def test_places_at_the_edge_never_let_anything_through(dim, n_steps):
         assert abs(np.array(space.positions())).max() < max(widths)
         esper.switch_world("default")
         esper.delete_world(name)
-    assert n_hits > 20 * n_steps(40)
+    assert n_hits > 20 * n_worlds
 
 
 def test_the_doctor_sees_who_is_inside_across_each_axis_of_a_world_of_three():

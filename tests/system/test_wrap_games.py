@@ -166,7 +166,7 @@ def log_of(space, n):
     return told
 
 
-def test_asteroids(n_steps):
+def test_asteroids(volume):
     """Nothing gets into anything, wherever it is; nothing leaves the world."""
     asteroids()
     space = ring()
@@ -178,8 +178,8 @@ def test_asteroids(n_steps):
         for b in solid[i + 1 :]
         if max(gaps_around(space.bounds(a), space.bounds(b), (W, H))) < 0
     }
-    n_hits = 0
-    for _ in range(n_steps(400)):
+    n_hits, n = 0, volume(120, 400, least=40)
+    for _ in range(n):
         esper.process(1 / 60)
         n_hits += len(space.collisions)
         places = space.positions()
@@ -192,22 +192,22 @@ def test_asteroids(n_steps):
                     deep.discard((a, b))
                 assert inside > -4 * SLOP * W or (a, b) in deep
     space.check()
-    assert n_hits > n_steps(400)
+    assert n_hits > n
 
 
-def test_fatness_does_not_matter_and_neither_do_hashing_and_history(n_steps):
+def test_fatness_does_not_matter_and_neither_do_hashing_and_history(volume):
     logs = []
     for settings in ({}, {"margin": 0.0, "lookahead": 0.0}, {"margin": 500.0, "lookahead": 99.0}):
         name = f"asteroids {id(settings)} {len(logs)}"
         esper.switch_world(name)
         asteroids()
-        logs.append(log_of(ring(**settings), n_steps(120)))
+        logs.append(log_of(ring(**settings), volume(60, 120)))
         esper.switch_world("default")
         esper.delete_world(name)
     assert logs[0] == logs[1] == logs[2]
 
 
-def test_a_snapshot_holds_who_touches_whom_across_which_edge(n_steps):
+def test_a_snapshot_holds_who_touches_whom_across_which_edge(volume):
     asteroids()
     box((W / 2, 100), (W / 2, 4))
     hero = mover((1, 108), (4, 4), (0, -9), ec.Slide())
@@ -217,19 +217,20 @@ def test_a_snapshot_holds_who_touches_whom_across_which_edge(n_steps):
 
     saved = space.snapshot()
     assert space.snapshot() == saved
-    then = log_of(space, n_steps(60))
+    n = volume(30, 60)
+    then = log_of(space, n)
     space.restore(saved)
 
     assert space.snapshot() == saved
     assert len(space.contacts(hero)) == 2
     space.check()
-    assert log_of(space, n_steps(60)) == then
+    assert log_of(space, n) == then
     name = f"{esper.current_world}, restored"  # as in a fresh process
     esper.switch_world(name)
     fresh = ring()
     fresh.restore(saved)
     assert fresh.snapshot() == saved
-    assert log_of(fresh, n_steps(60)) == then
+    assert log_of(fresh, n) == then
     esper.switch_world("default")
     esper.delete_world(name)
 

@@ -95,11 +95,11 @@ def log_of(seed, motion, *, saved=False, **settings):
 
 
 @pytest.mark.parametrize("motion", ["velocity", "swept"])
-def test_fat_bounds_snapshots_and_lives_change_nothing(motion, monkeypatch, n_steps):
+def test_fat_bounds_snapshots_and_lives_change_nothing(motion, monkeypatch, volume):
     lives = [_backend.load(compiled=False)]
     if _backend.kernels.compiled:
         lives.insert(0, _backend.load(compiled=True))
-    for seed in range(n_steps(30)):
+    for seed in range(volume(7, 30)):
         logs = []
         for kernels in lives if seed % 6 == 0 else lives[:1]:
             monkeypatch.setattr(_backend, "kernels", kernels)
