@@ -1,9 +1,11 @@
 from ecs_collide._kernels._bodies import Bodies
 from ecs_collide._kernels._pairs import Pairs
 from ecs_collide._kernels._queue import Queue
+from ecs_collide._kernels._separating import Separating
 from ecs_collide._kernels._tree import Tree
 
 class Candidates:
+    separating: Separating
     still: Tree
     moving: Tree
     margin: float

@@ -175,6 +175,7 @@ class Timeline:
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
         self.bodies.begin_step(rows, dt)
+        self.candidates.separating.begin(rows)
         self.candidates.place_moving(rows)
         self.contacts.find_pressed()
         self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
@@ -195,6 +196,7 @@ class Timeline:
         """
         if not self.candidates.find_pairs(rows, self.sleepers.n, self.sleepers.n_resting):
             return False
+        self.candidates.separating.separate()
         self.contacts.recall()
         return True
 
@@ -206,7 +208,7 @@ class Timeline:
 
         self.meetings.sweep_solid()
         for p in range(self.pairs.n):
-            if not self.pairs.crossing[p]:
+            if not self.pairs.crossing[p] or self.pairs.left_alone[p]:
                 continue
             self.meetings.aim(p)
             kind = self.meetings.sweeper.solve()
@@ -290,7 +292,9 @@ class Timeline:
                     if self.pairs.kind[p] == IMPACT:
                         self._touch(p)
                     if b.traits.any_carrier:
+                        self._suspend(p)
                         self.carrying.land(p)
+                        self._resume(p)
                 return False
             if self.meetings.sweeper.corner and not self.queue.corner[p]:
                 self.queue.put(p, self.meetings.now, 1)
@@ -307,8 +311,11 @@ class Timeline:
             place(b, i, j, k, self.pairs.sign[p], self.meetings.now, self.pairs.offset_of(p, k))
         if b.traits.any_pusher:
             met = not self._end_pushes(p)
+        if b.traits.any_separator and self._suspend(p):
+            met = met and self.meetings.meets(p)
         self.event = self._record(p, ANSWERED)
         if not met:
+            self._resume(p)
             return False
         if self.n_answers >= self.answer_limit and not self.responder.lasting:
             self.responder.lasting = True
@@ -326,7 +333,27 @@ class Timeline:
             self.pending = p
             return True
         self._answer(p, False, False)
+        self._resume(p)
         return False
+
+    @cython.cfunc
+    def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Give the members of soft crowds in a pair their own velocities; tell if that concerns it."""
+        k: cython.int = self.pairs.axis[p]
+        first: cython.bint = self.candidates.separating.suspend(
+            self.pairs.first[p], k, self.responder
+        )
+
+        return self.candidates.separating.suspend(self.pairs.second[p], k, self.responder) or first
+
+    @cython.cfunc
+    def _resume(self, p: cython.Py_ssize_t) -> cython.void:
+        """Go on moving the members of soft crowds in a pair along what they have met."""
+        if self.bodies.traits.any_separator:
+            self.responder.clusters.write_body(self.pairs.first[p])
+            self.responder.clusters.write_body(self.pairs.second[p])
+            self.candidates.separating.resume(self.pairs.first[p], self.responder)
+            self.candidates.separating.resume(self.pairs.second[p], self.responder)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -390,6 +417,7 @@ class Timeline:
             if self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
                 self.n_forced += 1
+        self._resume(p)
 
     def answer_pending(self):
         """Give the built-in answer to the pair that was handed over, and keep it pending."""
@@ -652,6 +680,7 @@ class Timeline:
             self.sleepers.join_sunk()
             self.settler.settle()
         self.contacts.compare()
+        self.candidates.separating.end()
         self.pushing.end()
         self.carrying.end()
 

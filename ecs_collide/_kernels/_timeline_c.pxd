@@ -44,6 +44,8 @@ cdef class Timeline:
     cdef Py_ssize_t _record(self, Py_ssize_t p, int answer)
     cdef bint _reach_answer(self, Py_ssize_t p)
     cdef bint _end_pushes(self, Py_ssize_t p)
+    cdef bint _suspend(self, Py_ssize_t p)
+    cdef void _resume(self, Py_ssize_t p)
     cdef void _answer(self, Py_ssize_t p, bint normal_only, bint inelastic)
     cdef void _crush(self, Py_ssize_t p, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef bint _look_again(self)
