@@ -329,9 +329,9 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
         yield found("meets_nobody", f"{its!r}: it meets nobody")
     if PushOut in of and not e.yields(entity):
         yield found("push_out_idle", "PushOut and does not yield: nothing pushes it out")
-    if Separate in of and not e.yields(entity):
-        if e.is_moving(entity):  # what stands still is a tower among the members
-            yield found("separate_idle", "Separate and does not yield: other members never move it")
+    # What stands still, and has it, is a tower among the members.
+    if Separate in of and e.is_moving(entity) and not e.yields(entity):
+        yield found("separate_idle", "Separate and does not yield: other members never move it")
     if e.has(entity, e.sensor):
         for kind in (OneWay, Carry, Friction, PushOut, Separate):
             if kind in of:

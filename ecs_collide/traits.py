@@ -301,10 +301,10 @@ class Separate(_Trait):
     moves them apart: along the shortest way for long boxes, along the line between their centres
     for squares.  All others they meet as ever: walls, the player, members without it.
 
-    The displacement is not part of `Velocity`.  It is added to the path of a step and swept with it, so
-    it leads into no wall and through none: what a member meets ends it on that axis.  Of two
-    members, the one with less `Mass` is moved more.  A member is moved only if it yields: with
-    `Velocity`, a response, and finite mass; what does not yield only moves others.
+    The displacement is not part of `Velocity`.  It is added to the path of a step and swept with
+    it, so it leads into no wall and through none: what a member meets ends it on that axis.  Of
+    two members, the one with less `Mass` is moved more.  A member is moved only if it yields:
+    with `Velocity`, a response, and finite mass; what does not yield only moves others.
 
     Members that overlap are in contact, of the kind CROSSING.  Whether they do is looked at
     when a step ends, and they have no collisions.
@@ -313,9 +313,9 @@ class Separate(_Trait):
     ----------
     speed : float
         The most at which it is moved, in world units per second; besides, no step moves it
-        further than its largest side.  Members that walk to one place overlap little where this is at
-        least the speed at which they walk, and more and more where it is less.  With ``math.inf`` two of
-        them part in one step.
+        further than half its largest side.  Members that walk to one place overlap little where
+        this is at least the speed at which they walk; where it is less they come to lie in one
+        point.  With ``math.inf`` two of them part in one step.
 
     Examples
     --------

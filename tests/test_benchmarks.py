@@ -274,7 +274,7 @@ class TestReport:
 
 class TestCommand:
     def test_all_is_measured_unless_something_is_named(self):
-        assert {race[0] for race in planned(parsed([]))} == {"tree", "engine"}
+        assert {race[0] for race in planned(parsed([]))} == {"tree", "engine", "crowd"}
         assert {race[0] for race in planned(parsed(["engine"]))} == {"engine"}
         assert planned(parsed(["memory"])) == []
 

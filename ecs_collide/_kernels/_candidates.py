@@ -11,7 +11,7 @@ to a pair that lies inside each other at the start of a step is that it gets no
 deeper; so where there is no room for all pairs, it is such pairs that are left
 out for the step, between bodies that each lie inside many others that do.
 Pairs that are not inside each other are never left out: nothing gets into what
-it was outside of.
+it was outside of.  Members of soft crowds let each other through anyway.
 """
 
 try:
@@ -416,7 +416,7 @@ class Candidates:
             self.is_crowded
             and self.n_among[i] > CROWD
             and self.n_among[j] > CROWD
-            and self._is_inside(i, j)
+            and (self._is_soft(i, j) or self._is_inside(i, j))
         )
 
     @cython.cfunc

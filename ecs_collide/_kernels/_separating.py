@@ -152,7 +152,7 @@ class Separating:
             for k in range(1, b.dim):
                 self.size[i] = max(self.size[i], self.half[i, k])
             self.size[i] *= 2.0
-            self.reach[i] = min(b.traits.separate[i] * b.dt, self.size[i])
+            self.reach[i] = min(b.traits.separate[i] * b.dt, 0.5 * self.size[i])
             self.count_left_out[i] = 0
             for k in range(b.dim):
                 b.swept_min[i, k] -= self.reach[i]
@@ -213,7 +213,7 @@ class Separating:
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
-        turn: cython.int
+        _turn: cython.int
 
         if self.n == 0:
             return
@@ -223,7 +223,7 @@ class Separating:
             self._locate(i)
             if b.traits.any_pusher and b.traits.way_out[i] != 0:
                 self.reach[i] = 0.0  # one displacement at a time
-        for turn in range(ROUNDS if self.n_pairs or self.n_left_out else 0):
+        for _turn in range(ROUNDS if self.n_pairs or self.n_left_out else 0):
             if not self._relax():
                 break
         for n in range(self.n):
@@ -392,9 +392,7 @@ class Separating:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def suspend(
-        self, i: cython.Py_ssize_t, k: cython.int, responder: Responder
-    ) -> cython.bint:
+    def suspend(self, i: cython.Py_ssize_t, k: cython.int, responder: Responder) -> cython.bint:
         """Give a member its own velocity, for an impact on axis `k`; return whether that changes it.
 
         On that axis the displacement has come to its end.
@@ -440,10 +438,7 @@ class Separating:
         for n in range(self.n):
             i = self.rows[n]
             for k in range(self.bodies.dim):
-                if (
-                    self.active[i] & (1 << k)
-                    and self.bodies.velocity[i, k] == self.speed[i, k]
-                ):
+                if self.active[i] & (1 << k) and self.bodies.velocity[i, k] == self.speed[i, k]:
                     self.bodies.velocity[i, k] = self.before[i, k]
         self.forget()
 

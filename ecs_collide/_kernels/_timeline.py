@@ -30,6 +30,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._pushing_c import Pushing
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._responses_c import Responder
+    from cython.cimports.ecs_collide._kernels._separating_c import Separating
     from cython.cimports.ecs_collide._kernels._sleepers_c import Sleepers
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE
 else:
@@ -45,6 +46,7 @@ else:
     from ecs_collide._kernels._pushing import Pushing
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._responses import Responder
+    from ecs_collide._kernels._separating import Separating
     from ecs_collide._kernels._sleepers import Sleepers
     from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE
 
@@ -339,12 +341,14 @@ class Timeline:
     @cython.cfunc
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
         """Give the members of soft crowds in a pair their own velocities; tell if that concerns it."""
+        s: Separating = self.candidates.separating
         k: cython.int = self.pairs.axis[p]
-        first: cython.bint = self.candidates.separating.suspend(
-            self.pairs.first[p], k, self.responder
-        )
+        first: cython.bint = s.suspend(self.pairs.first[p], k, self.responder)
+        second: cython.bint = s.suspend(self.pairs.second[p], k, self.responder)
 
-        return self.candidates.separating.suspend(self.pairs.second[p], k, self.responder) or first
+        if first or second:
+            self.pairs.speed[p] = self.meetings.closing_speed(p)
+        return first or second
 
     @cython.cfunc
     def _resume(self, p: cython.Py_ssize_t) -> cython.void:

@@ -11,6 +11,7 @@ from ecs_collide._kernels._placement_c cimport Settler
 from ecs_collide._kernels._pushing_c cimport Pushing
 from ecs_collide._kernels._queue_c cimport Queue
 from ecs_collide._kernels._responses_c cimport Responder
+from ecs_collide._kernels._separating_c cimport Separating
 from ecs_collide._kernels._sleepers_c cimport Sleepers
 
 @cython.final
