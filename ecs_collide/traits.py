@@ -315,7 +315,8 @@ class Separate(_Trait):
         The most at which it is moved, in world units per second; besides, no step moves it
         further than half its largest side.  Members that walk to one place overlap little where
         this is at least the speed at which they walk; where it is less they come to lie in one
-        point.  With ``math.inf`` two of them part in one step.
+        point.  Members that walk to places of their own pass through each other on the way
+        where it is about half of that speed.  With ``math.inf`` two of them part in one step.
 
     Examples
     --------

@@ -169,7 +169,7 @@ def swept_together(n: int) -> Built:
     """A wall moves through a crowd that stands, towards another wall."""
     side = math.ceil(math.sqrt(n)) * 16.0
     wall((side, 0), (10, side))
-    wall((-side, 0), (10, side), ec.Velocity(SPEED, 0))
+    wall((-side, 0), (10, side), ec.Velocity(4 * SPEED, 0))
     for at in spread(n, 2, 15.0, 1.0):
         make(at, (HALF, HALF), ec.Slide())
     return stepping(ec.install(), lambda: None)
@@ -246,17 +246,24 @@ def asleep(n: int) -> Built:
     bodies = [
         make((x, y + side * 7.0), (HALF, HALF), ec.Slide()) for x, y in spread(n, 2, 14.0, 0.9)
     ]
+    space = ec.install(ec.Space(sleep=True))
     n_steps = 0
 
     def steer() -> None:
         nonlocal n_steps
         n_steps += 1
-        if n_steps % 20 == 0:
-            bodies.append(make((0.1 * n_steps % width, side * 20.0), (HALF, HALF), ec.Slide()))
-        for _, velocity in bodies:
-            velocity.y -= GRAVITY * DT
+        if n_steps > 100 and n_steps % 10 == 0:
+            bodies.append(make((n_steps % width, side * 14.0), (HALF, HALF), ec.Slide()))
+        held = set()  # what stands is not pulled: see the guide on sleep
+        for contact in space.contacts():
+            for entity in (contact.first, contact.second):
+                if contact.normal_for(entity)[1] > 0:
+                    held.add(id(esper.component_for_entity(entity, ec.Position)))
+        for place, velocity in bodies:
+            if velocity.y != 0.0 or id(place) not in held:
+                velocity.y -= GRAVITY * DT
 
-    return stepping(ec.install(ec.Space(sleep=True)), steer)
+    return stepping(space, steer)
 
 
 SCENES: dict[str, tuple[Callable[[int], Built], int]] = {
