@@ -74,7 +74,7 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
 from ecs_collide.tree import (
     AABBTree,
     BoxHit,
@@ -144,6 +144,7 @@ __all__ = [
     "Report",
     "ResponseSystem",
     "Sensor",
+    "Separate",
     "Slide",
     "Space",
     "StageTimes",

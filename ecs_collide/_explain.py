@@ -11,7 +11,7 @@ from ecs_collide._findings import SLOP, Box, Examination, Finding, odd_about
 from ecs_collide._stepper import Stepper
 from ecs_collide._wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
-from ecs_collide.traits import Filter, OneWay, filter_numbers
+from ecs_collide.traits import Filter, OneWay, Separate, filter_numbers
 
 
 class Verdict(StrEnum):
@@ -121,6 +121,9 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
                 "one of your own) and finite Mass",
             )
         ]
+    if all(Separate in e.of(entity) for entity in both):
+        text = "both have Separate: while they overlap they are moved apart"
+        return Verdict.CROSSING, [Finding("soft", both, text)]
     return Verdict.SOLID, list(_one_ways(e, first, second))
 
 

@@ -15,7 +15,7 @@ from ecs_collide._numbers import LARGEST
 from ecs_collide._reports import Wrong, find_no_number, out_of_bounds
 from ecs_collide._stepper import Stepper
 from ecs_collide.components import Fixed
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, filter_numbers
+from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
@@ -329,8 +329,11 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
         yield found("meets_nobody", f"{its!r}: it meets nobody")
     if PushOut in of and not e.yields(entity):
         yield found("push_out_idle", "PushOut and does not yield: nothing pushes it out")
+    # What stands still, and has it, is a tower among the members.
+    if Separate in of and e.is_moving(entity) and not e.yields(entity):
+        yield found("separate_idle", "Separate and does not yield: other members never move it")
     if e.has(entity, e.sensor):
-        for kind in (OneWay, Carry, Friction, PushOut):
+        for kind in (OneWay, Carry, Friction, PushOut, Separate):
             if kind in of:
                 yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
     ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]

@@ -32,7 +32,7 @@ from ecs_collide.components import (
     Velocity,
 )
 from ecs_collide.roles import ROLES, Components
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut
+from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
@@ -52,6 +52,7 @@ FIELDS: dict[type, tuple[str, ...]] = {
     Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
     PushOut: ("speed",),
     Fixed: (),
+    Separate: ("speed",),
 }
 """What a snapshot holds of the library's own components."""
 

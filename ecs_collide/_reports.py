@@ -10,7 +10,7 @@ from ecs_collide._numbers import LARGEST
 from ecs_collide._wrapping import ROUNDS, Wrap
 from ecs_collide.components import Deflect
 from ecs_collide.roles import Components, Role
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
 
 _WITHIN = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
@@ -75,8 +75,11 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, 1.0, _UNIT,
              is_axis=True),
         Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
-        Rule(PushOut, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
-             may_be_infinite=True),
+        *(
+            Rule(kind, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
+                 may_be_infinite=True)
+            for kind in (PushOut, Separate)
+        ),
     ]  # fmt: skip
 
 

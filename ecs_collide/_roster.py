@@ -30,6 +30,7 @@ from ecs_collide._bits import (
     ONE_WAY,
     PUSH_OUT,
     SENSOR,
+    SEPARATE,
     TOUCHED_BY_GAME,
     TRAITS,
     UNCHECKED,
@@ -65,7 +66,7 @@ from ecs_collide.components import Deflect, Fixed, Sensor
 from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.responses import RESPONSE_CODES
 from ecs_collide.roles import Components
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
 
 Rows = NDArray[np.int64]
 
@@ -103,6 +104,7 @@ def _make_trait_kinds(dim: int) -> list[Any]:
         kind(Carry, normal, CARRY << TRAITS, 0),
         kind(Carry, axes, CARRY << TRAITS, 0),
         kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
+        kind(Separate, ("speed",), SEPARATE << TRAITS, 0),
     ]
 
 

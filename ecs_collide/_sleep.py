@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._bits import PUSH_OUT
+from ecs_collide._bits import PUSH_OUT, SEPARATE
 from ecs_collide._columns import Columns
 
 Rows = NDArray[np.int64]
@@ -122,7 +122,8 @@ class Sleep:
         if not len(rows):
             return False
         rests = (c.bad[rows] == 0) & (c.moves[rows] != 0) & (c.driven[rows] == 0)
-        rests &= c.traits[rows] & PUSH_OUT == 0  # a way out may open anywhere
+        # A way out may open anywhere, and another member of a crowd may come.
+        rests &= c.traits[rows] & (PUSH_OUT | SEPARATE) == 0
         rests &= (c.growth[rows] == 0.0).all(axis=1)
         if not driving:
             rests &= (c.velocity[rows] == 0.0).all(axis=1)

@@ -402,10 +402,13 @@ class Stepper:
 
     def _note_crowd(self) -> None:
         """Report a crowd in which there are more pairs than there is room for, when it begins."""
-        crowd = self._timeline.candidates.crowd
+        candidates = self._timeline.candidates
+        # The members of a soft crowd part, with or without being pairs.
+        is_hard = candidates.n_left_out > candidates.separating.n_left_out
+        crowd = candidates.crowd if is_hard else []
         if crowd and not self._is_crowded:
             entities = sorted(self._roster.columns.ids[crowd].tolist())
-            n = self._timeline.candidates.n_left_out
+            n = candidates.n_left_out
             report = crowd_report(self._step, entities, n)
             self._new_reports = [*self._new_reports, report]
         self._is_crowded = bool(crowd)

@@ -292,3 +292,44 @@ class PushOut(_Trait):
         if not number > 0.0:
             raise ValueError(f"PushOut(speed={speed!r}) must be above 0, or math.inf")
         self.speed = number
+
+
+class Separate(_Trait):
+    """Be a member of a soft crowd: it is moved apart from other members, and not stopped by them.
+
+    Two bodies that both have it pass through each other, and while they overlap a displacement
+    moves them apart: along the shortest way for long boxes, along the line between their centres
+    for squares.  All others they meet as ever: walls, the player, members without it.
+
+    The displacement is not part of `Velocity`.  It is added to the path of a step and swept with
+    it, so it leads into no wall and through none: what a member meets ends it on that axis.  Of
+    two members, the one with less `Mass` is moved more.  A member is moved only if it yields:
+    with `Velocity`, a response, and finite mass; what does not yield only moves others.
+
+    Members that overlap are in contact, of the kind CROSSING.  Whether they do is looked at
+    when a step ends, and they have no collisions.
+
+    Attributes
+    ----------
+    speed : float
+        The most at which it is moved, in world units per second; besides, no step moves it
+        further than half its largest side.  Members that walk to one place overlap little where
+        this is at least the speed at which they walk; where it is less they come to lie in one
+        point.  Members that walk to places of their own pass through each other on the way
+        where it is about half of that speed.  With ``math.inf`` two of them part in one step.
+
+    Examples
+    --------
+    >>> Separate(speed=60)
+    Separate(speed=60.0)
+    """
+
+    __slots__ = ("speed",)
+    __match_args__ = ("speed",)
+    _SHOWN = ("speed",)
+
+    def __init__(self, speed: float = math.inf) -> None:
+        number = _as_float(type(self), "speed", speed)
+        if not number > 0.0:
+            raise ValueError(f"Separate(speed={speed!r}) must be above 0, or math.inf")
+        self.speed = number

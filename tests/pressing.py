@@ -37,11 +37,14 @@ class Pressing:
         From the time in seconds, the number of a box and its centre to the
         velocity that it wants; with None the boxes fall.
     walls : list of (x, y, half width, half height)
+    aloof : int
+        So many of the boxes, the first ones, ignore each other.
     """
 
     boxes: list[Point]
     steer: Steer | None
     walls: list[tuple[float, float, float, float]] = field(default_factory=list)
+    aloof: int = 0
 
 
 def towards(target: Point, place: Point) -> Point:
@@ -107,7 +110,27 @@ def heap(n: int) -> Pressing:
     return Pressing(_spread(n, 14.0, 0.9, up=10.0), None, walls)
 
 
-SCENES = {"swarm": swarm, "chase": chase, "rows": rows, "jam": jam, "heap": heap}
+def one_against_many(n: int) -> Pressing:
+    """All but one ignore each other, walk to that one from a ring, and press on it."""
+    boxes = [
+        ((24 + 0.05 * i) * math.cos(i * 2.4), (24 + 0.05 * i) * math.sin(i * 2.4))
+        for i in range(n - 1)
+    ]
+
+    def steer(_: float, i: int, place: Point) -> Point:
+        return (0.0, 0.0) if i == n - 1 else towards((0.0, 0.0), place)
+
+    return Pressing([*boxes, (0.0, 0.0)], steer, aloof=n - 1)
+
+
+SCENES = {
+    "swarm": swarm,
+    "chase": chase,
+    "rows": rows,
+    "jam": jam,
+    "heap": heap,
+    "one against many": one_against_many,
+}
 
 
 class Crowd:
@@ -118,17 +141,22 @@ class Crowd:
         self.time = 0.0
         self.places = [ec.Position(x, y) for x, y in scene.boxes]
         self.velocities = [ec.Velocity(0, 0) for _ in scene.boxes]
-        for place, velocity in zip(self.places, self.velocities, strict=True):
-            esper.create_entity(place, velocity, ec.Extents(HALF, HALF), response())
+        for i, place in enumerate(self.places):
+            own = [ec.Filter(group=-1)] if i < scene.aloof else []
+            esper.create_entity(place, self.velocities[i], ec.Extents(HALF, HALF), response(), *own)
         for x, y, width, height in scene.walls:
             esper.create_entity(ec.Position(x, y), ec.Extents(width, height))
 
     def walk(self) -> None:
         """Set the velocities of the next step, and take it."""
+        self.steer()
+        esper.process(DT)
+
+    def steer(self) -> None:
+        """Set the velocities of the next step."""
         for i, (place, velocity) in enumerate(zip(self.places, self.velocities, strict=True)):
             if self.scene.steer is None:
                 velocity.y -= GRAVITY * DT
             else:
                 velocity.set(*self.scene.steer(self.time, i, (place.x, place.y)))
         self.time += DT
-        esper.process(DT)

@@ -11,10 +11,13 @@ from tests.benchmarks import competitors, costs, measure, report
 from tests.benchmarks import scenes as scenes_
 from tests.benchmarks.__main__ import main, parsed, planned
 from tests.benchmarks.child import digest
-from tests.benchmarks.competitors import ENGINES, FINDERS, OURS
+from tests.benchmarks.competitors import ENGINES, FINDERS, OURS, PRESSERS
+from tests.benchmarks.crowds import depths
 from tests.benchmarks.engines import arena
 from tests.benchmarks.measure import Race, Result
 from tests.benchmarks.scenes import DT, SCENES, Boxes, scene
+from tests.pressing import SCENES as CROWDS
+from tests.pressing import Pressing
 
 EVERY_SCENE = pytest.mark.parametrize(
     ("name", "dim"), [(name, dim) for name in SCENES for dim in (2, 3)]
@@ -227,6 +230,15 @@ class TestReport:
 
         assert "| slowpoke 2.0 | 7.00 | 6.00 | 9.00 | 3.50 | 12 | 99.5% |" in report.table(held)
 
+    def test_table_of_crowds_tells_sweeps_for_each_pair_and_overlaps(self):
+        held = told("crowd", sweeps=4.26, depth=0.5, deepest=1.25)
+
+        text = report.table(held)
+
+        assert "### Crowd, gas, 1,000 bodies" in text
+        assert "| 4.3 | 0.50, 1.25 |" in text
+        assert "| slowpoke 2.0 | 7.00 | 6.00 | 9.00 | 3.50 |  | 0.50, 1.25 |" in text
+
     def test_wrong_pairs_show(self):
         held = told()
         held.wrong = "slowpoke finds 1 pairs in frame 1, not 2"
@@ -255,6 +267,16 @@ class TestReport:
         assert "### Whole engine, arena, 1,000 bodies" in text
         assert "| import | 12.5 ms |" in text
 
+    def test_page_has_the_crowds_where_they_were_run(self):
+        crowds = told("crowd", sweeps=1.0, depth=0.0, deepest=0.0)
+        crowds.results[1].name = "ecs_collide, soft"
+
+        text = report.page([crowds], [], "python -m tests.benchmarks crowd")
+
+        assert "## Crowds\n" in text
+        assert "- **ecs_collide, soft**: The same, with Separate: a soft crowd." in text
+        assert "## Whole engines" not in text
+
     def test_picture_is_drawn(self, tmp_path):
         pytest.importorskip("matplotlib")
 
@@ -272,9 +294,43 @@ class TestReport:
         ]
 
 
+class TestCrowds:
+    @pytest.mark.parametrize("who", PRESSERS)
+    @pytest.mark.parametrize("name", CROWDS)
+    @pytest.mark.usefixtures("world")
+    def test_each_engine_keeps_a_crowd_together(self, who, name):
+        pytest.importorskip(PRESSERS[who].module)
+        played = CROWDS[name](12)
+        presser = PRESSERS[who](played)
+        for _ in range(60):
+            presser.steer()
+            presser.step()
+
+        places = presser.places()
+
+        assert places.shape == (12, 2)
+        assert np.isfinite(places).all()
+        # Two rows of the same length hold each other where they are.
+        assert name == "rows" or (places != np.array(played.boxes)).any()
+        if who == OURS:
+            assert len(depths(played, places)) == 0
+            assert presser.counts()[0] > 0
+
+    def test_soft_crowds_run_in_two_scenes_only(self):
+        names = {name: [e.name for e in measure.entrants("crowd", 2, name, [])] for name in CROWDS}
+
+        assert [name for name in names if "ecs_collide, soft" in names[name]] == ["swarm", "chase"]
+
+    def test_overlaps_are_those_of_pairs_that_may_meet(self):
+        places = np.array([(0.0, 0.0), (10.0, 0.0), (100.0, 0.0), (100.0, 11.0)])
+
+        assert depths(Pressing([], None), places).tolist() == [2.0, 1.0]
+        assert depths(Pressing([], None, aloof=2), places).tolist() == [1.0]
+
+
 class TestCommand:
     def test_all_is_measured_unless_something_is_named(self):
-        assert {race[0] for race in planned(parsed([]))} == {"tree", "engine"}
+        assert {race[0] for race in planned(parsed([]))} == {"tree", "engine", "crowd"}
         assert {race[0] for race in planned(parsed(["engine"]))} == {"engine"}
         assert planned(parsed(["memory"])) == []
 

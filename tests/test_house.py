@@ -53,6 +53,7 @@ ORDER = [
     "_kernels._clusters",
     "_kernels._responses",
     "_kernels._placement",
+    "_kernels._separating",
     "_kernels._candidates",
     "_kernels._contacts",
     "_kernels._carrying",

@@ -300,7 +300,7 @@ class Bodies:
         """Tell whether body i, if it is inside j, is the one to be pushed out: of two only one is."""
         has: cython.int = self.traits.has[j]
 
-        if self.sensor[j] or has & ONE_WAY:
+        if self.sensor[j] or has & ONE_WAY or self.traits.is_soft(i, j):
             return False
         if not self.yields[j] or not has & PUSH_OUT:
             return True

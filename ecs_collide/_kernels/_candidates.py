@@ -10,7 +10,7 @@ to a pair that lies inside each other at the start of a step is that it gets no
 deeper; so where there is no room for all pairs, it is such pairs that are left
 out for the step, between bodies that each lie inside many others that do.
 Pairs that are not inside each other are never left out: nothing gets into what
-it was outside of.
+it was outside of.  Members of soft crowds let each other through anyway.
 """
 
 try:
@@ -24,6 +24,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._pairing_c import Pairing
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
+    from cython.cimports.ecs_collide._kernels._separating_c import SOFT, Separating
     from cython.cimports.ecs_collide._kernels._traits_c import Traits
     from cython.cimports.ecs_collide._kernels._tree_c import Tree
 else:
@@ -32,6 +33,7 @@ else:
     from ecs_collide._kernels._pairing import Pairing
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
+    from ecs_collide._kernels._separating import SOFT, Separating
     from ecs_collide._kernels._traits import Traits
     from ecs_collide._kernels._tree import Tree
 
@@ -83,6 +85,7 @@ class Candidates:
         self.pairs = pairs
         self.queue = queue
         self.around = Around(bodies)
+        self.separating = Separating(bodies, pairs)
         self.still = Tree(bodies.dim)
         self.moving = Tree(bodies.dim)
         self.margin = -1.0
@@ -323,6 +326,8 @@ class Candidates:
         if purpose == PAIR:
             if self.leaves_out(i, j):
                 self.n_left_out += 1
+                if self._is_soft(i, j):
+                    self.separating.leave_out(i, j, self.around.offset)
             else:
                 self._add_pair(i, j)
         elif purpose == COUNT:
@@ -410,8 +415,18 @@ class Candidates:
             self.is_crowded
             and self.n_among[i] > CROWD
             and self.n_among[j] > CROWD
-            and self._is_inside(i, j)
+            and (self._is_soft(i, j) or self._is_inside(i, j))
         )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether two bodies let each other through and are moved apart."""
+        b: Bodies = self.bodies
+
+        if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
+            return False
+        return b.traits.is_soft(i, j)
 
     @cython.cfunc
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
@@ -526,4 +541,7 @@ class Candidates:
                 self.pairs.offset[p, k] = way * self.around.offset[k]
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
             self.pairs.crossing[p] = 1
+        elif b.traits.is_soft(i, j):
+            self.pairs.crossing[p] = 1
+            self.pairs.left_alone[p] = SOFT
         return p

@@ -3,6 +3,7 @@ from ecs_collide._kernels._bodies_c cimport Bodies
 from ecs_collide._kernels._pairing_c cimport Pairing
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._queue_c cimport Queue
+from ecs_collide._kernels._separating_c cimport Separating
 from ecs_collide._kernels._traits_c cimport Traits
 from ecs_collide._kernels._tree_c cimport Tree
 
@@ -14,6 +15,7 @@ cdef class Candidates:
     cdef Pairs pairs
     cdef Queue queue
     cdef Around around
+    cdef readonly Separating separating
     cdef public Tree still
     cdef public Tree moving
     cdef public double margin
@@ -45,6 +47,7 @@ cdef class Candidates:
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) except -1
     cdef void _find_crowd(self, long long[::1] rows)
     cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _is_soft(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void follow(self, Py_ssize_t i)
     cdef void _take_found(self, Tree tree, Py_ssize_t i)

@@ -485,7 +485,9 @@ class Contacts:
 
         self.n = 0
         for p in range(self.pairs.n):
-            if self.pairs.crossing[p]:
+            if self.pairs.crossing[p] and self.pairs.left_alone[p]:
+                self._compare_soft(p)
+            elif self.pairs.crossing[p]:
                 self._compare_crossing(p)
             elif self.pairs.known[p] or self.pairs.inside[p] or not self.pairs.clear[p]:
                 self._compare_solid(p)
@@ -584,6 +586,35 @@ class Contacts:
             self.log.add_contact(
                 ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, SEPARATED,
             )  # fmt: skip
+
+    @cython.cfunc
+    def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find whether two members of soft crowds overlap, and remember it if so.
+
+        When within the step that began or ended nobody has looked.
+        """
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        side: cython.int = self.candidates.separating.overlap(i, j, self.pairs.offset, p)
+
+        if self.bodies.wraps:
+            self.log.image = self.pairs.image[p]
+        if n >= 0:
+            self.rows[n, 5] = 1
+            if side != 0 or self.pairs.gone[p]:
+                self._keep(i, j, CROSSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
+            else:
+                self._tell_end(n, AT_END, 1.0, SEPARATED)
+                self._leave(i, j)
+        elif side != 0 and not self.pairs.gone[p]:
+            self.log.add_contact(
+                BEGAN, AT_END, 1.0, self.bodies.ids[i], self.bodies.ids[j],
+                abs(side) - 1, 1 if side > 0 else -1, CROSSING, -1,
+            )  # fmt: skip
+            self._keep(
+                i, j, CROSSING, abs(side) - 1, 1 if side > 0 else -1, self.clock + self.bodies.dt
+            )
 
     @cython.cfunc
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:

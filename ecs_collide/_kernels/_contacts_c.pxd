@@ -58,6 +58,7 @@ cdef class Contacts:
     cdef void _log_end(self, Py_ssize_t p, Py_ssize_t n, int phase, double time)
     cdef void _compare_solid(self, Py_ssize_t p)
     cdef void _compare_crossing(self, Py_ssize_t p)
+    cdef void _compare_soft(self, Py_ssize_t p)
     cdef void compare(self)
     cdef void _anchor(self, Py_ssize_t p, int k)
     cdef bint _is_contact(self, Py_ssize_t p) noexcept

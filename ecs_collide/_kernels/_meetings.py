@@ -205,7 +205,7 @@ class Meetings:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
+    def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast the faces of the pair's contact side close, in units per second."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
@@ -228,7 +228,7 @@ class Meetings:
         self.pairs.axis[p] = self.sweeper.axis
         self.pairs.sign[p] = self.sweeper.sign
         self.pairs.exit[p] = self.now + self.sweeper.exit
-        self.pairs.speed[p] = self._closing_speed(p)
+        self.pairs.speed[p] = self.closing_speed(p)
 
     @cython.cfunc
     def sweep_solid(self) -> cython.void:

@@ -20,7 +20,7 @@ cdef class Meetings:
     cdef void aim(self, Py_ssize_t p) noexcept
     cdef int solve(self, Py_ssize_t p) noexcept
     cdef void _let_through(self, Py_ssize_t p) noexcept
-    cdef double _closing_speed(self, Py_ssize_t p) noexcept
+    cdef double closing_speed(self, Py_ssize_t p) noexcept
     cdef void note_side(self, Py_ssize_t p, int kind) noexcept
     cdef void sweep_solid(self)
     cdef void sweep_again(self, Py_ssize_t p)

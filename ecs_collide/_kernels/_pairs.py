@@ -19,7 +19,8 @@ class Pairs:
     inside : 1 while the insides of a crossing pair overlap.
     known : 1 where the pair was in contact at the step's start.
     memory : that contact; undefined where it is not known.
-    left_alone : 1 once crushed, 2 where one falls through the other: no impacts in this step.
+    left_alone : 1 once crushed, 2 where one falls through the other, 3 where both are
+        members of soft crowds: no impacts in this step.
     gone : 1 once a response has deleted one of the bodies.
     touch : 0, or the side on which the pair touches: 1 + axis, with the sign of the normal, and a
         code of `_meetings` for how long that holds.

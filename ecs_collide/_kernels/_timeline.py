@@ -31,6 +31,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._pushing_c import Pushing
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
     from cython.cimports.ecs_collide._kernels._responses_c import Responder
+    from cython.cimports.ecs_collide._kernels._separating_c import Separating
     from cython.cimports.ecs_collide._kernels._sleepers_c import Sleepers
     from cython.cimports.ecs_collide._kernels._sweep_c import IMPACT, OVERLAP, SEPARATE
 else:
@@ -46,6 +47,7 @@ else:
     from ecs_collide._kernels._pushing import Pushing
     from ecs_collide._kernels._queue import Queue
     from ecs_collide._kernels._responses import Responder
+    from ecs_collide._kernels._separating import Separating
     from ecs_collide._kernels._sleepers import Sleepers
     from ecs_collide._kernels._sweep import IMPACT, OVERLAP, SEPARATE
 
@@ -201,6 +203,7 @@ class Timeline:
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
         self.bodies.begin_step(rows, dt)
+        self.candidates.separating.begin(rows)
         self.candidates.place_moving(rows)
         self.contacts.find_pressed()
         self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
@@ -221,6 +224,7 @@ class Timeline:
         """
         if not self.candidates.find_pairs(rows, self.sleepers.n, self.sleepers.n_resting):
             return False
+        self.candidates.separating.separate()
         self.contacts.recall()
         return True
 
@@ -232,7 +236,7 @@ class Timeline:
 
         self.meetings.sweep_solid()
         for p in range(self.pairs.n):
-            if not self.pairs.crossing[p]:
+            if not self.pairs.crossing[p] or self.pairs.left_alone[p]:
                 continue
             self.meetings.aim(p)
             kind = self.meetings.sweeper.solve()
@@ -316,7 +320,9 @@ class Timeline:
                     if self.pairs.kind[p] == IMPACT:
                         self._touch(p)
                     if b.traits.any_carrier:
+                        self._suspend(p)
                         self.carrying.land(p)
+                        self._resume(p)
                 return False
             if self.meetings.sweeper.corner and not self.queue.corner[p]:
                 self.queue.put(p, self.meetings.now, 1)
@@ -333,8 +339,11 @@ class Timeline:
             place(b, i, j, k, self.pairs.sign[p], self.meetings.now, self.pairs.offset_of(p, k))
         if b.traits.any_pusher:
             met = not self._end_pushes(p)
+        if b.traits.any_separator and self._suspend(p):
+            met = met and self.meetings.meets(p)
         self.event = self._record(p, ANSWERED)
         if not met:
+            self._resume(p)
             return False
         if self.n_answers >= self.answer_limit and not self.responder.lasting:
             self.responder.lasting = True
@@ -352,7 +361,29 @@ class Timeline:
             self.pending = p
             return True
         self._answer(p, False, False)
+        self._resume(p)
         return False
+
+    @cython.cfunc
+    def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Give the members of soft crowds in a pair their own velocities; tell if that concerns it."""
+        s: Separating = self.candidates.separating
+        k: cython.int = self.pairs.axis[p]
+        first: cython.bint = s.suspend(self.pairs.first[p], k, self.responder)
+        second: cython.bint = s.suspend(self.pairs.second[p], k, self.responder)
+
+        if first or second:
+            self.pairs.speed[p] = self.meetings.closing_speed(p)
+        return first or second
+
+    @cython.cfunc
+    def _resume(self, p: cython.Py_ssize_t) -> cython.void:
+        """Go on moving the members of soft crowds in a pair along what they have met."""
+        if self.bodies.traits.any_separator:
+            self.responder.clusters.write_body(self.pairs.first[p])
+            self.responder.clusters.write_body(self.pairs.second[p])
+            self.candidates.separating.resume(self.pairs.first[p], self.responder)
+            self.candidates.separating.resume(self.pairs.second[p], self.responder)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -416,6 +447,7 @@ class Timeline:
             if self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
                 self.n_forced += 1
+        self._resume(p)
 
     def answer_pending(self):
         """Give the built-in answer to the pair that was handed over, and keep it pending."""
@@ -683,6 +715,7 @@ class Timeline:
             self.sleepers.join_sunk()
             self.settler.settle()
         self.contacts.compare()
+        self.candidates.separating.end()
         self.pushing.end()
         self.carrying.end()
 

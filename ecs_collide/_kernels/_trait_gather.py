@@ -5,7 +5,7 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide._bits import CARRY, FILTER, FRICTION, ONE_WAY, PUSH_OUT
+from ecs_collide._bits import CARRY, FILTER, FRICTION, ONE_WAY, PUSH_OUT, SEPARATE
 from ecs_collide._kernels._memory import DOUBLE, grown, zeros
 
 if cython.compiled:
@@ -33,13 +33,15 @@ class TraitGatherer:
     ----------
     traits : Traits
     kinds : list of Kind
-        Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut.
+        Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
+        Separate.
     """
 
     def __init__(self, traits: Traits, kinds: list):
         self.traits = traits
         self.filter, self.friction, self.one_way = kinds[0], kinds[1], kinds[2]
         self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
+        self.separate = kinds[6]
         self.kinds = kinds
         self.seen = []
         for kind in kinds:
@@ -86,6 +88,7 @@ class TraitGatherer:
                 or (slots_hold(self.normal.slots, i) and slots_hold(self.surface.slots, i))
             )
             and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
+            and (not has & SEPARATE or slots_hold(self.separate.slots, i))
         )
 
     @cython.cfunc
@@ -104,6 +107,8 @@ class TraitGatherer:
             differs |= self.surface.read(i)
         if has & PUSH_OUT:
             differs |= self.push_out.read(i)
+        if has & SEPARATE:
+            differs |= self.separate.read(i)
         return differs
 
     @cython.cfunc
@@ -148,4 +153,8 @@ class TraitGatherer:
             t.push_out[i] = self.push_out.seen[i, 0]
             t.any_pusher = True
             fine &= 0.0 < t.push_out[i] <= INFINITE
+        if has & SEPARATE:
+            t.separate[i] = self.separate.seen[i, 0]
+            t.any_separator = True
+            fine &= 0.0 < t.separate[i] <= INFINITE
         return fine

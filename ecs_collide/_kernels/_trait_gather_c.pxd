@@ -11,6 +11,7 @@ cdef int FRICTION
 cdef int ONE_WAY
 cdef int CARRY
 cdef int PUSH_OUT
+cdef int SEPARATE
 
 @cython.final
 cdef class TraitGatherer:
@@ -24,6 +25,7 @@ cdef class TraitGatherer:
     cdef Kind normal
     cdef Kind surface
     cdef Kind push_out
+    cdef Kind separate
     cdef int use(self)
     cdef bint is_as_seen(self, Py_ssize_t i, int has) noexcept
     cdef bint read(self, Py_ssize_t i, int has)

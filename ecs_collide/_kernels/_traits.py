@@ -15,7 +15,7 @@ if cython.compiled:
 else:
     from math import sqrt
 
-from ecs_collide._bits import CARRY, ONE_WAY
+from ecs_collide._bits import CARRY, ONE_WAY, SEPARATE
 from ecs_collide._kernels._memory import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(ALL=cython.longlong)
@@ -38,11 +38,14 @@ class Traits:
         Whether any body has ever carried others.
     any_pusher : bool
         Whether any body was ever to be pushed out.
+    any_separator : bool
+        Whether any body was ever a member of a soft crowd.
     filters : int64 (n_rows, 3): categories, mask, group
     friction : float64 (n_rows,): -1 for none
     one_way, carries : int8 (n_rows,): sides
     surface : float64 (n_rows, dim): how fast the carrying face moves along itself
     push_out : float64 (n_rows,): how fast it may be pushed out; 0 for not at all
+    separate : float64 (n_rows,): how fast it may be moved out of other members; 0 for not at all
     way_out : int8 (n_rows,): within a step, the side to which it is pushed out
     """
 
@@ -52,12 +55,14 @@ class Traits:
         self.is_used = False
         self.any_carrier = False
         self.any_pusher = False
+        self.any_separator = False
         self.filters = zeros(LONG, 1, 3)
         self.friction = zeros(DOUBLE, 1)
         self.one_way = zeros(BYTE, 1)
         self.carries = zeros(BYTE, 1)
         self.surface = zeros(DOUBLE, 1, dim)
         self.push_out = zeros(DOUBLE, 1)
+        self.separate = zeros(DOUBLE, 1)
         self.way_out = zeros(BYTE, 1)
         self.has = zeros(BYTE, 1)
 
@@ -87,6 +92,7 @@ class Traits:
         carries: cython.schar[::1] = grown(self.carries, n_rows)
         surface: cython.double[:, ::1] = grown(self.surface, n_rows)
         push_out: cython.double[::1] = grown(self.push_out, n_rows)
+        separate: cython.double[::1] = grown(self.separate, n_rows)
         way_out: cython.schar[::1] = grown(self.way_out, n_rows)
 
         self.filters = filters
@@ -95,6 +101,7 @@ class Traits:
         self.carries = carries
         self.surface = surface
         self.push_out = push_out
+        self.separate = separate
         self.way_out = way_out
 
     @cython.cfunc
@@ -108,7 +115,7 @@ class Traits:
         self.filters[i, 2] = 0
         self.friction[i] = -1.0
         self.one_way[i] = self.carries[i] = 0
-        self.push_out[i] = 0.0
+        self.push_out[i] = self.separate[i] = 0.0
         for k in range(self.dim):
             self.surface[i, k] = 0.0
 
@@ -121,6 +128,12 @@ class Traits:
         if f[i, 2] != 0 and f[i, 2] == f[j, 2]:
             return f[i, 2] > 0
         return (f[i, 0] & f[j, 1]) != 0 and (f[j, 0] & f[i, 1]) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether two bodies are members of soft crowds, and let each other through."""
+        return (self.has[i] & self.has[j] & SEPARATE) != 0
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -3,6 +3,7 @@ cimport cython
 cdef long long ALL
 cdef int ONE_WAY
 cdef int CARRY
+cdef int SEPARATE
 
 @cython.final
 cdef class Traits:
@@ -11,17 +12,20 @@ cdef class Traits:
     cdef readonly bint is_used
     cdef public bint any_carrier
     cdef public bint any_pusher
+    cdef public bint any_separator
     cdef readonly long long[:, ::1] filters
     cdef readonly double[::1] friction
     cdef readonly signed char[::1] one_way
     cdef readonly signed char[::1] carries
     cdef readonly double[:, ::1] surface
     cdef readonly double[::1] push_out
+    cdef readonly double[::1] separate
     cdef signed char[::1] way_out
     cdef signed char[::1] has
     cdef void _make_room(self, Py_ssize_t n_rows)
     cdef void clear(self, Py_ssize_t i) noexcept
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint is_soft(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_one_way(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint lets_through(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef double friction_between(self, Py_ssize_t i, Py_ssize_t j) noexcept

@@ -8,6 +8,7 @@ left out.  Then, from the top of the checkout::
     python -m tests.benchmarks tree --n 1000 100000  other sizes
     python -m tests.benchmarks growth                100,000 bodies against 10,000
     python -m tests.benchmarks engine                whole game steps, against physics engines
+    python -m tests.benchmarks crowd                 boxes that press on each other
     python -m tests.benchmarks quiet churn           few movers; entities that come and go
     python -m tests.benchmarks build query           a level at once; one call from Python
     python -m tests.benchmarks memory import plain   bytes a body; import; kernels as Python
@@ -18,7 +19,7 @@ One room for each question a reader may ask:
 
 - `scenes`: what moves, and how; the same frames for everybody
 - `trees`, `numpy_sweep`, `physics`: who finds the pairs, each as it is meant to be used
-- `engines`: who runs the whole game step
+- `engines`: who runs the whole game step; `crowds`: the same, of crowds
 - `competitors`: all of them by name
 - `costs`: what else the library promises: one call, one spawn, memory, import
 - `measure`, `child`: how the clock is held

@@ -13,8 +13,9 @@ from tests.benchmarks.competitors import OURS
 from tests.benchmarks.costs import COSTS
 from tests.benchmarks.measure import Effort, Race
 from tests.benchmarks.scenes import SCENES
+from tests.pressing import SCENES as CROWDS
 
-NAMES = ("tree", "growth", "engine", *COSTS)
+NAMES = ("tree", "growth", "engine", "crowd", *COSTS)
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
@@ -32,7 +33,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
         "--n",
         nargs="+",
         type=int,
-        help="bodies; default 10,000, for whole engines 2,000 and 10,000",
+        help="bodies; default 10,000, whole engines 2,000 and 10,000, crowds 50, 200 and 800",
     )
     parser.add_argument(
         "--dim",
@@ -61,9 +62,11 @@ def parsed(words: list[str]) -> argparse.Namespace:
     return arguments
 
 
-def effort_of(arguments: argparse.Namespace, n: int) -> Effort:
-    """Return how much to run with `n` bodies."""
+def effort_of(arguments: argparse.Namespace, kind: str, n: int) -> Effort:
+    """Return how much to run of a kind of race with `n` bodies."""
     frames, warmup, rounds, budget = (60, 10, 3, 1.5) if n <= 20_000 else (20, 5, 3, 10.0)
+    if kind == "crowd":
+        frames, warmup = 120, 120  # two seconds in which it forms
     if arguments.quick:
         frames, warmup, rounds, budget = 4, 2, 1, 1.0
     return Effort(arguments.frames or frames, warmup, arguments.rounds or rounds, budget)
@@ -93,6 +96,9 @@ def planned(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, lis
     if "engine" in wanted:
         sizes = arguments.n or ([100] if arguments.quick else [2_000, 10_000])
         races += [("engine", "arena", n, 2, arguments.only) for n in sizes]
+    if "crowd" in wanted:
+        sizes = arguments.n or ([20] if arguments.quick else [50, 200, 800])
+        races += [("crowd", scene, n, 2, arguments.only) for scene in CROWDS for n in sizes]
     return races
 
 
@@ -100,7 +106,7 @@ def run(arguments: argparse.Namespace) -> tuple[list[Race], list[tuple[str, floa
     """Hold all races and measure all costs, printing each when it is done."""
     plan = planned(arguments)
     wanted = [name for name in COSTS if name in (arguments.names or COSTS)]
-    efforts = [effort_of(arguments, race[2]) for race in plan]
+    efforts = [effort_of(arguments, race[0], race[2]) for race in plan]
     total = len(wanted) + sum(
         effort.rounds * len(measure.entrants(kind, dim, scene, only))
         for (kind, scene, _n, dim, only), effort in zip(plan, efforts, strict=True)

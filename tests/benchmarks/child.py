@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks import costs
-from tests.benchmarks.competitors import ENGINES, FINDERS
+from tests.benchmarks.competitors import ENGINES, FINDERS, PRESSERS
+from tests.benchmarks.crowds import Presser, depths
 from tests.benchmarks.engines import SPEED, Engine, arena
 from tests.benchmarks.scenes import Integers, scene
 from tests.benchmarks.trees import Finder
+from tests.pressing import SCENES as CROWDS
 
 
 def main() -> None:
     """Do the job on standard input."""
     job = json.load(sys.stdin)
     kind = job.pop("kind")
-    out = {"tree": run_tree, "engine": run_engine, "cost": run_cost}[kind](**job)
+    jobs = {"tree": run_tree, "engine": run_engine, "crowd": run_crowd, "cost": run_cost}
+    out = jobs[kind](**job)
     json.dump(out, sys.stdout)
 
 
@@ -105,6 +108,38 @@ def run_engine(who: str, n: int, frames: int, warmup: int) -> dict[str, Any]:
         "collisions": collisions / frames,
         "energy": float((velocities**2).sum() / (start.velocities**2).sum()),
         "escaped": int(np.count_nonzero(escaped)),
+    }
+
+
+def run_crowd(who: str, scene_name: str, n: int, frames: int, warmup: int) -> dict[str, Any]:
+    """Time an engine in a scene in which boxes press on each other.
+
+    Returns
+    -------
+    dict
+        ``times``: ms of each step after the warm-up, in which the crowd forms.  ``sweeps``: swept
+        tests for each candidate pair, on average.  ``depth``: how deep boxes are in each other
+        at the end that are, in units, on average; ``deepest``: the most.
+    """
+    played = CROWDS[scene_name](n)
+    presser: Presser = PRESSERS[who](played)
+    times, n_pairs, n_sweeps = [], 0, 0
+    for k in range(warmup + frames):
+        presser.steer()
+        before = perf_counter()
+        presser.step()
+        after = perf_counter()
+        if k >= warmup:
+            times.append((after - before) * 1e3)
+            pairs, sweeps = presser.counts()
+            n_pairs += pairs
+            n_sweeps += sweeps
+    inside = depths(played, presser.places())
+    return {
+        "times": times,
+        "sweeps": n_sweeps / max(n_pairs, 1),
+        "deepest": float(inside.max(initial=0.0)),
+        "depth": float(inside.mean()) if len(inside) else 0.0,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from tests.benchmarks import engines, physics, trees
+from tests.benchmarks import crowds, engines, physics, trees
 
 FINDERS: dict[str, type[trees.Finder]] = {
     finder.name: finder
@@ -31,6 +31,10 @@ ENGINES: dict[str, type[engines.Engine]] = {
         engines.Box2D,
         engines.Box2DByBody,
     )
+}
+
+PRESSERS: dict[str, type[crowds.Presser]] = {
+    presser.name: presser for presser in (crowds.Ours, crowds.OursSoft, crowds.Pymunk, crowds.Box2D)
 }
 
 OURS = "ecs_collide"

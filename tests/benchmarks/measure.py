@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.competitors import ENGINES, FINDERS, OURS, installed
+from tests.benchmarks.competitors import ENGINES, FINDERS, OURS, PRESSERS, installed
 from tests.benchmarks.scenes import WITH_REST
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +96,7 @@ class Race:
     Attributes
     ----------
     kind : str
-        ``"tree"`` or ``"engine"``.
+        ``"tree"``, ``"engine"`` or ``"crowd"``.
     scene : str
     n, dim : int
     results : list of Result
@@ -171,10 +171,13 @@ class Effort:
 def entrants(kind: str, dim: int, scene: str, only: list[str]) -> list[Result]:
     """Return those who can do the work, and say of each whether it is there."""
     entered = []
-    for name, competitor in (FINDERS if kind == "tree" else ENGINES).items():
-        fits = kind == "engine" or (
-            dim in competitor.dims and (scene in WITH_REST or not competitor.resting_only)
-        )
+    fields: dict[str, dict[str, Any]] = {"tree": FINDERS, "engine": ENGINES, "crowd": PRESSERS}
+    for name, competitor in fields[kind].items():
+        fits = True
+        if kind == "tree":
+            fits = dim in competitor.dims and (scene in WITH_REST or not competitor.resting_only)
+        elif kind == "crowd":
+            fits = not competitor.scenes or scene in competitor.scenes
         if not fits or (only and name != OURS and not any(o in name for o in only)):
             continue
         known = installed(competitor.needs)
@@ -204,6 +207,8 @@ def race(
             if kind == "tree":
                 job |= {"scene_name": scene, "dim": dim, "budget": effort.budget}
                 job |= {"check": turn == 0}
+            if kind == "crowd":
+                job["scene_name"] = scene
             try:
                 out = run_child(job, effort.patience)
             except ChildError as error:
@@ -212,7 +217,8 @@ def race(
             result.runs.append(out.pop("times"))
             result.pairs = out.pop("pairs", None) or result.pairs
             result.notes = out
-    held.wrong = disagreement(held.finished) if kind == "tree" else escapes(held.finished)
+    if kind != "crowd":
+        held.wrong = disagreement(held.finished) if kind == "tree" else escapes(held.finished)
     return held
 
 

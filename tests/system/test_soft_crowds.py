@@ -1,0 +1,651 @@
+"""Soft crowds: members that overlap are moved apart, and never into or through anything else."""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+
+import esper
+import numpy as np
+import pytest
+
+import ecs_collide as ec
+from tests.pressing import HALF, SPEED, Crowd, chase, swarm
+from tests.scenes import (
+    Falls,
+    Gravity,
+    box,
+    columns,
+    gaps,
+    mover,
+    pairs_inside,
+    position,
+    set_velocity,
+    velocity,
+)
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+DT = 1 / 60
+EXACT = 1e-6  # of a length: displacements are rounded to 2**-32 of a size
+
+
+def member(centre, half=(1, 1), speed=60.0, walk=None, *more):
+    """Create a member of a crowd that stands, or walks, and slides along walls."""
+    still = (0,) * len(centre)
+    return mover(centre, half, walk or still, ec.Slide(), ec.Separate(speed), *more)
+
+
+def soft(scene, speed=SPEED):
+    """Create a scene whose boxes are members of a soft crowd, and return it."""
+    crowd = Crowd(scene)
+    for entity, _ in list(esper.get_component(ec.Velocity)):
+        esper.add_component(entity, ec.Separate(speed))
+    return crowd
+
+
+def overlaps(entities, half, depth=EXACT):
+    """Return how many pairs of equal boxes overlap by more than a depth."""
+    centres = columns(entities, ec.Position)
+    return len(pairs_inside(centres - half, centres + half, depth))
+
+
+def take(n_steps):
+    for _ in range(n_steps):
+        esper.process(DT)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_two_members_part_at_the_speed_of_each(dim):
+    depth = (0,) * (dim - 2)
+    one = member((0, 0, *depth), (2,) * dim, 30)
+    other = member((1, 0, *depth), (2,) * dim, 30)
+    ec.install(dim=dim)
+    ways = []
+    for _ in range(5):
+        before = position(one)[0], position(other)[0]
+        take(1)
+        ways.append((position(one)[0] - before[0], position(other)[0] - before[1]))
+
+    # 3 deep: each goes half a unit a step, for three steps.
+    assert ways[:3] == [pytest.approx((-0.5, 0.5))] * 3
+    assert ways[3:] == [pytest.approx((0, 0), abs=EXACT)] * 2
+    assert position(other)[0] - position(one)[0] == pytest.approx(4)
+    assert position(one, dim)[1:] == (0,) * (dim - 1)
+    assert velocity(one, dim) == velocity(other, dim) == (0,) * dim
+
+
+def test_two_members_part_in_one_step_where_there_is_no_limit():
+    one, other = member((0, 0), speed=math.inf), member((0.5, 0.25), speed=math.inf)
+    ec.install()
+    take(1)
+
+    assert max(gaps(one, other)) == pytest.approx(0, abs=EXACT)
+    rest = position(one), position(other)
+    take(5)
+    assert (position(one), position(other)) == rest
+
+
+def test_long_members_part_the_short_way():
+    one, other = member((0, 0), (20, 1)), member((5, 0.5), (20, 1))
+    ec.install()
+    take(4)
+
+    assert gaps(one, other)[1] == pytest.approx(0, abs=EXACT)
+    assert abs(position(one)[0]) < 0.5
+
+
+def test_members_let_each_other_through_where_their_walk_is_faster():
+    one = member((-5, 0.1), speed=6, walk=(60, 0))
+    other = member((5, 0), speed=6, walk=(-60, 0))
+    space = ec.install()
+    met = []
+    for _ in range(20):
+        take(1)
+        met += space.collisions
+
+    assert position(one)[0] > 8
+    assert position(other)[0] < -8
+    assert velocity(one) == (60, 0)
+    assert not met
+
+
+def test_a_pair_of_which_one_has_it_is_hard():
+    one, other = member((-5, 0), walk=(60, 0)), mover((5, 0), (1, 1), (-60, 0), ec.Slide())
+    space = ec.install()
+    take(20)
+
+    assert max(gaps(one, other)) >= 0
+    assert space.explain(one, other).verdict is ec.Verdict.SOLID
+
+
+def test_the_heavier_member_moves_less():
+    light = member((0, 0), (1, 1), math.inf)
+    heavy = member((1, 0), (1, 1), math.inf, None, ec.Mass(3))
+    ec.install()
+    take(1)
+
+    assert position(light)[0] == pytest.approx(-0.75)
+    assert position(heavy)[0] == pytest.approx(1.25)
+
+
+@pytest.mark.parametrize("parts", [(ec.Mass(math.inf), ec.Velocity(0, 0), ec.Slide()), ()])
+def test_a_member_that_does_not_yield_moves_others_and_stays(parts):
+    tower = box((0, 0), (2, 2), ec.Separate(), *parts)
+    unit = member((2.5, 0.1), speed=30)
+    ec.install()
+    take(4)
+
+    assert position(tower) == (0, 0)
+    assert gaps(tower, unit)[0] == pytest.approx(0, abs=EXACT)
+
+
+@pytest.mark.parametrize("n", [2, 3, 60])
+def test_members_in_one_point_part_to_all_sides_in_the_same_way_each_time(n):
+    runs = []
+    for _ in range(2):
+        esper.switch_world(f"{n} in one point")
+        crowd = [member((50, 50), (1, 1), 120) for _ in range(n)]
+        ec.install()
+        take(60)
+        runs.append(columns(crowd, ec.Position))
+        assert overlaps(crowd, 1, 0.02) == 0
+        esper.switch_world("default")
+        esper.delete_world(f"{n} in one point")
+
+    assert (runs[0] == runs[1]).all()
+    if n == 60:
+        width, height = np.ptp(runs[0], axis=0)
+        assert 1 / 2 < width / height < 2
+        assert max(width, height) < 40  # close together: they need 16
+
+
+def test_hundreds_of_members_in_one_point_part_without_a_report(life):
+    n = 400 if life == "compiled" else 230
+    crowd = [member((0, 0), (1, 1), 240) for _ in range(n)]
+    space = ec.install()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        take(1)
+        assert space.stats.left_out > 0
+        take(120 if life == "compiled" else 15)
+
+    assert space.reports == []
+    assert space.stats.left_out == 0
+    width, height = np.ptp(columns(crowd, ec.Position), axis=0)
+    assert 1 / 2 < width / height < 2
+    if life == "compiled":
+        assert overlaps(crowd, 1, 0.25) == 0
+        assert max(width, height) < 60  # close together: they need 40
+
+
+@pytest.mark.parametrize("walk", [0.0, 90.0])
+@pytest.mark.parametrize("speed", [30.0, 240.0, math.inf])
+def test_no_displacement_exceeds_its_speed_and_no_velocity_changes(walk, speed):
+    rng = random.Random(3)
+    crowd = [member((rng.uniform(-9, 9), rng.uniform(-9, 9)), (1, 1.5), speed) for _ in range(40)]
+    ec.install()
+    for _ in range(30):
+        before = columns(crowd, ec.Position)
+        for entity, place in zip(crowd, before.tolist(), strict=True):
+            far = math.hypot(*place) or 1.0
+            set_velocity(entity, -walk * place[0] / far, -walk * place[1] / far)
+        walks = columns(crowd, ec.Velocity)
+        take(1)
+        assert (columns(crowd, ec.Velocity) == walks).all()
+        moved = np.linalg.norm(columns(crowd, ec.Position) - before - walks * DT, axis=1)
+        assert moved.max() <= min(speed * DT, 3.0) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, ec.Deflect])
+@pytest.mark.parametrize("speed", [60.0, math.inf])
+def test_no_member_is_ever_inside_a_wall(response, speed, life):
+    n, side = (120, 20.0) if life == "compiled" else (30, 10.0)
+    rng = random.Random(5)
+    walls = [
+        box(centre, half)
+        for centre, half in [
+            ((-side - 0.5, 0), (0.5, side + 1)), ((side + 0.5, 0), (0.5, side + 1)),
+            ((0, -side - 0.5), (side + 1, 0.5)), ((0, side + 0.5), (side + 1, 0.5)),
+            ((0, 3), (side / 2, 0.001)),
+        ]
+    ]  # fmt: skip
+    crowd = []
+    while len(crowd) < n:
+        x, y = rng.uniform(1 - side, side - 1), rng.uniform(1 - side, side - 1)
+        if abs(x) < side / 2 + 1 and abs(y - 3) < 1.1:
+            continue
+        crowd.append(mover((x, y), (1, 1), (0, 0), response(), ec.Separate(speed)))
+    ec.install()
+    everything = np.array(crowd + walls)
+    sides = set()
+    for step in range(40):
+        for entity in crowd:
+            if response is not ec.Deflect or step == 0:
+                set_velocity(entity, rng.uniform(-80, 80), rng.uniform(-80, 80))
+        take(1)
+        centres = columns(everything, ec.Position)
+        halves = columns(everything, ec.Extents)
+        pairs = pairs_inside(centres - halves, centres + halves, 1e-11)
+        assert ((pairs >= len(crowd)).all(axis=1) | (pairs < len(crowd)).all(axis=1)).all()
+        assert np.abs(centres[: len(crowd)]).max() <= side - 1 + 1e-11
+        sides |= {bool(y > 3) for x, y in centres[: len(crowd)].tolist() if abs(x) < side / 2 - 1}
+    assert len(sides) == 2
+
+
+def test_members_stay_outside_of_the_player_they_chase(life):
+    soft(chase(80 if life == "compiled" else 9))
+    player = mover((-200.0, 0.0), (HALF, HALF), (0, 0), ec.Slide(), ec.Mass(1e6))
+    members = [e for e, _ in esper.get_component(ec.Separate)]
+    ec.install()
+    touched = 0
+    for _ in range(300 if life == "compiled" else 200):
+        place = position(player)
+        for entity in members:
+            x, y = position(entity)
+            far = math.hypot(place[0] - x, place[1] - y)
+            set_velocity(entity, (place[0] - x) / far * SPEED, (place[1] - y) / far * SPEED)
+        take(1)
+        deep = [max(gaps(player, entity)) for entity in members]
+        assert min(deep) >= -1e-10
+        touched = sum(gap < 0.01 for gap in deep)
+    assert touched >= 3
+
+
+def test_the_order_of_creation_changes_no_bit(life):
+    n = 60 if life == "compiled" else 15
+    rng = random.Random(7)
+    starts = [(rng.uniform(-8, 8), rng.uniform(-8, 8)) for _ in range(n)]
+    runs = []
+    for seed in range(3):
+        order = list(range(n))
+        random.Random(seed).shuffle(order)
+        esper.switch_world(f"order {seed}")
+        made = {i: member(starts[i], (1, 1), 60, (-starts[i][0], -starts[i][1])) for i in order}
+        ec.install()
+        take(20)
+        runs.append(columns([made[i] for i in range(n)], ec.Position))
+        esper.switch_world("default")
+        esper.delete_world(f"order {seed}")
+
+    assert (runs[0] == runs[1]).all()
+    assert (runs[0] == runs[2]).all()
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_fat_bounds_change_no_bit(dim, wrap):
+    runs = []
+    for margin, lookahead in ((0.0, 0.0), (50.0, 20.0)):
+        rng = random.Random(9)
+        esper.switch_world(f"fat {margin}")
+        crowd = [
+            member([rng.uniform(0, 14) for _ in range(dim)], (1,) * dim, 60,
+                   [rng.uniform(-90, 90) for _ in range(dim)])
+            for _ in range(25)
+        ]  # fmt: skip
+        space = ec.Space(
+            dim=dim, margin=margin, lookahead=lookahead, wrap=(15.0,) * dim if wrap else None
+        )
+        ec.install(space, dim=dim)
+        take(15)
+        runs.append(columns(crowd, ec.Position, dim))
+        esper.switch_world("default")
+        esper.delete_world(f"fat {margin}")
+
+    assert (runs[0] == runs[1]).all()
+
+
+def test_compiled_and_plain_kernels_give_the_same_bits(monkeypatch):
+    from ecs_collide import _backend
+
+    runs = []
+    for compiled in (True, False):
+        try:
+            kernels = _backend.load(compiled=compiled)
+        except ImportError:
+            pytest.skip("the compiled kernels are not installed")
+        monkeypatch.setattr(_backend, "kernels", kernels)
+        for dim in (2, 3):
+            rng = random.Random(11)
+            esper.switch_world(f"{compiled} {dim}")
+            for _ in range(4):
+                box([rng.uniform(-9, 9) for _ in range(dim)], (0.5, 3, 1)[:dim])
+            crowd = [
+                member([rng.uniform(-6, 6) for _ in range(dim)],
+                       [rng.uniform(0.5, 2) for _ in range(dim)], rng.choice([20, 90, math.inf]),
+                       [rng.uniform(-60, 60) for _ in range(dim)], ec.Mass(rng.uniform(1, 9)))
+                for _ in range(24)
+            ]  # fmt: skip
+            crowd += [member((1,) * dim, (1,) * dim) for _ in range(6)]
+            space = ec.install(dim=dim)
+            events = 0
+            for _ in range(25):
+                take(1)
+                events += len(space.contact_array) + len(space.collision_array)
+            runs.append((columns(crowd, ec.Position, dim).tobytes(), events))
+            esper.switch_world("default")
+            esper.delete_world(f"{compiled} {dim}")
+
+    assert runs[:2] == runs[2:]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_members_part_across_the_edge_of_a_world_that_wraps(dim):
+    rest = (5,) * (dim - 1)
+    one, other = member((0.25, *rest), (1,) * dim), member((19.5, *rest), (1,) * dim)
+    space = ec.install(ec.Space(dim=dim, wrap=(20.0, *(None,) * (dim - 1))), dim=dim)
+    take(10)
+
+    apart = (position(one)[0] - position(other)[0]) % 20
+    assert apart == pytest.approx(2, abs=EXACT)
+    space.check()
+
+
+def test_a_snapshot_in_the_middle_changes_nothing_that_follows(elsewhere, life):
+    rng = random.Random(13)
+    n = 40 if life == "compiled" else 12
+    crowd = [member((rng.uniform(-5, 5), rng.uniform(-5, 5)), (1, 1), 20) for _ in range(n)]
+    space = ec.install()
+    take(7)
+    data = space.snapshot()
+    take(10)
+    expected = columns(crowd, ec.Position)
+
+    space.restore(data)
+    take(10)
+    assert (columns(crowd, ec.Position) == expected).all()
+    other = elsewhere()
+    other.restore(data)
+    take(10)
+    assert (columns(crowd, ec.Position) == expected).all()
+    assert esper.component_for_entity(crowd[0], ec.Separate) == ec.Separate(20)
+
+
+def test_a_step_that_fails_leaves_no_displacement_in_a_velocity():
+    class Angry:
+        pass
+
+    def fail(impact):
+        raise MemoryError("no room")
+
+    one, other = member((0, 0), (1, 1), 60, (1, 2)), member((1, 0), (1, 1), 60, (3, 4))
+    mover((50, 0), (1, 1), (0, 0), Angry())
+    mover((50.5, 3), (1, 1), (0, -600), Angry())
+    space = ec.install()
+    space.respond_with(Angry, fail)
+    with pytest.raises(MemoryError):
+        take(1)
+
+    assert (position(one), velocity(one)) == ((0, 0), (1, 2))
+    assert (position(other), velocity(other)) == ((1, 0), (3, 4))
+
+
+def test_what_a_member_is_moved_into_leaves_its_velocity_alone():
+    box((-3, 0), (1, 20))
+    one = member((-0.9, 0), (1, 1), math.inf, (5, 7))  # a gap of 0.1, and it walks away
+    member((0, 0), (1, 1), math.inf)
+    space = ec.install()
+    take(1)
+
+    (hit,) = space.collisions
+    assert (hit.closing_speed, hit.velocity_second) == (0, (5, 7))
+    assert velocity(one) == (5, 7)
+    assert -1 < position(one)[0] < -0.9  # it was moved to the wall, and walked on from there
+
+
+def test_a_member_that_walks_into_a_wall_bounces_at_its_own_speed():
+    wall = box((-4, 0), (1, 20))
+    one = mover((-1.9, 0), (1, 1), (-30, 3), ec.Deflect(1.0), ec.Separate(math.inf))
+    member((-1, 0.1), (1, 1), math.inf)
+    space = ec.install()
+    take(1)
+
+    assert velocity(one) == (30, 3)
+    (hit,) = space.collisions
+    assert hit.other(one) == wall
+    assert hit.closing_speed == 30
+
+
+def test_a_member_that_walks_slides_on_along_the_wall_while_it_is_moved():
+    box((0, -2), (50, 1))
+    one, other = member((0, 0), (1, 1), 60, (0, -9)), member((0.5, 0), (1, 1), 60, (0, -9))
+    ec.install()
+    take(10)
+
+    assert gaps(one, other)[0] == pytest.approx(0, abs=EXACT)
+    assert position(one)[1] == position(other)[1] == 0
+    assert velocity(one) == (0, 0)
+
+
+def test_a_response_of_the_game_sees_the_own_velocity_of_a_member():
+    class Bomb:
+        pass
+
+    seen = []
+
+    def explode(impact):
+        seen.append(esper.component_for_entity(one, ec.Velocity).xy)
+        return ec.DEFAULT
+
+    box((-4, 0), (1, 20), Bomb())
+    one = member((-1.9, 0), (1, 1), math.inf, (-30, 3))
+    member((-1.2, 0.8), (1, 1), math.inf)
+    ec.install().respond_with(Bomb, explode)
+    take(1)
+
+    assert seen == [(-30, 3)]
+    assert velocity(one) == (0, 3)
+    assert position(one)[1] < 0.05  # and goes on being moved along the wall
+
+
+def test_contacts_of_members_are_told_when_a_step_ends_and_collisions_are_not():
+    one, other = member((-3, 0), speed=6, walk=(60, 0)), member((0, 0.25), speed=6)
+    space = ec.install()
+    began, ended, met = [], [], []
+    for _ in range(12):
+        take(1)
+        began += space.contacts_began
+        ended += space.contacts_ended
+        met += space.collisions
+        inside = max(gaps(one, other)) < -EXACT
+        assert [c.other(one) for c in space.contacts(one)] == [other] * inside
+
+    assert [(c.first, c.second, c.kind, c.time) for c in began] == [
+        (one, other, ec.ContactKind.CROSSING, 1.0)
+    ]
+    assert [(c.reason, c.time) for c in ended] == [(ec.EndReason.SEPARATED, 1.0)]
+    assert met == []
+
+
+def test_a_contact_ends_and_a_hard_one_begins_when_a_member_loses_it():
+    one, other = member((0, 0), speed=1), member((1, 0), speed=1)
+    space = ec.install()
+    take(1)
+    esper.remove_component(other, ec.Separate)
+    take(1)
+
+    assert [c.reason for c in space.contacts_ended] == [ec.EndReason.FILTER_CHANGED]
+    before = position(one)
+    take(2)
+    assert position(one) == before  # inside each other, as ever, and nothing moves them
+
+
+@pytest.mark.parametrize(
+    "parts", [(ec.Sensor(),), (ec.Filter(group=-1),), (ec.Filter(2, ~2),)], ids=repr
+)
+def test_sensors_and_bodies_that_never_meet_are_not_moved_apart(parts):
+    one, other = member((0, 0), (1, 1), 60, None, *parts), member((1, 0), (1, 1), 60, None, *parts)
+    ec.install()
+    take(3)
+
+    assert (position(one), position(other)) == ((0, 0), (1, 0))
+
+
+def test_members_that_a_game_tells_apart_are_not_moved_apart():
+    one, other = member((0, 0)), member((1, 0))
+    space = ec.install()
+    space.filter_pairs(lambda a, b: False)
+    take(3)
+
+    assert (position(one), position(other)) == ((0, 0), (1, 0))
+
+
+def test_a_resting_member_is_moved_by_one_that_comes_long_after():
+    resting = member((0, 0))
+    space = ec.install()
+    take(40)
+    assert space.stats.asleep == 0
+    member((-3, 0.1), walk=(60, 0))
+    take(10)
+
+    assert position(resting)[0] > 0.1
+
+
+def test_push_out_leaves_members_to_separation():
+    one = member((0, 0), (1, 1), 6, None, ec.PushOut())
+    other = member((1, 0), (1, 1), 6, None, ec.PushOut())
+    ec.install()
+    take(1)
+
+    assert position(one)[0] == pytest.approx(-0.1)
+    assert position(other)[0] == pytest.approx(1.1)
+
+
+def test_push_out_of_a_wall_comes_before_separation():
+    box((0, 0), (5, 5))
+    one, other = member((5, 0), (1, 1), 60, None, ec.PushOut()), member((6.5, 0.1))
+    ec.install()
+    take(1)
+
+    assert position(one) == (6, 0)
+    assert velocity(one) == (0, 0)
+    take(20)
+    assert max(gaps(one, other)) == pytest.approx(0, abs=1e-5)
+
+
+def test_members_on_a_lift_go_along_and_part():
+    lift = mover((0, -2), (30, 1), (12, 6), ec.Carry())
+    one, other = member((0, 0), (1, 1), 60), member((0.5, 0), (1, 1), 60)
+    for entity in (one, other):
+        esper.add_component(entity, Falls())
+    esper.add_processor(Gravity(-100.0), priority=200)
+    ec.install()
+    take(20)
+
+    middle = (position(one)[0] + position(other)[0]) / 2
+    assert gaps(one, other)[0] == pytest.approx(0, abs=1e-5)
+    assert middle - 0.25 == pytest.approx(position(lift)[0], abs=0.25)
+    assert velocity(one)[0] == pytest.approx(0, abs=1e-9)
+    assert position(one)[1] - position(lift)[1] == pytest.approx(2)
+
+
+def test_a_step_of_no_time_moves_nobody():
+    one, other = member((0, 0)), member((1, 0))
+    ec.install()
+    esper.process(0.0)
+
+    assert (position(one), position(other)) == ((0, 0), (1, 0))
+
+
+def test_members_without_size_are_harmless():
+    points = [member((0, 0), (0, 0)), member((0, 0), (0, 2)), member((0, 0), (1, 1))]
+    ec.install()
+    take(5)
+
+    assert all(math.isfinite(c) for entity in points for c in position(entity))
+    assert position(points[0]) == (0, 0)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-60, 1e60, 1e140])
+def test_members_of_any_scale_part(scale):
+    one, other = (
+        member((0, 0), (scale, scale), math.inf),
+        member((scale, 0), (scale, scale), math.inf),
+    )
+    ec.install()
+    take(1)
+
+    assert position(other)[0] - position(one)[0] == pytest.approx(2 * scale)
+
+
+def test_a_crowd_costs_no_swept_tests_and_pairs_in_proportion_to_its_members(life):
+    counts = []
+    for n in (100, 800) if life == "compiled" else (16, 64):
+        esper.switch_world(f"crowd of {n}")
+        crowd = soft(swarm(n))
+        space = ec.install()
+        for _ in range(150 if life == "compiled" else 30):
+            crowd.walk()
+            assert space.stats.sweeps == space.stats.impacts == 0
+        counts.append(space.stats.pairs / n)
+        esper.switch_world("default")
+        esper.delete_world(f"crowd of {n}")
+
+    assert counts[1] < 2 * counts[0]
+
+
+def test_members_that_walk_to_one_point_overlap_little_and_do_not_tremble(life):
+    n, n_steps = (200, 300) if life == "compiled" else (16, 120)
+    crowd = soft(swarm(n))
+    ec.install()
+    places = []
+    for _ in range(n_steps):
+        crowd.walk()
+        places.append([place.xy for place in crowd.places])
+    last = np.array(places[-30:])
+    pairs = np.abs(last[-1][:, None] - last[-1][None])
+    depth = (2 * HALF - pairs).min(axis=2)[np.triu_indices(n, 1)]
+
+    assert depth[depth > 0].mean() < 0.2 * 2 * HALF
+    # From step to step no member changes its course by more than a hundredth of its size.
+    swings = np.linalg.norm(np.diff(last, 2, axis=0), axis=2)
+    assert swings.mean() < 0.01 * 2 * HALF
+
+
+def test_a_member_that_cannot_be_moved_is_reported_and_a_pair_explained(life):
+    class Ghost:
+        pass
+
+    ghost = mover((0, 0), (1, 1), (1, 0), ec.Separate())
+    one, other = member((10, 0)), member((11, 0))
+    box((30, 0), (1, 1), ec.Separate())  # a tower among units: fine
+    space = ec.install()
+    take(1)
+
+    assert [(f.cause, f.entities) for f in space.doctor()] == [("separate_idle", (ghost,))]
+    answer = space.explain(one, other)
+    assert answer.verdict is ec.Verdict.CROSSING
+    assert "both have Separate" in str(answer)
+
+
+def test_a_speed_that_is_no_number_puts_its_member_into_quarantine():
+    one, other = member((0, 0)), member((1, 0))
+    space = ec.install()
+    esper.component_for_entity(one, ec.Separate).speed = math.nan
+    with pytest.warns(RuntimeWarning, match=r"Separate\.speed"):
+        take(1)
+
+    assert position(other) == (1, 0)
+    assert [report.field for report in space.reports] == ["Separate.speed"]
+    esper.component_for_entity(one, ec.Separate).speed = 6.0
+    take(1)
+    assert position(one)[0] == pytest.approx(-0.1)
+
+
+def test_the_components_of_a_game_are_moved_too():
+    class Pose:
+        def __init__(self, x, y):
+            self.left, self.top = x, y
+
+    components = ec.Components(position=(Pose, "left", "top"))
+    poses = [Pose(0, 0), Pose(1, 0)]
+    for pose in poses:
+        esper.create_entity(
+            pose, ec.Extents(1, 1), ec.Velocity(0, 0), ec.Slide(), ec.Separate(math.inf)
+        )
+    ec.install(components=components)
+    take(1)
+
+    assert poses[1].left - poses[0].left == pytest.approx(2)
