@@ -347,10 +347,11 @@ def test_z_in_a_flat_space(runner, space):
 
 def test_a_limit_that_was_reached(runner, wall, space):
     of(runner, ec.Velocity).x = 6.0
-    space.answer_limit = space.pair_limit = 0
+    space.pair_limit = 1
+    mover((of(wall, ec.Position).x + 40, 0), (1, 9), (-30, 0))
     esper.process(1.0)
 
-    assert causes(space.doctor()) == ["answer_limit", "pair_limit"]
+    assert causes(space.doctor()) == ["pair_limit"]
 
 
 def test_a_step_with_many_sweeps_for_each_pair(space):

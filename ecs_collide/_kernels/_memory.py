@@ -21,6 +21,11 @@ def zeros(dtype: np.dtype[Any], *shape: int) -> memoryview:
     return np.zeros(shape, dtype).data
 
 
+def as_longs(numbers: list[int]) -> memoryview:
+    """Return whole numbers as an array."""
+    return np.array(numbers, LONG).data
+
+
 def grown(view: Any, n_rows: int) -> memoryview:
     """Return a copy of an array with its first axis lengthened to `n_rows` by zeros."""
     old = np.asarray(view)

@@ -2,7 +2,6 @@ from ecs_collide._kernels._bodies import Bodies
 
 class Responder:
     now: float
-    lasting: bool
     n_joins: int
     n_changed: int
     def __init__(self, bodies: Bodies) -> None: ...

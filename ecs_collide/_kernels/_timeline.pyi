@@ -2,6 +2,7 @@ from ecs_collide._kernels._bodies import Bodies
 from ecs_collide._kernels._candidates import Candidates
 from ecs_collide._kernels._carrying import Carrying
 from ecs_collide._kernels._contacts import Contacts
+from ecs_collide._kernels._holding import Holding
 from ecs_collide._kernels._log import Log
 from ecs_collide._kernels._meetings import Meetings
 from ecs_collide._kernels._pairs import Pairs
@@ -24,14 +25,15 @@ class Timeline:
     carrying: Carrying
     pushing: Pushing
     sleepers: Sleepers
+    holding: Holding
     rest_speed: float
     pair_limit: int
-    answer_limit: int
     n_answers: int
     n_crushed: int
     n_forced: int
     n_pair_limit: int
-    n_answer_limit: int
+    n_sweep_limit: int
+    n_held: int
     pending: int
     event: int
     hand_over: bool
