@@ -414,7 +414,7 @@ class Stepper:
         self._is_crowded = bool(crowd)
 
     def _report_held(self) -> list[Report]:
-        """Return a report of the bodies that were held in the step, if the step before held none."""
+        """Return a report of the bodies that the step has held, if the one before held none."""
         timeline = self._timeline
         entities = timeline.holding.entities()
         is_new = entities and not self._is_holding

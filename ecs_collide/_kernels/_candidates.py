@@ -220,13 +220,14 @@ class Candidates:
     def _take_turns(self, rows: cython.longlong[::1]) -> cython.void:
         """Hold the bodies with many pairs, but for some that have no more than there is room for.
 
-        These are the next ones by entity id, from one that is another in each
-        step; at least one, so that none waits for ever.
+        These are the next ones by entity id: each step goes on where the step
+        before ended, or earlier, so that none waits for ever.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         first: cython.Py_ssize_t
+        most: cython.longlong = 1
         many: list = []
         waiting: list = []
         held: cython.longlong[::1]
@@ -238,8 +239,9 @@ class Candidates:
             i = rows[n]
             if self.n_each[i] > MANY and b.moves[i] and b.yields[i] and not b.sensor[i]:
                 many.append((b.ids[i], i))
+                most = max(most, self.n_each[i])
         many.sort()
-        first = self.step % max(len(many), 1)
+        first = (self.step % max(len(many), 1)) * max(self.room // most, 1)
         for n in range(len(many)):
             i = many[(first + n) % len(many)][1]
             n_taken += self.n_each[i]

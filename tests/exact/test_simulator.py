@@ -324,7 +324,7 @@ def test_both_bodies_of_a_pair_are_held():
     exact = run(
         [
             body(1, (0, 0), (1, 9)),
-            body(2, (3, 0), (1, 1), (-10, 0), "deflect"),
+            body(2, (3, 0), (1, 1), (0, 0), "deflect"),
             body(3, (6, 0), (1, 1), (-10, 0), "deflect", mass=1000),
         ],
         pair_limit=2,
@@ -360,6 +360,19 @@ def test_more_than_four_answers_in_one_instant_end_a_bounce():
 
     for pair in ((1, 2), (2, 3)):
         assert sum((e.first, e.second) == pair for e in exact.events) <= 6
+
+
+def test_the_fifth_answer_of_a_pair_in_an_instant_does_not_bounce():
+    exact = run(
+        [
+            body(1, (-2, 0), (1, 9)),
+            body(2, (0, 0), (1, 1), (8, 0), "deflect", restitution=Fraction(1, 2)),
+            body(3, (2, 0), (1, 9)),
+        ]
+    )
+
+    assert [(e.first, e.second) for e in exact.events] == [(2, 3), (1, 2)] * 4 + [(2, 3)]
+    assert exact.velocity[2] == [0, 0]
 
 
 def test_who_would_stop_between_two_for_ever_stops_obeying():

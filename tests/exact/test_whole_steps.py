@@ -22,7 +22,7 @@ from ecs_collide import _backend
 from tests.exact.simulator import INSTANT_LIMIT
 from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
-from tests.scenes import SLOP, box, mover, velocity
+from tests.scenes import SLOP, mover
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
