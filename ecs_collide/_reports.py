@@ -233,20 +233,21 @@ def held_report(
     named = ", ".join(map(str, entities[:N_NAMED]))
     if len(entities) > N_NAMED:
         named += f" and {len(entities) - N_NAMED} more"
+    noun = "entity" if len(entities) == 1 else "entities"
     causes = []
     if n_pairs:
-        causes.append(f"{n_pairs} pair(s) were answered as often as Space.pair_limit allows")
+        causes.append(f"{n_pairs} pair(s) came to Space.pair_limit")
     if n_spent:
-        causes.append(f"{n_spent} bodies were turned too often for the pairs that they have")
+        causes.append(f"{n_spent} of them turned too often for the pairs that they have")
     if n_waiting:
-        causes.append(f"there was no room for the pairs of {n_waiting} bodies, which take turns")
+        causes.append(f"{n_waiting} of them take turns, as there is no room for their pairs")
     return Report(
         step,
         entities[0],
         "Velocity",
         len(entities),
-        f"entities {named} were held where they were to the end of step {step}: "
-        f"{'; '.join(causes)}; they keep their velocities and go on in the next step",
+        f"step {step} held {noun} {named} to its end: {'; '.join(causes)}; velocities are kept, "
+        "and the next step goes on",
     )
 
 

@@ -126,7 +126,7 @@ def test_a_report_names_the_bodies_that_are_held_once_while_it_goes_on():
 
     (report,) = space.reports
     assert (report.step, report.entity, report.field, report.value) == (0, ball, "Velocity", 1)
-    assert f"entities {ball} were held" in report.message
+    assert f"step 0 held entity {ball} to its end" in report.message
     assert "Space.pair_limit" in report.message
     assert [finding.cause for finding in space.doctor()] == ["pair_limit"]
 
