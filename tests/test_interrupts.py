@@ -318,7 +318,7 @@ class Cornered(Scene):
 
 
 class Held(Scene):
-    """Bodies that come to a limit and are held; a lift moves one, and a response sees another."""
+    """Bodies that come to a limit and are held; a lift moves one, and another is hit."""
 
     first = 3
 
@@ -329,8 +329,7 @@ class Held(Scene):
         for y in (0.0, 3.0):
             mover((0, y), (1, 1), (900, 0), ec.Deflect(), ec.Growth(0.0, 0.1))
         mover((0, -4), (1.5, 1), (0, 90))
-        self.shot = mover((0, 9), (1, 1), (0, -300), ec.Slide(), Tag())
-        space.respond_with(Tag, lambda impact: ec.DEFAULT)
+        self.shot = mover((0, 9), (1, 1), (0, -300), ec.Slide())
         return space
 
     def act(self, n: int) -> None:
