@@ -119,6 +119,9 @@ class Witness(ec.ResponseSystem):
         super().process(dt)
 
     def respond(self, impact):
+        if set(self.space._timeline.holding.entities()) & {impact.first, impact.second}:
+            impact.answer()  # a body that came to a limit is a wall, and shows what it keeps
+            return
         before = self.velocities()
         impact.answer()
         after = self.velocities()
