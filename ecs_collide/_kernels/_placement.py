@@ -132,12 +132,15 @@ def place(
 ) -> cython.void:
     """Make the faces of a pair meet on axis `k` at time `t`, `j` being `shift` off.
 
-    Never moves an anchored body; else the lighter of the two, then the one
-    with the higher id.
+    Never moves an anchored body, nor one that is held if the other is neither;
+    else the lighter of the two, then the one with the higher id.
     """
     fixed1: cython.bint = b.is_anchored(i, k, t)
     fixed2: cython.bint = b.is_anchored(j, k, t)
 
+    if not (fixed1 or fixed2) and b.on_hold[i] != b.on_hold[j]:
+        fixed1 = b.on_hold[i]
+        fixed2 = b.on_hold[j]
     if fixed1 and fixed2:
         return
     if fixed2 or (not fixed1 and b.mass[i] < b.mass[j]):

@@ -164,7 +164,7 @@ def test_a_mixed_crowd_wins_no_energy(kinds, life):
         n_lasting += space._timeline.responder.clusters.n_lasting > 0
         later, momentum_later = sums(crowd)
         assert later <= energy * (1 + 1e-14)
-        if kinds != "all":
+        if kinds != "all" and not space.stats.held:  # what is held is a wall for that step
             size = math.sqrt(energy * sum(mass for *_, mass in crowd))
             assert momentum_later == pytest.approx(momentum, rel=0, abs=1e-14 * size)
 
