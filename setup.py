@@ -1,7 +1,8 @@
 """Find the kernels, translate them to C, compile them.
 
-A kernel is a file in ``ecs_collide/_kernels`` that imports cython.  ``_queue.py`` is compiled to
-the module ``_queue_c`` and also runs as Python, in one process if need be: hence two names.
+A kernel is a file of the package that imports cython.  ``narrowphase/impact_queue.py`` is compiled
+to the module ``impact_queue_c`` beside it and also runs as Python, in one process if need be: hence
+two names.
 
 ``ECS_COLLIDE_BUILD=pure`` compiles nothing: one wheel for every Python and platform.
 ``ECS_COLLIDE_BUILD=abi3`` compiles against the limited C API: one wheel for every Python from
@@ -13,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-KERNELS = Path("ecs_collide", "_kernels")
+PACKAGE = Path("ecs_collide")
 SHARED = "_shared_c"  # what Cython would otherwise repeat in each kernel
 BUILD = os.environ.get("ECS_COLLIDE_BUILD", "")
 WATCHED = BUILD == "bounds"
@@ -28,20 +29,22 @@ DIRECTIVES = {
 # No fused multiply-add: it would change the last bits of a result.
 FLAGS = ["-g0", "-ffp-contract=off", "-fno-trapping-math"]
 # Compiled with -O3, as -O2 takes them 5 to 13 % more instructions; others gain nothing by it.
-LONG_LOOPS = {"_gather", "_layout", "_listing", "_nodes", "_rows"}
+LONG_LOOPS = {"id_map", "nodes", "pair_cache", "reader", "rebuild"}
 
 
-def find_kernels(folder: Path = KERNELS) -> list[Path]:
+def find_kernels(package: Path = PACKAGE) -> list[Path]:
     """Return the sources of all kernels."""
     return [
         path
-        for path in sorted(folder.glob("_*.py"))
+        for path in sorted(package.rglob("*.py"))
         if "import cython\n" in path.read_text("utf-8")
     ]
 
 
-def find_dependencies(source: Path) -> set[Path]:
+def find_dependencies(source: Path, package: Path = PACKAGE) -> set[Path]:
     """Return a kernel's source and all .pxd files and headers that its binary is made of."""
+    above = package.parent  # where the names of modules and headers begin
+    module = rf"\b{package.name}(?:\.\w+)+_c\b"
     found: set[Path] = set()
     waiting = [source, source.with_name(f"{source.stem}_c.pxd")]
     while waiting:
@@ -49,8 +52,10 @@ def find_dependencies(source: Path) -> set[Path]:
         if path not in found and path.exists():
             found.add(path)
             text = path.read_text("utf-8")
-            waiting += [path.with_name(f"{name}.pxd") for name in re.findall(r"\b_\w+_c\b", text)]
-            waiting += [path.with_name(name) for name in re.findall(r'"(_\w+\.h)"', text)]
+            for name in re.findall(module, text):
+                waiting.append(above.joinpath(*name.split(".")).with_suffix(".pxd"))
+            for name in re.findall(r'"([\w/]+\.h)"', text):
+                waiting += [above / name, path.parent / name]
     return found
 
 
@@ -73,7 +78,7 @@ if __name__ == "__main__":
             """Write the C of each kernel whose source, .pxd or header is newer, and compile it."""
             from Cython.Build import cythonize
 
-            # cythonize() looks for _queue.pxd, and would not see that _queue_c.pxd has changed.
+            # cythonize() looks for nodes.pxd, and would not see that nodes_c.pxd has changed.
             for extension in self.extensions:
                 written = Path(extension.sources[0]).with_suffix(".c")
                 newest = max(Path(path).stat().st_mtime for path in extension.depends)
@@ -85,7 +90,7 @@ if __name__ == "__main__":
                 force=bool(self.force),
                 quiet=self.verbose == 0,
                 compiler_directives=DIRECTIVES,
-                shared_utility_qualified_name=".".join([*KERNELS.parts, SHARED]),
+                shared_utility_qualified_name=f"{PACKAGE}.{SHARED}",
             )
             for extension, with_c in zip(self.extensions, translated, strict=True):
                 extension.sources = with_c.sources  # of cythonize()'s copy, which is not optional
@@ -95,8 +100,9 @@ if __name__ == "__main__":
         """Return what to compile: optional, as the kernel runs as Python where no compiler is."""
         name = SHARED if source.suffix == ".c" else f"{source.stem}_c"
         return setuptools.Extension(
-            ".".join([*KERNELS.parts, name]),
+            ".".join([*source.parts[:-1], name]),
             [str(source)],
+            include_dirs=["."],  # headers are named from here
             depends=[str(path) for path in sorted(find_dependencies(source) | {Path("setup.py")})],
             extra_compile_args=["-O3" if source.stem in LONG_LOOPS else "-O2", *FLAGS],
             define_macros=[("Py_LIMITED_API", "0x030B0000")] if BUILD == "abi3" else [],
@@ -106,7 +112,7 @@ if __name__ == "__main__":
 
     if BUILD not in ("", "pure", "abi3", "bounds"):
         raise SystemExit(f"ECS_COLLIDE_BUILD={BUILD}: must be pure, abi3 or bounds, or not be set")
-    sources = [] if BUILD == "pure" else [KERNELS / f"{SHARED}.c", *find_kernels()]
+    sources = [] if BUILD == "pure" else [PACKAGE / f"{SHARED}.c", *find_kernels()]
     setuptools.setup(
         ext_modules=[kernel(source) for source in sources],
         cmdclass={"build_ext": BuildKernels},

@@ -26,13 +26,19 @@ def main(life: str) -> None:
     here = Path(ecs_collide.__file__).resolve()
     assert ROOT not in here.parents, f"{here} is the checkout's, not an installed one"
     assert compiled is ecs_collide.COMPILED
-    kernels = here.parent / "_kernels"
-    sources = (ROOT / "ecs_collide" / "_kernels").glob("_*.py")
-    wanted = {f"{path.stem}_c" for path in sources if "import cython\n" in path.read_text("utf-8")}
-    wanted.add("_shared_c")
-    built = {path.name.partition(".")[0] for path in kernels.iterdir() if path.suffix in BINARY}
+    package, checkout = here.parent, ROOT / "ecs_collide"
+    files = {path.relative_to(package) for path in package.rglob("*")}
+    wanted = {Path("_shared_c")}
+    for path in checkout.rglob("*.py"):
+        source = path.relative_to(checkout)
+        assert source in files, f"{source} is missing"
+        if "import cython\n" in path.read_text("utf-8"):
+            wanted.add(source.with_name(f"{source.stem}_c"))
+    built = {path.with_name(path.name.partition(".")[0]) for path in files if path.suffix in BINARY}
     assert built == (wanted if compiled else set()), wanted ^ built
-    assert not list(kernels.glob("*.c"))
+    declarations = [*checkout.rglob("*.pxd"), *checkout.rglob("*.h")]
+    assert {path.relative_to(checkout) for path in declarations} <= files
+    assert not list(package.rglob("*.c"))
     assert (here.parent / "py.typed").is_file()
 
     program = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)

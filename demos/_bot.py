@@ -12,7 +12,7 @@ from ecs_collide.character import Character
 
 if TYPE_CHECKING:
     from demos.platformer import Platformer
-    from ecs_collide.tiled import LevelObject
+    from ecs_collide.levels.tiled import LevelObject
 
 STUCK = 25  # steps without getting on, after which it jumps
 HOPS = 0.005  # chance of a jump for joy, in each step

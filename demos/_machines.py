@@ -17,7 +17,7 @@ from demos._scene import WHITE, Keys, Look
 from ecs_collide.character import Character
 
 if TYPE_CHECKING:
-    from ecs_collide.tiled import LevelObject
+    from ecs_collide.levels.tiled import LevelObject
 
 RUN = 240.0  # units (pixels) per second
 JUMP = 720.0

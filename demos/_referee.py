@@ -14,7 +14,7 @@ import ecs_collide as ec
 from demos._machines import Bullet
 from demos._scene import Look
 from ecs_collide.character import Character
-from ecs_collide.tiled import Level
+from ecs_collide.levels.tiled import Level
 
 SLOP = 2.0**-44  # of the largest coordinate: the overlap that the library may leave
 

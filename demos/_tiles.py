@@ -10,7 +10,7 @@ import esper
 import ecs_collide as ec
 from demos._referee import Referee
 from demos._scene import WHITE, Boxes, Scene, looks
-from ecs_collide.tiled import Level, tile_number
+from ecs_collide.levels.tiled import Level, tile_number
 
 FENCE = 64.0  # thickness of the walls around a level
 COIN, COIN_TURNED = 13, 14  # tiles

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from demos._canvas import Canvas
 from demos._scene import DT, SHADOW, WHITE, Scene
-from ecs_collide.pyglet_util import DebugDraw
+from ecs_collide.debug import DebugDraw
 
 if TYPE_CHECKING:
     from demos._painter import Recorder

@@ -16,8 +16,8 @@ from demos._bot import Bot
 from demos._machines import Bullet, Crate, Gravity, Gun, Guns, Lift, Lifts, Play, Player, hero
 from demos._scene import DT, Look
 from demos._tiles import COIN, LevelScene, create_fence
-from ecs_collide import tiled
 from ecs_collide.character import install_characters
+from ecs_collide.levels import tiled
 
 LEVEL = Path(__file__).with_name("levels") / "meadow.tmx"
 RESPAWN = 0.7  # seconds

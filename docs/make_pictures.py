@@ -284,7 +284,7 @@ def ways_to_move() -> Picture:
 
 def overlay() -> Picture:
     """Draw what the debug overlay shows of a small world, layer by layer."""
-    from ecs_collide.pyglet_util import COLOURS
+    from ecs_collide.debug import COLOURS
 
     esper.switch_world("picture of the overlay")
     zone = ec.Position(3, 3.2), ec.Extents(2.2, 1.4), ec.Sensor()
@@ -415,7 +415,7 @@ def screenshot(path: Path) -> None:
 
     from demos import platformer
     from demos._window import Screen
-    from ecs_collide.pyglet_util import Show
+    from ecs_collide.debug import Show
 
     esper.switch_world("picture of the platformer")
     scene = platformer.build()

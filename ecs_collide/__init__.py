@@ -16,15 +16,8 @@ same order everywhere::
 """
 
 from ecs_collide import _backend
-from ecs_collide._asking import Branches
-from ecs_collide._explain import Explanation, Verdict
-from ecs_collide._findings import Finding
-from ecs_collide._questions import Hit
-from ecs_collide._reports import Report
-from ecs_collide._stepper import StageTimes, Stats
-from ecs_collide._subscribers import Handler
-from ecs_collide._views import BodyKind, ContactPoints, ImpactBoxes
 from ecs_collide.clocks import FixedStep
+from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
     Extents,
@@ -38,6 +31,8 @@ from ecs_collide.components import (
     Stop,
     Velocity,
 )
+from ecs_collide.diagnostics.explain import Explanation, Verdict
+from ecs_collide.diagnostics.findings import Finding
 from ecs_collide.events import (
     COLLISION,
     CONTACT_BEGAN,
@@ -54,10 +49,14 @@ from ecs_collide.events import (
     collision_dtype,
     contact_dtype,
 )
-from ecs_collide.impacts import Impact
-from ecs_collide.responses import DEFAULT
-from ecs_collide.roles import Components
+from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
+from ecs_collide.queries.queries import Hit
+from ecs_collide.queries.searcher import Branches
+from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
+from ecs_collide.step.handlers import Handler
+from ecs_collide.step.impact import Impact
+from ecs_collide.step.pipeline import StageTimes, Stats
 from ecs_collide.sweep import (
     Sweep,
     SweepBatch,
@@ -67,6 +66,7 @@ from ecs_collide.sweep import (
     sweep_pairs,
     swept_bounds,
 )
+from ecs_collide.sync.quarantine import Report
 from ecs_collide.systems import (
     BroadphaseSystem,
     MotionSystem,

@@ -20,9 +20,18 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _NAMES = (
-    "_sweep", "_tree", "_listing", "_rows", "_fatness", "_timeline", "_gather", "_census",
-    "_records", "_seeking", "_kinds",
-)  # fmt: skip
+    "narrowphase.sweep_test",
+    "broadphase.dynamic_tree",
+    "broadphase.pair_cache",
+    "broadphase.id_map",
+    "broadphase.fat_bounds",
+    "step.timeline",
+    "sync.reader",
+    "sync.world_diff",
+    "snapshot.records",
+    "queries.search",
+    "sync.bindings",
+)
 
 
 class Kernels(NamedTuple):
@@ -51,7 +60,7 @@ def load(compiled: bool) -> Kernels:
         `compiled` is asked for and a compiled kernel is missing.
     """
     suffix = "_c" if compiled else ""
-    modules = [importlib.import_module(f"ecs_collide._kernels.{name}{suffix}") for name in _NAMES]
+    modules = [importlib.import_module(f"ecs_collide.{name}{suffix}") for name in _NAMES]
     return Kernels(compiled, *modules)
 
 

@@ -1,7 +1,7 @@
 """The components a game gives its entities: where a box is, how it moves, how it answers.
 
 Data only.  The systems read them, and write `Position`, `Velocity` and
-`Extents` in place; what a response does is told in `ecs_collide.responses`.
+`Extents` in place; what a response does is told in `ecs_collide.response.rules`.
 
 They are plain classes with ``__slots__``: a game's own loop reads ``x`` and
 ``y`` from these faster than from anything else.  Setting an attribute checks

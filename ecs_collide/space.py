@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide import _doctor, _explain, _numbers
-from ecs_collide._explain import Explanation
-from ecs_collide._findings import Finding
-from ecs_collide._subscribers import Handler, Unsubscribe, matches, require_component_type
-from ecs_collide._views import Views
-from ecs_collide._wrapping import checked_wrap
+from ecs_collide import _checks
+from ecs_collide.component_map import Components
+from ecs_collide.diagnostics import doctor, explain
+from ecs_collide.diagnostics.explain import Explanation
+from ecs_collide.diagnostics.findings import Finding
 from ecs_collide.events import (
     COLLISION,
     CONTACT_BEGAN,
@@ -25,7 +24,9 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
-from ecs_collide.roles import Components
+from ecs_collide.motion.wrapping import checked_wrap
+from ecs_collide.queries.inspection import Views
+from ecs_collide.step.handlers import Handler, Unsubscribe, matches, require_component_type
 
 
 class Space(Views):
@@ -330,7 +331,7 @@ class Space(Views):
         """Yield each entity and its vector."""
         rows, _ = self._rows(entities)
         ids = self._roster.entities if entities is None else np.asarray(entities)
-        array = _numbers.vectors(name, values) if np.size(values) else np.zeros((0, self.dim))
+        array = _checks.vectors(name, values) if np.size(values) else np.zeros((0, self.dim))
         if array.shape != (len(rows), self.dim):
             raise ValueError(
                 f"{name} has shape {array.shape} and must be {(len(rows), self.dim)}: "
@@ -362,7 +363,7 @@ class Space(Views):
         RuntimeError
             The space belongs to no world yet, or another one is current.
         """
-        return _explain.explain(self, first, second)
+        return explain.explain(self, first, second)
 
     def doctor(self) -> list[Finding]:
         """Return what would puzzle the maker of this world; print each, it is a sentence.
@@ -374,7 +375,7 @@ class Space(Views):
         RuntimeError
             The space belongs to no world yet, or another one is current.
         """
-        return _doctor.examine(self)
+        return doctor.examine(self)
 
     # -- invariants --
 

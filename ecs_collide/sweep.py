@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _backend
-from ecs_collide._numbers import (
+from ecs_collide._checks import (
     Floats,
     refuse_negative,
     refuse_reversed,

@@ -12,12 +12,12 @@ from typing import Any
 
 import esper
 
-from ecs_collide._wrapping import checked_wrap
+from ecs_collide.component_map import Components
 from ecs_collide.components import _own
-from ecs_collide.impacts import Impact
-from ecs_collide.responses import DEFAULT
-from ecs_collide.roles import Components
+from ecs_collide.motion.wrapping import checked_wrap
+from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
+from ecs_collide.step.impact import Impact
 
 
 class _Nobody:

@@ -20,7 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ecs_collide import _backend
-from ecs_collide._asking import (
+from ecs_collide._checks import (
+    LARGEST,
+    Floats,
+    refuse_reversed,
+    vectors,
+)
+from ecs_collide._ids import Integers, checked_id, checked_ids
+from ecs_collide.queries.searcher import (
     Asker,
     BoxHit,
     BoxHits,
@@ -31,14 +38,7 @@ from ecs_collide._asking import (
     RegionHits,
     rows_to_exclude_each,
 )
-from ecs_collide._ids import Integers, checked_id, checked_ids
-from ecs_collide._numbers import (
-    LARGEST,
-    Floats,
-    refuse_reversed,
-    vectors,
-)
-from ecs_collide._tree_questions import OWN, TreeQuestions
+from ecs_collide.queries.tree_queries import OWN, TreeQuestions
 
 __all__ = [
     "AABBTree",
@@ -135,7 +135,7 @@ class AABBTree(TreeQuestions):
 
     A wide tree: each node has up to eight children, and all boxes hang at the
     same depth, which for n boxes is at most 2 * log2(n) + 8, whatever they are.
-    `ecs_collide._kernels._nodes` says why this shape was chosen.  The same
+    `ecs_collide.broadphase.nodes` says why this shape was chosen.  The same
     calls in the same order give the same tree.
 
     `pairs` keeps its answer: boxes that have not changed since the last call

@@ -11,16 +11,16 @@ find_kernels = _setup["find_kernels"]
 find_dependencies = _setup["find_dependencies"]
 
 
-def find_stale(folder: Path) -> list[str]:
+def find_stale(package: Path) -> list[str]:
     """Return the names of the binaries that are older than what they are compiled from.
 
     Files of one installation may differ by two seconds.
     """
     stale = []
-    for source in find_kernels(folder):
-        newest = max(path.stat().st_mtime for path in find_dependencies(source))
+    for source in find_kernels(package):
+        newest = max(path.stat().st_mtime for path in find_dependencies(source, package))
         for suffix in EXTENSION_SUFFIXES:
-            binary = folder / f"{source.stem}_c{suffix}"
+            binary = source.with_name(f"{source.stem}_c{suffix}")
             if binary.exists() and binary.stat().st_mtime < newest - 2:
                 stale.append(binary.name)
     return stale

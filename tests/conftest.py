@@ -18,7 +18,7 @@ from tests import build
 from tests.volume import Volume, choose_examples
 
 _numbers = itertools.count()
-_KERNELS = Path(_backend.__file__).parent / "_kernels"
+_PACKAGE = Path(_backend.__file__).parent
 # The test_*.py that are examples of every part, and take 15 seconds in all.
 QUICK = {
     "clocks", "close_calls", "components", "contacts", "corner", "custom_responses",
@@ -90,7 +90,7 @@ def pytest_sessionstart() -> None:
     ]
     if missing:
         pytest.exit(f"not installed, and required where CI is set: {missing}", returncode=3)
-    stale = build.find_stale(_KERNELS)
+    stale = build.find_stale(_PACKAGE)
     if stale:
         pytest.exit(f"older than what they are compiled from: {stale}; install again", returncode=3)
 

@@ -19,7 +19,7 @@ HIDE_COMPILED = """
 import sys
 class Hide:
     def find_spec(self, name, path=None, target=None):
-        if name.startswith("ecs_collide._kernels.") and name.endswith("_c"):
+        if name.startswith("ecs_collide.") and name.endswith("_c"):
             raise ImportError("hidden")
 sys.meta_path.insert(0, Hide())
 """

@@ -22,23 +22,23 @@ BLOCKS = [
         re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S), 1
     )
 ]
-OTHERS = {"ecs_collide import tiled": "pytiled_parser", "import pymunk": "pymunk"}
-EXTRAS = ("tiled", "ldtk", "character", "pyglet_util")  # imported by themselves
+OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": "pymunk"}
+EXTRAS = ("levels", "character", "debug")  # imported by themselves
 MODULES = [
     "components",
-    "roles",
+    "component_map",
     "clocks",
     "events",
     "sweep",
     "tree",
     "space",
     "systems",
-    "responses",
-    "impacts",
-    "_snapshots",
-    "character",
-    "_views",
-    "pyglet_util",
+    "response.rules",
+    "step.impact",
+    "snapshot.snapshots",
+    "character.character",
+    "queries.inspection",
+    "debug.overlay",
 ]
 
 

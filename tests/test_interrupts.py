@@ -25,7 +25,8 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend, _columns
+from ecs_collide import _backend
+from ecs_collide.motion import columns
 from tests.pressing import towards
 from tests.scenes import box, mover
 from tests.yard import Tag
@@ -391,7 +392,7 @@ def in_new_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type[Sce
     def make(kind: type[Scene]) -> Scene:
         names.append(f"interrupted {next(_worlds)}")
         esper.switch_world(names[-1])
-        monkeypatch.setattr(_columns, "ROOM", 8)
+        monkeypatch.setattr(columns, "ROOM", 8)
         scene = kind()
         scene.play(0, kind.first)
         return scene
@@ -581,10 +582,10 @@ class Allocations:
 
     def __enter__(self) -> None:
         for module in list(sys.modules.values()):
-            if getattr(module, "__name__", "").startswith("ecs_collide._kernels._"):
+            if getattr(module, "__name__", "").startswith("ecs_collide."):
                 for name in {"zeros", "grown"} & vars(module).keys():
                     self.monkeypatch.setattr(module, name, self._failing(getattr(module, name)))
-        self.monkeypatch.setattr(_columns, "_lengthened", self._failing(_columns._lengthened))
+        self.monkeypatch.setattr(columns, "_lengthened", self._failing(columns._lengthened))
 
     def _failing(self, allocate: Callable[..., Any]) -> Callable[..., Any]:
         def allocate_or_fail(*arguments: Any) -> Any:
@@ -663,7 +664,7 @@ def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
 
 def test_no_compiled_kernel_has_a_list_comprehension():
     """Where one has no memory for its list, Cython 3.3 frees the item twice."""
-    kernels = Path(PACKAGE, "_kernels").glob("_*.py")
+    kernels = [path for path in Path(PACKAGE).rglob("*.py") if path.name != "_cython.py"]
 
     for kernel in kernels:
         code = ast.parse(kernel.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import ldtk
+from ecs_collide.levels import ldtk
 
 VALUES = [
     {"value": 1, "identifier": "walls"},

@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from ecs_collide import _level_files, ldtk
+from ecs_collide.levels import files, ldtk
 from tests.demos.conftest import need
 
 need("pytiled_parser")
 
 import pytiled_parser  # noqa: E402
 
-from ecs_collide import _tile_data, tiled  # noqa: E402
+from ecs_collide.levels import tile_data, tiled  # noqa: E402
 from tests.volume import further  # noqa: E402
 
 HEAD = {
@@ -338,7 +338,7 @@ def test_level_that_is_no_regular_file_is_refused(tmp_path: Path, name: str) -> 
 def test_file_without_end_is_refused(
     save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_level_files, "LARGEST_FILE", 1000)
+    monkeypatch.setattr(files, "LARGEST_FILE", 1000)
     (tmp_path / "levels" / "large.tsx").write_text(TILESET.format("", "large", " " * 1000))
 
     with pytest.raises(ValueError, match=r"large\.tsx is larger than 1000 bytes"):
@@ -555,7 +555,7 @@ def zstd(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the real package unpack, or one that takes the one sound frame only."""
     if importlib.util.find_spec("zstd") is None:
         monkeypatch.setitem(__import__("sys").modules, "zstd", FakeZstd)
-        monkeypatch.setattr(_tile_data.importlib.util, "find_spec", lambda name: name)
+        monkeypatch.setattr(tile_data.importlib.util, "find_spec", lambda name: name)
 
 
 def test_zstd_that_says_its_size_is_unpacked(save: Save, zstd: None) -> None:
@@ -591,11 +591,11 @@ def test_zstd_that_may_unpack_to_more_is_refused(
 def test_size_of_zstd_is_read_from_every_kind_of_header() -> None:
     magic, block = b"\x28\xb5\x2f\xfd", b"\x01\x00\x00"
 
-    assert _tile_data._zstd_size(magic + b"\x20\x30" + block) == 0x30
-    assert _tile_data._zstd_size(magic + b"\x40\x58\x30\x00" + block) == 0x130
-    assert _tile_data._zstd_size(magic + b"\x80\x58" + struct.pack("<I", 70_000) + block) == 70_000
-    assert _tile_data._zstd_size(magic + b"\xe4" + struct.pack("<Q", 9) + block + b"abcd") == 9
-    assert _tile_data._zstd_size(magic + b"\x22\0\0\x30" + block) == 0x30  # with a dictionary
+    assert tile_data._zstd_size(magic + b"\x20\x30" + block) == 0x30
+    assert tile_data._zstd_size(magic + b"\x40\x58\x30\x00" + block) == 0x130
+    assert tile_data._zstd_size(magic + b"\x80\x58" + struct.pack("<I", 70_000) + block) == 70_000
+    assert tile_data._zstd_size(magic + b"\xe4" + struct.pack("<Q", 9) + block + b"abcd") == 9
+    assert tile_data._zstd_size(magic + b"\x22\0\0\x30" + block) == 0x30  # with a dictionary
 
 
 # -- XML and JSON --

@@ -26,12 +26,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ecs_collide import ldtk
+from ecs_collide.levels import ldtk
 from tests.demos.conftest import need
 
 need("pytiled_parser")
 
-from ecs_collide import tiled  # noqa: E402
+from ecs_collide.levels import tiled  # noqa: E402
 from tests.volume import Volume  # noqa: E402
 
 # Most take milliseconds.  Tracing makes them slower, and the machine may be busy.

@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.pyglet_util import COLOURS, KEYS, DebugDraw, Show
+from ecs_collide.debug import COLOURS, KEYS, DebugDraw, Show
 
 F1 = 0xFFBE
 DT = 1 / 60

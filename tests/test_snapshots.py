@@ -12,7 +12,8 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _inventory, components, traits
+from ecs_collide import components, traits
+from ecs_collide.snapshot import capture
 from tests.scenes import box, mixed_bodies, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "life")
@@ -53,8 +54,8 @@ def test_every_component_of_the_library_is_held_with_all_its_fields():
         if inspect.isclass(kind) and kind.__module__ == module.__name__ and name[0] != "_"
     }
 
-    assert set(_inventory.FIELDS) == kinds
-    for kind, names in _inventory.FIELDS.items():
+    assert set(capture.FIELDS) == kinds
+    for kind, names in capture.FIELDS.items():
         slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
         assert sorted(names) == sorted(slots)
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _archive, _inventory
+from ecs_collide.snapshot import capture, codec
 from tests.scenes import gas, mixed_bodies
 from tests.test_snapshots_of_own import Health, remember_health
 
@@ -131,14 +131,14 @@ def test_bytes_that_were_made_to_look_right_do_no_harm(busy, volume):
 )
 def test_sections_that_contradict_each_other_are_refused(busy, section, field, value):
     space, data, now = busy
-    state = _archive.decode(data, 2, _inventory.WIDTHS)
+    state = codec.decode(data, 2, capture.WIDTHS)
     array = getattr(state, section).copy()
     assert len(array)
     array[field][0] = value
     setattr(state, section, array)
 
     with pytest.raises(ValueError, match="contradicts itself"):
-        space.restore(_archive.encode(state))
+        space.restore(codec.encode(state))
     assert space.snapshot() == now
 
 
@@ -168,38 +168,38 @@ REPORT = [1, 2, "Velocity.x", "0x1.8p+1", "a message"]
 )  # fmt: skip
 def test_reports_that_were_made_up_are_refused(busy, text, monkeypatch):
     space, data, now = busy
-    state = _archive.decode(data, 2, _inventory.WIDTHS)
-    texts = json.loads(_archive._text(state))
+    state = codec.decode(data, 2, capture.WIDTHS)
+    texts = json.loads(codec._text(state))
     if text.startswith("[[], [], "):  # the types of components stay
         text = json.dumps(texts[:2])[:-1] + text.removeprefix("[[], []")[:-1] + ", 1]"
-    monkeypatch.setattr(_archive, "_text", lambda state: text.encode())
+    monkeypatch.setattr(codec, "_text", lambda state: text.encode())
 
     with pytest.raises(ValueError, match=r"contradicts itself: its (texts|reports)"):
-        space.restore(_archive.encode(state))
+        space.restore(codec.encode(state))
     monkeypatch.undo()
     assert space.snapshot() == now
 
 
 def test_report_that_was_made_up_and_could_be_true_is_taken(busy, monkeypatch):
     space, data, _ = busy
-    state = _archive.decode(data, 2, _inventory.WIDTHS)
-    texts = [*json.loads(_archive._text(state))[:2], [REPORT], [], 1]
-    monkeypatch.setattr(_archive, "_text", lambda state: json.dumps(texts).encode())
+    state = codec.decode(data, 2, capture.WIDTHS)
+    texts = [*json.loads(codec._text(state))[:2], [REPORT], [], 1]
+    monkeypatch.setattr(codec, "_text", lambda state: json.dumps(texts).encode())
 
-    space.restore(_archive.encode(state))
+    space.restore(codec.encode(state))
 
     assert [report.value for report in space.reports] == [3.0]
 
 
 def test_lowest_number_of_all_is_no_group_of_a_filter(busy):
     space, data, now = busy
-    state = _archive.decode(data, 2, _inventory.WIDTHS)
+    state = codec.decode(data, 2, capture.WIDTHS)
     forged = np.zeros(1, state.filters.dtype)
     forged["numbers"] = [1, 1, -(2**63)]  # whose abs() is itself
     state.filters = forged
 
     with pytest.raises(ValueError, match="contradicts itself: its filters"):
-        space.restore(_archive.encode(state))
+        space.restore(codec.encode(state))
     assert space.snapshot() == now
 
 
@@ -209,12 +209,12 @@ def test_lowest_number_of_all_is_no_image_of_a_contact(world):
     space = ec.install(wrap=(100, 100))
     esper.process(1 / 60)
     now = space.snapshot()
-    state = _archive.decode(now, 2, _inventory.WIDTHS)
+    state = codec.decode(now, 2, capture.WIDTHS)
     assert len(state.images) == 1
     state.images = np.array([-(2**63)], np.int64)
 
     with pytest.raises(ValueError, match="contradicts itself: its images"):
-        space.restore(_archive.encode(state))
+        space.restore(codec.encode(state))
     assert space.snapshot() == now
 
 
@@ -239,7 +239,7 @@ def test_components_of_a_later_version_are_refused_by_name():
     data = space.snapshot()
 
     with pytest.raises(ValueError, match="holds Sensor components, which this version"):
-        _archive.decode(data, 2, {k: n for k, n in _inventory.WIDTHS.items() if k != "Sensor"})
+        codec.decode(data, 2, {k: n for k, n in capture.WIDTHS.items() if k != "Sensor"})
 
 
 @pytest.mark.parametrize("data", [None, "text", 7, [1, 2]])
@@ -265,7 +265,7 @@ def test_other_kinds_of_bytes_are_taken():
 
 
 def test_nothing_in_it_is_code():
-    for module in (_archive, _inventory):
+    for module in (codec, capture):
         tree = ast.parse(Path(module.__file__).read_text("utf-8"))
         nodes = list(ast.walk(tree))
         names = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
@@ -277,9 +277,9 @@ def test_nothing_in_it_is_code():
 @pytest.mark.parametrize("n_reports", [-1, 2**62, 1.5, None, True, "5"])
 def test_a_count_of_reports_that_is_none_is_refused(busy, n_reports):
     space, data, now = busy
-    state = _archive.decode(data, 2, _inventory.WIDTHS)
+    state = codec.decode(data, 2, capture.WIDTHS)
     state.n_reports = n_reports
 
     with pytest.raises(ValueError, match="contradicts itself: its"):
-        space.restore(_archive.encode(state))
+        space.restore(codec.encode(state))
     assert space.snapshot() == now

@@ -16,7 +16,7 @@ from tests.demos.conftest import need
 
 need("pytiled_parser")
 
-from ecs_collide import tiled  # noqa: E402
+from ecs_collide.levels import tiled  # noqa: E402
 
 TILESET = """
  <tileset firstgid="1" name="t" tilewidth="10" tileheight="10" tilecount="4" columns="4">
@@ -335,7 +335,7 @@ def test_unknown_name_is_answered_with_the_names_there_are(load: Load) -> None:
 def test_missing_parser_names_the_extra() -> None:
     code = (
         "import sys; sys.modules['pytiled_parser'] = None\n"
-        "try:\n import ecs_collide.tiled\n"
+        "try:\n import ecs_collide.levels.tiled\n"
         "except ImportError as error: print(error.name, error)"
     )
 

@@ -15,7 +15,7 @@ from tests.demos.conftest import need
 
 need("pytiled_parser")
 
-from ecs_collide import tiled  # noqa: E402
+from ecs_collide.levels import tiled  # noqa: E402
 
 Load = Callable[..., tiled.Level]
 PLAYER, ENEMY = 1, 2

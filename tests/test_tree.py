@@ -172,9 +172,9 @@ def test_R7_a_box_that_stays_inside_its_fat_bounds_is_not_reinserted(new_tree):
 
 
 def test_R8_the_reason_for_the_balance_is_in_writing(kernels):
-    from ecs_collide._kernels import _nodes
+    from ecs_collide.broadphase import nodes
 
-    assert "Why this shape" in _nodes.__doc__
+    assert "Why this shape" in nodes.__doc__
 
 
 def test_R9_any_integer_is_an_id_and_any_capacity_will_do(new_tree):
@@ -297,13 +297,13 @@ def test_bulk_layouts_are_as_flat_as_a_tree_of_eights_can_be(new_tree):
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_crowd_far_from_an_outlier_is_laid_out_as_well_as_alone(dim):
-    from ecs_collide._kernels import _tree
+    from ecs_collide.broadphase import dynamic_tree
 
     n = 1000
     mins, maxs = np.zeros((n + 1, dim)), np.zeros((n + 1, dim))
     mins[:n], maxs[:n] = scattered(n, dim)
     mins[n] = maxs[n] = -1e12
-    alone, together = _tree.Tree(dim), _tree.Tree(dim)
+    alone, together = dynamic_tree.Tree(dim), dynamic_tree.Tree(dim)
 
     put_all(alone, range(n), mins, maxs)
     put_all(together, range(n + 1), mins, maxs)
@@ -750,9 +750,9 @@ def test_the_kernel_refuses_items_that_are_no_rows(kernels):
 
 @pytest.mark.parametrize("what", ["level", "bounds", "place", "item", "count", "change"])
 def test_check_finds_what_is_broken(what):
-    from ecs_collide._kernels import _tree
+    from ecs_collide.broadphase import dynamic_tree
 
-    tree = _tree.Tree(2)
+    tree = dynamic_tree.Tree(2)
     put_all(tree, range(50), *scattered(50))
     tree.forget_changes()
     tree.check()

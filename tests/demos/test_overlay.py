@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.pyglet_util import COLOURS, KEYS, DebugDraw, Show
+from ecs_collide.debug import COLOURS, KEYS, DebugDraw, Show
 from tests.demos.screens import is_seen, n_seen, open_window, pixels, press
 
 WIDTH, HEIGHT = 400, 300

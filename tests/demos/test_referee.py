@@ -20,7 +20,7 @@ from demos import _machines, platformer  # noqa: E402
 from demos._referee import Walls, drawn  # noqa: E402
 from demos._scene import Keys  # noqa: E402
 from demos.platformer import Platformer  # noqa: E402
-from ecs_collide import tiled  # noqa: E402
+from ecs_collide.levels import tiled  # noqa: E402
 from tests.volume import further  # noqa: E402
 
 WALLED, THROUGH, MIXED, SUNK = range(4)

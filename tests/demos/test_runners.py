@@ -173,7 +173,8 @@ def test_platformer_without_the_parser_names_the_extra(folder: Path) -> None:
 
     assert done.returncode == 1
     assert done.stderr == (
-        'platformer: ecs_collide.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"\n'
+        "platformer: ecs_collide.levels.tiled needs pytiled-parser: "
+        'pip install "ecs_collide[tiled]"\n'
     )
 
 
@@ -185,7 +186,7 @@ def test_replay_of_the_platformer_without_the_parser_names_the_extra(folder: Pat
 
     assert done.returncode == 1
     assert done.stderr == (
-        'replay: ecs_collide.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"\n'
+        'replay: ecs_collide.levels.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"\n'
     )
 
 

@@ -12,7 +12,7 @@ from demos import arena
 from demos._replay import Player
 from demos._scrub import ReplayScreen
 from demos._window import NoScreenError, Screen
-from ecs_collide.pyglet_util import COLOURS
+from ecs_collide.debug import COLOURS
 from tests.demos.screens import give_up, is_seen, n_seen, need_screen, pixels, press
 from tests.demos.test_replay import record_arena
 

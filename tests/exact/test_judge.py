@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from ecs_collide import _backend
-from ecs_collide._kernels import _sweep
+from ecs_collide.narrowphase import sweep_test
 from ecs_collide.sweep import sweep_pairs
 from tests.exact.judge import LARGEST_FLOAT, Nearby, judge
 from tests.exact.pairs import KINDS, rough
@@ -285,7 +285,7 @@ def swept_rightly():
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_kernel_is_seen(fault):
     right, wrong = FAULTS[fault]
-    source = inspect.getsource(_sweep)
+    source = inspect.getsource(sweep_test)
     assert source.count(right) >= 1, "the kernel has changed: change the fault as well"
     broken = types.ModuleType("broken_sweep")
     exec(compile(source.replace(right, wrong), "broken sweep", "exec"), vars(broken))

@@ -1,7 +1,7 @@
 """Thousands of boxes in one point: bounded memory, a report, and nothing gets in where it was not.
 
 Half of n squared pairs lie inside each other there.  Where they are too many
-they are left out for the step; see `ecs_collide/_kernels/_candidates.py`.
+they are left out for the step; see `ecs_collide/broadphase/broadphase.py`.
 """
 
 from __future__ import annotations

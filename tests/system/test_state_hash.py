@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide._overlay_shapes import Camera, Show, collect
-from ecs_collide.pyglet_util import DebugDraw
+from ecs_collide.debug import DebugDraw
+from ecs_collide.debug.shapes import Camera, Show, collect
 from tests.volume import Volume
 
 DT = 1 / 64

@@ -54,7 +54,7 @@ def test_a_crowd_across_the_edge_is_bounded_like_any_other():
 
 def test_two_images_at_once_come_in_the_order_of_the_images():
     """Whatever order they were found in: of plain Python, where a queue may be looked into."""
-    from ecs_collide._kernels._queue import Queue
+    from ecs_collide.narrowphase.impact_queue import Queue
 
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
         queue = Queue()
@@ -213,7 +213,7 @@ def test_the_doctor_sees_who_is_inside_across_each_axis_of_a_world_of_three():
 )
 def test_gaps_below_the_slop_of_the_width_count_as_none(first, second, loose):
     """Where numbers are fine, and what they were made of was not: of plain Python."""
-    from ecs_collide._kernels._sweep import Sweeper
+    from ecs_collide.narrowphase.sweep_test import Sweeper
 
     sweeper = Sweeper(2)
     sweeper.aim(0, *first, *second, 0.0, 0.0, 0.0, 0.0, 1.0)

@@ -1,0 +1,65 @@
+from ecs_collide.broadphase.images_c cimport Around
+from ecs_collide.motion.bodies_c cimport Bodies
+from ecs_collide.response.holding_c cimport Holding
+from ecs_collide.broadphase.overlaps_c cimport Pairing
+from ecs_collide.broadphase.pair_table_c cimport Pairs
+from ecs_collide.narrowphase.impact_queue_c cimport Queue
+from ecs_collide.response.separation_c cimport Separating
+from ecs_collide.motion.surfaces_c cimport Traits
+from ecs_collide.broadphase.dynamic_tree_c cimport Tree
+
+cdef int PICKY
+cdef int TOUCHED_BY_GAME
+
+cdef class Candidates:
+    cdef Bodies bodies
+    cdef Pairs pairs
+    cdef Queue queue
+    cdef Around around
+    cdef readonly Separating separating
+    cdef Holding holding
+    cdef public Tree still
+    cdef public Tree moving
+    cdef public double margin
+    cdef public double lookahead
+    cdef public object judge
+    cdef public bint all_picky
+    cdef public long long n_escapes
+    cdef public long long n_left_out
+    cdef public list crowd
+    cdef readonly bint is_crowded
+    cdef bint takes_turns
+    cdef public long long step
+    cdef public long long n_waiting
+    cdef long long n_followed
+    cdef long long room
+    cdef double[:, ::1] low
+    cdef double[:, ::1] high
+    cdef double[:, ::1] wide_min
+    cdef double[:, ::1] wide_max
+    cdef long long[::1] n_inside
+    cdef long long[::1] n_among
+    cdef long long[::1] n_each
+
+    cdef bint find_pairs(self, long long[::1] rows, Py_ssize_t n_asleep, Py_ssize_t n_resting)
+    cdef bint _walk(self, long long[::1] rows, int purpose, Py_ssize_t room)
+    cdef bint _walk_around(self, long long[::1] rows, int purpose, Py_ssize_t room)
+    cdef void _take_around(self, Tree tree, Py_ssize_t i, int purpose)
+    cdef void _follow_around(self, Py_ssize_t i)
+    cdef void _take_new(self, Tree tree, Py_ssize_t i)
+    cdef bint _knows(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _take_pairs(self, Pairing pairing, int purpose, Py_ssize_t room) except -1
+    cdef int _pair_still(self, Py_ssize_t i, int purpose) except -1
+    cdef int _take(self, Py_ssize_t i, Py_ssize_t j, int purpose) except -1
+    cdef bint _concern(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) except -1
+    cdef void _find_crowd(self, long long[::1] rows)
+    cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _is_soft(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef void _take_turns(self, long long[::1] rows)
+    cdef bint waits(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint has_room_to_follow(self, Py_ssize_t i) noexcept
+    cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef void follow(self, Py_ssize_t i)
+    cdef void _take_found(self, Tree tree, Py_ssize_t i)
+    cdef Py_ssize_t _add_pair(self, Py_ssize_t i, Py_ssize_t j)

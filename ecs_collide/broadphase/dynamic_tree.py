@@ -1,0 +1,506 @@
+"""A dynamic tree of axis-aligned boxes: the boxes of items, found by where they are.
+
+*Items* are small non-negative ints, the rows of whoever owns the tree, and the
+arrays that come in have a row for each.  The tree itself is in `broadphase.nodes`; here
+is what its owner asks of it.
+
+Each item has *fat bounds* around its box.  While the box moves inside them the
+item stays where it hangs and the nodes above follow its box; when it escapes,
+it gets fresh ones and is reinserted where it fits best, unless it is still at
+home in its node.  So fat bounds tell how far the tree may drift from a good
+one, and nothing else: no search looks at them.
+
+Where many items are to be reinserted at once the whole tree is laid out anew,
+which costs as much as reinserting one item in sixteen; so it is too after half
+as many reinsertions as there are items, since insertions leave a tree worse
+than a layout does, and after as many escapes, since items that stay at home
+spread it out.  That is counted and not timed: trees that were given the same
+calls in the same order are the same.
+
+Callers answer for finite boxes with min <= max and for arrays with enough
+rows.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import FatBounds, flat
+    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
+    from cython.cimports.ecs_collide.broadphase.overlaps_c import Pairing
+    from cython.cimports.ecs_collide.broadphase.rebuild_c import Layout
+    from cython.cimports.ecs_collide.broadphase.simd_c import WAITING, WIDTH
+    from cython.cimports.ecs_collide.broadphase.traversal_c import Walker
+else:
+    from ecs_collide.broadphase.fat_bounds import FatBounds, flat
+    from ecs_collide.broadphase.nodes import Nodes
+    from ecs_collide.broadphase.overlaps import Pairing
+    from ecs_collide.broadphase.rebuild import Layout
+    from ecs_collide.broadphase.simd import WAITING, WIDTH
+    from ecs_collide.broadphase.traversal import Walker
+
+from ecs_collide.motion.arrays import LONG, grown, zeros
+
+cython.declare(
+    MOST_ITEMS=cython.Py_ssize_t,
+    PUTS_TO_LAY_OUT_AT_ONCE=cython.Py_ssize_t,
+    PUTS_TO_LAY_OUT=cython.Py_ssize_t,
+    CHANGES_TO_SWEEP=cython.Py_ssize_t,
+)
+MOST_ITEMS = 2**27  # places are numbered by 32 bits
+PUTS_TO_LAY_OUT_AT_ONCE = 16  # lay out where one in so many is to be hung; that costs the same
+PUTS_TO_LAY_OUT = 2  # lay out anew after one reinsertion for so many items
+CHANGES_TO_SWEEP = 16  # where one in so many boxes has moved, refresh nodes level by level
+
+
+@cython.final
+@cython.cclass
+class Tree:
+    """A dynamic tree over items and their boxes.
+
+    Parameters
+    ----------
+    dim : int
+        2 or 3.
+    capacity : int
+        Number of items to reserve room for; the tree grows beyond it.
+
+    Attributes
+    ----------
+    dim : int
+    found : memoryview
+        int64: the answer of the last `touching`.
+    pairing : Pairing
+        Holds the answer of the last `pairs`.
+    walker : Walker
+        Answers questions about a single box or ray.
+    """
+
+    def __init__(self, dim: cython.Py_ssize_t, capacity: cython.Py_ssize_t = 0) -> None:
+        if dim != 2 and dim != 3:
+            raise ValueError(f"dim={dim} must be 2 or 3")
+        self.dim = dim
+        self.n_puts = self.n_escapes = self.loose = 0
+        self.nodes = Nodes(dim)
+        self.layout = Layout(self.nodes)
+        self.walker = Walker(self.nodes)
+        self.pairing = Pairing()
+        self.found = zeros(LONG, 0)
+        self.one = zeros(LONG, 1)
+        self.fatness = FatBounds(self.nodes)
+        if not cython.compiled:
+            self.ray_origin = [0.0] * 3
+            self.ray_direction = [0.0] * 3
+            self.ray_hit = [0.0] * 7
+        self._make_room(max(capacity, 8) - 1)
+        self.nodes.make_room_for_nodes(max(capacity, 8) // 4 + 8)
+
+    # Items
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def holds(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether an item is in the tree."""
+        return self.nodes.holds(item)
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def drop(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Take an item out; tell whether it was there.  O(log n)."""
+        if not self.nodes.holds(item):
+            return False
+        self.nodes.detach(item)
+        self.nodes.is_changed[item] = 1  # whoever keeps pairs drops those of this item
+        return True
+
+    def drop_many(self, items: cython.longlong[::1]) -> None:
+        """Take items out."""
+        i: cython.Py_ssize_t
+
+        for i in range(items.shape[0]):
+            self.drop(items[i])
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def bounds_into(
+        self,
+        item: cython.Py_ssize_t,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        row: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Write an item's fat bounds into box `row` of two arrays; tell whether it has any."""
+        k: cython.Py_ssize_t
+
+        if not self.nodes.holds(item):
+            return False
+        for k in range(self.dim):
+            mins[row, k] = self.fatness.bounds[item, k]
+            maxs[row, k] = self.fatness.bounds[item, self.dim + k]
+        return True
+
+    def box_into(
+        self, item: cython.Py_ssize_t, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]
+    ) -> None:
+        """Write the box of an item, which must be there, into the first row of two arrays."""
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+
+        if not self.nodes.holds(item):
+            raise KeyError(f"item {item} has no box: what was to give it one was cut short")
+        at = 2 * self.dim * self.nodes.place_of[item]
+        for k in range(self.dim):
+            mins[0, k] = self.nodes.box[at + k]
+            maxs[0, k] = self.nodes.box[at + self.dim + k]
+
+    def fat_into(
+        self,
+        items: cython.longlong[::1],
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+    ) -> None:
+        """Write the fat bounds of item i of many into row i; leave those rows that have none."""
+        i: cython.Py_ssize_t
+
+        for i in range(items.shape[0]):
+            self.bounds_into(items[i], mins, maxs, i)
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def root_into(self, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]) -> cython.bint:
+        """Write bounds of all boxes into the first row of two arrays; tell whether there are any."""
+        k: cython.Py_ssize_t
+
+        if self.nodes.n_items == 0:
+            return False
+        for k in range(self.dim):  # the root hangs in node 0
+            mins[0, k] = self.nodes.box[k]
+            maxs[0, k] = self.nodes.box[self.dim + k]
+        return True
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def covers(
+        self,
+        item: cython.Py_ssize_t,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+    ) -> cython.bint:
+        """Tell whether the box that the tree has for an item holds that in its row of two arrays."""
+        box: cython.p_double = self.nodes.box
+        at: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        if not self.nodes.holds(item):
+            return False
+        at = 2 * self.dim * self.nodes.place_of[item]
+        for k in range(self.dim):
+            if mins[item, k] < box[at + k] or maxs[item, k] > box[at + self.dim + k]:
+                return False
+        return True
+
+    def renew(
+        self,
+        items: cython.longlong[::1],
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        motion: cython.double[:, ::1],
+        filed: cython.bint,
+        margin: cython.double,
+        lookahead: cython.double,
+    ) -> int:
+        """Give items their boxes, and fresh fat bounds to those that are new or need them.
+
+        They do where the box on its way by `motion` escapes the old ones, or
+        they have become far too big.  Returns how many got fresh ones.
+
+        Parameters
+        ----------
+        items : int64 (n,)
+        mins, maxs : float64 (rows, dim)
+            The boxes, by which the tree is searched.
+        motion : float64 (rows, dim)
+            In the step to come; no rows: nothing moves.
+        filed : bool
+            Whether the arrays have a row for each item there may be, and the
+            boxes hold their ways already.  Else row i belongs to items[i].
+        margin, lookahead : float
+            How far fresh bounds reach beyond it; see `FatBounds.fatten`.
+        """
+        nodes: Nodes = self.nodes
+        i: cython.Py_ssize_t
+        item: cython.Py_ssize_t
+        least: cython.Py_ssize_t = 0
+        greatest: cython.Py_ssize_t = -1
+        n_escaped: cython.Py_ssize_t
+        n_new: cython.Py_ssize_t = 0
+
+        for i in range(items.shape[0]):
+            least = min(least, items[i])
+            greatest = max(greatest, items[i])
+        if least < 0:
+            raise IndexError(f"item {least} must be a row number, 0 or more")
+        self._make_room(max(greatest, items.shape[0] - 1))
+        self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
+        n_escaped = self.fatness.judge(
+            items, filed, nodes.n_items - self.n_escapes, nodes.n_items // PUTS_TO_LAY_OUT_AT_ONCE
+        )
+        self.n_escapes += n_escaped
+        if (
+            self.fatness.n_away > nodes.n_items // PUTS_TO_LAY_OUT_AT_ONCE
+            or self.n_escapes > nodes.n_items
+        ):
+            for i in range(self.fatness.n_away):
+                n_new += not nodes.holds(items[self.fatness.away[i]])
+            # All of it before anything hangs loose: a layout that is cut short leaves no tree.
+            nodes.make_room_for_nodes(n_new // WIDTH + 1)
+            self.layout.make_room(nodes.n_items + n_new)
+            for i in range(self.fatness.n_away):
+                item = items[self.fatness.away[i]]
+                self._hang_loose(item, item if filed else self.fatness.away[i])
+            self._lay_out()
+            return n_escaped
+        if CHANGES_TO_SWEEP * self.fatness.n_moved > nodes.n_items:
+            nodes.refresh_above(self.fatness.moved, self.fatness.n_moved)
+        else:
+            for i in range(self.fatness.n_moved):
+                item = self.fatness.moved[i]
+                nodes.note_change(item)
+                nodes.climb(nodes.place_of[item] >> 3)
+        for i in range(self.fatness.n_away):
+            item = items[self.fatness.away[i]]
+            self._reinsert(item, item if filed else self.fatness.away[i])
+        if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
+            self._lay_out()
+        return n_escaped
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def renew_one(
+        self,
+        item: cython.Py_ssize_t,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        motion: cython.double[:, ::1],
+        filed: cython.bint,
+        margin: cython.double,
+        lookahead: cython.double,
+    ) -> cython.bint:
+        """As `renew` for one item; tell whether it got fresh fat bounds.
+
+        O(1) where it stays inside the old ones, else O(log n) on average.
+        """
+        n_escaped: cython.Py_ssize_t
+
+        if item < 0:
+            raise IndexError(f"item {item} must be a row number, 0 or more")
+        self._make_room(item)
+        self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
+        self.one[0] = item
+        n_escaped = self.fatness.judge(self.one, filed, 1, 1)
+        if self.fatness.n_away:
+            self._reinsert(item, item if filed else 0)
+            if PUTS_TO_LAY_OUT * self.n_puts > self.nodes.n_items:
+                self._lay_out()
+        elif self.fatness.n_moved:
+            self.nodes.note_change(item)
+            self.nodes.climb(self.nodes.place_of[item] >> 3)
+        return n_escaped > 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reinsert(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.int:
+        """Hang an item in where its box fits best, wherever it was before."""
+        nodes: Nodes = self.nodes
+
+        # Where every node on its way is cut it takes a node for each level.
+        nodes.make_room_for_nodes(nodes.level[nodes.root()] + 3)
+        if nodes.place_of[item] >= 0:
+            nodes.detach(item)
+        self.fatness.write_box(WAITING, row)
+        nodes.attach(item)
+        nodes.note_change(item)
+        self.n_puts += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hang_loose(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
+        """Give a new item a place in a node that hangs nowhere, for a layout to come."""
+        nodes: Nodes = self.nodes
+        place: cython.int
+
+        if nodes.place_of[item] >= 0:
+            return
+        if self.loose == 0 or nodes.count[self.loose] == WIDTH:
+            self.loose = nodes.take(0)
+        place = WIDTH * self.loose + nodes.count[self.loose]
+        nodes.count[self.loose] += 1
+        nodes.n_items += 1
+        nodes.child[place] = item
+        nodes.place_of[item] = place
+        self.fatness.write_box(place, row)
+
+    # Queries
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def touching(
+        self,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        row: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Find the items whose boxes in the tree share a point with box `row` of two arrays.
+
+        Closed.  Returns their number n; `found[:n]` holds the items in the
+        tree's order.
+        """
+        return self.walker.find_touching(flat(mins), flat(maxs), row, self.found)
+
+    def rays(
+        self,
+        origins: cython.double[:, ::1],
+        directions: cython.double[:, ::1],
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+        items: cython.longlong[::1],
+        hits: cython.double[:, ::1],
+    ) -> None:
+        """Write for each ray the item whose own box (closed) it meets first; -1 if there is none.
+
+        Ray i goes from the point in row i of `origins` by row i of
+        `directions`, and its time is the fraction of that way.  Of several
+        items met at once, the one with the least id, in row `item` of `ids`,
+        is written into `items`.  Row i of `hits`, 1 + 2 * dim numbers, gets
+        the time, the point, and the normal of the face that is met: 0 where
+        the ray begins inside.  With no rows in `tight_min` the boxes that the
+        tree holds are the items' own.
+        """
+        own: cython.bint = tight_min.shape[0] == 0
+        lows: cython.p_double = flat(tight_min)
+        highs: cython.p_double = flat(tight_max)
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(items.shape[0]):
+            for k in range(self.dim):
+                self.ray_origin[k] = origins[i, k]
+                self.ray_direction[k] = directions[i, k]
+            items[i] = self.walker.find_on_ray(
+                self.ray_origin, self.ray_direction, own, lows, highs, ids, self.ray_hit
+            )
+            for k in range(1 + 2 * self.dim):
+                hits[i, k] = self.ray_hit[k]
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def forget_changes(self) -> cython.void:
+        """Take away the marks of all items that have changed."""
+        nodes: Nodes = self.nodes
+        i: cython.Py_ssize_t
+
+        for i in range(nodes.item_room):
+            nodes.is_changed[i] = 0
+        for i in range(nodes.node_room):
+            nodes.changed[i] = 0
+
+    # What the tree says about itself
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return self.nodes.n_items
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes in use."""
+        return self.nodes.n_nodes
+
+    @property
+    def node_room(self) -> int:
+        """The number of nodes that there is room for."""
+        return self.nodes.node_room
+
+    @property
+    def depth(self) -> int:
+        """The number of nodes above an item; 0 for up to one item."""
+        return self.nodes.level[self.nodes.root()] + 1 if self.nodes.n_items > 1 else 0
+
+    @property
+    def cost(self) -> float:
+        """The sum of half the perimeters (2D) or surfaces (3D) of all nodes.  O(n)."""
+        total: cython.double = 0.0
+        node: cython.int
+
+        for node in range(1, self.nodes.node_room):
+            if self.nodes.level[node] >= 0:
+                total += self.nodes.cost(node)
+        return total
+
+    def branches_into(
+        self,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        depths: cython.longlong[::1],
+    ) -> None:
+        """Write the bounds of all nodes and how deep each hangs, the root's depth being 0.
+
+        The arrays have `n_nodes` rows; they are written in the order in which
+        the nodes are kept.  O(n).
+        """
+        nodes: Nodes = self.nodes
+        top: cython.int = nodes.level[nodes.root()]
+        node: cython.int
+        n: cython.Py_ssize_t = 0
+        at: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for node in range(1, nodes.node_room):
+            if nodes.level[node] < 0:
+                continue
+            at = 2 * self.dim * nodes.place[node]
+            for k in range(self.dim):
+                mins[n, k] = nodes.box[at + k]
+                maxs[n, k] = nodes.box[at + self.dim + k]
+            depths[n] = top - nodes.level[node]
+            n += 1
+
+    def check(self) -> None:
+        """Verify every invariant of the tree.  O(n).
+
+        Raises
+        ------
+        AssertionError
+            One does not hold; the message says which, and where.
+        """
+        self.walker.verify()
+
+    # Room and layout
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _make_room(self, greatest: cython.Py_ssize_t) -> cython.int:
+        """Make room for items up to `greatest`."""
+        room: cython.Py_ssize_t
+
+        if greatest < self.nodes.item_room:
+            return 0
+        if greatest >= MOST_ITEMS:
+            raise IndexError(f"item {greatest} must be less than 2**27")
+        room = max(greatest + 1, 2 * self.nodes.item_room)
+        self.found = grown(self.found, room)
+        self.fatness.make_room(room)
+        self.nodes.make_room_for_items(room)  # last: by it it is known how much room there is
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _lay_out(self) -> cython.int:
+        self.n_puts = self.n_escapes = 0
+        self.loose = 0
+        return self.layout.lay_out()

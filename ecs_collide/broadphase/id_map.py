@@ -1,0 +1,226 @@
+"""Rows for ids: where in the columns of a tree the box of each id stands.
+
+A table of open addresses: an id is looked for from where its hash points to,
+one address after the other, up to an empty one.  What is taken out leaves no
+gap on the way to others: they move up.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
+
+cython.declare(
+    HASH=cython.longlong,
+    LOW_31_BITS=cython.longlong,
+    LOW_32_BITS=cython.longlong,
+    UNKNOWN=cython.Py_ssize_t,
+    TWICE=cython.Py_ssize_t,
+)
+HASH = 2654435769  # 2**32 / golden ratio
+LOW_31_BITS = 0x7FFFFFFF
+LOW_32_BITS = 0xFFFFFFFF
+
+# In place of a row.
+UNKNOWN = -1
+TWICE = -2
+
+
+@cython.final
+@cython.cclass
+class Rows:
+    """A row for each id; rows of ids that are gone are given out again.
+
+    Attributes
+    ----------
+    n : int
+        How many ids there are.
+    ids : memoryview
+        int64 (room,): the id of each row.  Another array after growth.
+    used : memoryview
+        int8 (room,): 1 for the rows that are in use.
+    """
+
+    n = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    ids = cython.declare(cython.longlong[::1], visibility="public")
+    n_used: cython.Py_ssize_t  # rows that were ever given out
+    n_free: cython.Py_ssize_t
+    used = cython.declare(cython.schar[::1], visibility="public")
+    free: cython.longlong[::1]  # rows to be given out again
+    stamp: cython.longlong
+    stamps: cython.longlong[::1]  # of each row: the last `find_many` that met it
+    table: cython.longlong[::1]  # at each address: a row, counted from 1; 0: empty
+    bits: cython.int  # of an address
+
+    def __init__(self, room: cython.Py_ssize_t) -> None:
+        self.n = self.n_used = self.n_free = 0
+        self.stamp = 0
+        self.ids = zeros(LONG, 0)
+        self.used = zeros(BYTE, 0)
+        self.free = zeros(LONG, 0)
+        self.stamps = zeros(LONG, 0)
+        self.table = zeros(LONG, 0)
+        self.reserve(max(room, 8))
+
+    @property
+    def room(self) -> int:
+        """The number of rows there are, in use or not."""
+        return self.ids.shape[0]
+
+    def reserve(self, n_more: cython.Py_ssize_t) -> bool:
+        """Make room for so many more ids; tell whether there are more rows now."""
+        room: cython.Py_ssize_t = self.ids.shape[0]
+        row: cython.Py_ssize_t
+
+        if self.n + n_more <= room:
+            return False
+        room = max(self.n + n_more, 2 * room)
+        bits: cython.int = 4
+        while 1 << bits < 2 * room:
+            bits += 1
+        ids: cython.longlong[::1] = grown(self.ids, room)
+        used: cython.schar[::1] = grown(self.used, room)
+        free: cython.longlong[::1] = grown(self.free, room)
+        stamps: cython.longlong[::1] = grown(self.stamps, room)
+        table: cython.longlong[::1] = zeros(LONG, 1 << bits)
+
+        self.ids = ids
+        self.used = used
+        self.free = free
+        self.stamps = stamps
+        self.table = table
+        self.bits = bits
+        for row in range(self.n_used):
+            if self.used[row]:
+                self.table[self._address(self.ids[row])] = row + 1
+        return True
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def find(self, id: cython.longlong) -> cython.Py_ssize_t:
+        """Return the row of an id, or -1."""
+        return self.table[self._address(id)] - 1
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def add(self, id: cython.longlong) -> cython.Py_ssize_t:
+        """Return a row for a new id, a free one if there is any.  Room must have been made."""
+        row: cython.Py_ssize_t
+
+        if self.n_free > 0:
+            self.n_free -= 1
+            row = self.free[self.n_free]
+        else:
+            row = self.n_used
+            self.n_used += 1
+        self.n += 1
+        self.ids[row] = id
+        self.used[row] = 1
+        self.table[self._address(id)] = row + 1
+        return row
+
+    @cython.ccall
+    @cython.exceptval(check=False)
+    def remove(self, id: cython.longlong) -> cython.Py_ssize_t:
+        """Free the row of an id that is there, and return it."""
+        table: cython.longlong[::1] = self.table
+        mask: cython.Py_ssize_t = table.shape[0] - 1
+        hole: cython.Py_ssize_t = self._address(id)
+        row: cython.Py_ssize_t = table[hole] - 1
+        at: cython.Py_ssize_t = hole
+        home: cython.Py_ssize_t
+
+        self.used[row] = 0
+        self.free[self.n_free] = row
+        self.n_free += 1
+        self.n -= 1
+        table[hole] = 0
+        while True:
+            at = (at + 1) & mask
+            if table[at] == 0:
+                return row
+            home = self._home(self.ids[table[at] - 1])
+            # It may move up unless its home lies after the hole.
+            if ((at - home) & mask) >= ((at - hole) & mask):
+                table[hole] = table[at]
+                table[at] = 0
+                hole = at
+
+    def find_many(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> int:
+        """Write the row of each id; -1 where it is unknown, -2 where it has been there before.
+
+        Returns the number of rows before the first of these, or of all.
+        """
+        i: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+
+        self.stamp += 1
+        for i in range(ids.shape[0]):
+            row = self.find(ids[i])
+            if row >= 0:
+                if self.stamps[row] == self.stamp:
+                    row = TWICE
+                else:
+                    self.stamps[row] = self.stamp
+            rows[i] = row
+            if row < 0:
+                return i
+        return ids.shape[0]
+
+    def add_many(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> int:
+        """Write a row for each of many new ids.  Room must have been made.
+
+        Stops at the first id that is there already; returns the number of
+        rows written.
+        """
+        i: cython.Py_ssize_t
+
+        for i in range(ids.shape[0]):
+            if self.find(ids[i]) >= 0:
+                return i
+            rows[i] = self.add(ids[i])
+        return ids.shape[0]
+
+    def remove_many(self, ids: cython.longlong[::1]) -> None:
+        """Free the rows of ids that are all there."""
+        i: cython.Py_ssize_t
+
+        for i in range(ids.shape[0]):
+            self.remove(ids[i])
+
+    def in_use(self) -> list:
+        """Return all ids, in the order of their rows."""
+        ids: list = []
+        row: cython.Py_ssize_t
+
+        for row in range(self.n_used):
+            if self.used[row]:
+                ids.append(self.ids[row])
+        return ids
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _home(self, id: cython.longlong) -> cython.Py_ssize_t:
+        """Return where to begin to look for an id."""
+        low: cython.longlong = ((id & LOW_31_BITS) * HASH) & LOW_32_BITS
+        high: cython.longlong = (((id >> 31) & LOW_31_BITS) * HASH) & LOW_32_BITS
+
+        return ((low + (high >> 1)) & LOW_32_BITS) >> (32 - self.bits)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _address(self, id: cython.longlong) -> cython.Py_ssize_t:
+        """Return where an id stands in the table, or the empty place where it would."""
+        table: cython.longlong[::1] = self.table
+        mask: cython.Py_ssize_t = table.shape[0] - 1
+        at: cython.Py_ssize_t = self._home(id)
+
+        while table[at] != 0 and self.ids[table[at] - 1] != id:
+            at = (at + 1) & mask
+        return at

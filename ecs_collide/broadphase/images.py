@@ -1,0 +1,333 @@
+"""A world whose axes may close in rings: images of bodies, and who meets which.
+
+On a *wrapped* axis a body stands at its centre and at all places a whole number
+of widths off: its *images*.  Paths are never cut at the edge; a body that goes
+around goes on straight, and meets the images of others.
+
+An *image* is a whole number: how many widths the second body of a pair lies off
+where the first one meets it, a digit for each axis.  Images add up as numbers
+do, the opposite way has the opposite sign, and their order is that of the
+distances, the first axis first.
+
+`Around` is asked by which images a body may meet what stands in the trees.  Most bodies
+are far from the edge and have none.  A body whose path is longer than the world is *wild*: what
+it may meet is looked for along its path, part by part, and by nobody else.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
+    from cython.cimports.libc.math import ceil, floor
+else:
+    from math import ceil, floor
+
+    from ecs_collide.motion.bodies import Bodies
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+
+cython.declare(
+    DIGIT=cython.longlong,
+    HALF_DIGIT=cython.longlong,
+    MOST_IMAGES=cython.double,
+    WILD=cython.double,
+    AROUND_REACH=cython.double,
+    INF=cython.double,
+)
+DIGIT = 1 << 20  # the base in which images are written
+HALF_DIGIT = 1 << 19
+MOST_IMAGES = (
+    160.0  # widths that are looked at on each side: twice 64, and what bodies reach beyond
+)
+WILD = 2.0  # widths that the path of a tame body takes at most, its box included
+AROUND_REACH = 2.0**-38  # of all that is added up: further than any rounding
+INF = float("inf")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def one_width(k: cython.int) -> cython.longlong:
+    """Return the image that is one width off on axis `k`."""
+    if k == 0:
+        return DIGIT * DIGIT
+    return DIGIT if k == 1 else 1
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def widths_of(image: cython.longlong, k: cython.int) -> cython.longlong:
+    """Return how many widths an image is off on axis `k`."""
+    rest: cython.longlong = image + HALF_DIGIT * (DIGIT * DIGIT + DIGIT + 1)  # never below 0
+
+    if k == 0:
+        return rest // (DIGIT * DIGIT) - HALF_DIGIT
+    if k == 1:
+        return rest // DIGIT % DIGIT - HALF_DIGIT
+    return rest % DIGIT - HALF_DIGIT
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def whole(number: cython.double) -> cython.longlong:
+    """Return a number that is a whole one as such."""
+    if cython.compiled:
+        return cython.cast(cython.longlong, number)
+    return int(number)
+
+
+@cython.final
+@cython.cclass
+class Around:
+    """A search for images, one body after the other.
+
+    Attributes
+    ----------
+    image : int
+        The one found last; 0 when a search has come to its end.
+    offset : float64 (dim,)
+        The same as distances.
+    low, high : float64 (1, dim)
+        The path, or the part of it, by which that image is met, brought back to where the
+        others are.
+    wild : int64 (n or more,)
+        The rows of the first `n_wild` bodies whose paths are longer than the world.
+    shifts : int64 (n_rows,)
+        All 0; for the end of a step, see `Timeline.bring_in`.
+    """
+
+    def __init__(self, bodies: Bodies):
+        self.bodies = bodies
+        self.image = 0
+        self.n_wild = 0
+        self.body = 0
+        self.is_clipped = self.is_done = False
+        self.offset = zeros(DOUBLE, 3)
+        self.low = zeros(DOUBLE, 1, bodies.dim)
+        self.high = zeros(DOUBLE, 1, bodies.dim)
+        self.bounds = zeros(DOUBLE, 2, 3)
+        self.target = zeros(DOUBLE, 3, 3)
+        self.start = zeros(DOUBLE, 3, 3)
+        self.at = zeros(DOUBLE, 3, 3)
+        self.wild = zeros(LONG, 1)
+        self.is_wild = zeros(BYTE, 1)
+        self.shifts = zeros(LONG, 1)
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        wild: cython.longlong[::1] = grown(self.wild, n_rows)
+        is_wild: cython.schar[::1] = grown(self.is_wild, n_rows)
+        shifts: cython.longlong[::1] = grown(self.shifts, n_rows)
+
+        self.wild = wild
+        self.is_wild = is_wild
+        self.shifts = shifts
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def begin(self) -> cython.void:
+        """Know of no bodies."""
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(self.n_wild):
+            self.is_wild[self.wild[n]] = 0
+        self.n_wild = 0
+        for k in range(3):
+            self.bounds[0, k] = INF
+            self.bounds[1, k] = -INF
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def widen(self, k: cython.int, low: cython.double, high: cython.double) -> cython.void:
+        """Know that something stands between two places on an axis."""
+        self.bounds[0, k] = min(self.bounds[0, k], low)
+        self.bounds[1, k] = max(self.bounds[1, k], high)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note(self, i: cython.Py_ssize_t) -> cython.void:
+        """Know of a body by its swept bounds; once wild, it stays so for the step."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if self.is_wild[i]:
+            return
+        for k in range(b.dim):
+            if b.width[k] > 0.0 and b.swept_max[i, k] - b.swept_min[i, k] > WILD * b.width[k]:
+                self.is_wild[i] = 1
+                self.wild[self.n_wild] = i
+                self.n_wild += 1
+                return
+        for k in range(b.dim):
+            self.widen(k, b.swept_min[i, k], b.swept_max[i, k])
+
+    # -- what is looked for --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def seek_tame(self, i: cython.Py_ssize_t) -> cython.void:
+        """Look for the images by which a body may meet those that are not wild."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        for k in range(b.dim):
+            self.target[0, k] = self.bounds[0, k]
+            self.target[1, k] = self.bounds[1, k]
+            self.target[2, k] = 0.0
+        self._take_body(i)
+        self.is_clipped = self.is_wild[i] != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def seek_body(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Look for the images of `j` that `i` may meet, from the base time of `i` on."""
+        b: Bodies = self.bodies
+        k: cython.int
+        half: cython.double
+        rest: cython.double = 1.0 - b.base[i]
+
+        for k in range(b.dim):
+            half = max(b.half_at(j, k, b.base[i]), b.half_at(j, k, 1.0))
+            self.target[0, k] = b.centre_at(j, k, b.base[i]) - half
+            self.target[1, k] = b.centre_at(j, k, b.base[i]) + half
+            self.target[2, k] = b.motion_of(j, k) * rest
+        self._take_body(i)
+        self.is_clipped = True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _take_body(self, i: cython.Py_ssize_t) -> cython.void:
+        """Begin before the first image of a body that may reach the target."""
+        b: Bodies = self.bodies
+        k: cython.int
+        rest: cython.double = 1.0 - b.base[i]
+        low: cython.double
+        high: cython.double
+
+        self.body = i
+        self.is_done = False
+        for k in range(b.dim):
+            self.start[0, k] = b.centre_of(i, k)
+            self.start[1, k] = max(b.half_of(i, k), b.half_at(i, k, 1.0))
+            self.start[2, k] = b.motion_of(i, k) * rest
+            self.at[0, k] = self.at[1, k] = 0.0
+            if b.width[k] == 0.0:
+                self.at[2, k] = 0.0
+                continue
+            low = self.target[0, k] + min(0.0, self.target[2, k])
+            high = self.target[1, k] + max(0.0, self.target[2, k])
+            if low > high:  # there is nothing
+                self.is_done = True
+                return
+            self.at[0, k] = max(-MOST_IMAGES, ceil((b.swept_min[i, k] - high) / b.width[k]))
+            self.at[2, k] = min(MOST_IMAGES, floor((b.swept_max[i, k] - low) / b.width[k]))
+            self.at[1, k] = self.at[0, k]
+            if self.at[0, k] > self.at[2, k]:
+                self.is_done = True
+        self.at[1, 0] -= 1.0
+
+    # -- one image after the other --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def advance(self) -> cython.bint:
+        """Go on to the next image other than 0; False where there are no more."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        while self._step():
+            self.image = 0
+            for k in range(b.dim):
+                self.offset[k] = self.at[1, k] * b.width[k]
+                self.image += whole(self.at[1, k]) * one_width(k)
+            if self.image != 0 and (not self.is_clipped or self._clips()):
+                if not self.is_clipped:
+                    for k in range(b.dim):
+                        self.low[0, k] = b.swept_min[self.body, k] - self.offset[k]
+                        self.high[0, k] = b.swept_max[self.body, k] - self.offset[k]
+                return True
+        self.rest()
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def rest(self) -> cython.void:
+        """Be at no image but the body itself."""
+        k: cython.int
+
+        self.image = 0
+        for k in range(3):
+            self.offset[k] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def take(self, image: cython.longlong) -> cython.void:
+        """Be at an image that is known."""
+        k: cython.int
+
+        self.image = image
+        for k in range(self.bodies.dim):
+            self.offset[k] = widths_of(image, k) * self.bodies.width[k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _step(self) -> cython.bint:
+        """Count on, the first axis fastest."""
+        k: cython.int
+
+        if self.is_done:
+            return False
+        for k in range(self.bodies.dim):
+            self.at[1, k] += 1.0
+            if self.at[1, k] <= self.at[2, k]:
+                return True
+            self.at[1, k] = self.at[0, k]
+        self.is_done = True
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _clips(self) -> cython.bint:
+        """Tell whether the path comes by the target at this image, and find the part that does."""
+        b: Bodies = self.bodies
+        k: cython.int
+        centre: cython.double
+        reach: cython.double
+        way: cython.double
+        behind: cython.double
+        ahead: cython.double
+        enter: cython.double = 0.0
+        leave: cython.double = 1.0
+
+        for k in range(b.dim):
+            centre = self.start[0, k] - self.offset[k]
+            reach = self.start[1, k] + AROUND_REACH * (
+                abs(self.start[0, k]) + self.start[1, k] + abs(self.start[2, k])
+                + abs(self.offset[k]) + b.width[k] + abs(self.target[2, k])
+            )  # fmt: skip
+            way = self.start[2, k] - self.target[2, k]
+            behind = (self.target[0, k] - reach) - centre
+            ahead = (self.target[1, k] + reach) - centre
+            if way > 0.0:
+                enter = max(enter, behind / way)
+                leave = min(leave, ahead / way)
+            elif way < 0.0:
+                enter = max(enter, ahead / way)
+                leave = min(leave, behind / way)
+            elif behind > 0.0 or ahead < 0.0:
+                return False
+        if enter > leave:
+            return False
+        for k in range(b.dim):
+            centre = self.start[0, k] - self.offset[k]
+            reach = self.start[1, k] + AROUND_REACH * (
+                abs(self.start[0, k]) + self.start[1, k] + abs(self.start[2, k])
+                + abs(self.offset[k]) + b.width[k]
+            )  # fmt: skip
+            way = self.start[2, k]
+            self.low[0, k] = centre + min(way * enter, way * leave) - reach
+            self.high[0, k] = centre + max(way * enter, way * leave) + reach
+        return True

@@ -1,0 +1,15 @@
+from ecs_collide.broadphase.nodes_c cimport Nodes
+
+cdef class Pairing:
+    cdef public Py_ssize_t n
+    cdef public Py_ssize_t most
+    cdef public Py_ssize_t top
+    cdef public long long[::1] found
+    cdef int[::1] stack
+
+    cpdef object within(self, Nodes nodes, bint only_changed)
+    cpdef object more_within(self, Nodes nodes, bint only_changed)
+    cpdef object between(self, Nodes nodes, Nodes nodes2)
+    cpdef object more_between(self, Nodes nodes, Nodes nodes2)
+    cdef void _make_room(self)
+    cdef void _add(self, int one, int other) noexcept

@@ -1,0 +1,236 @@
+"""The sorted list of all pairs of boxes that touch, kept from one time to the next.
+
+A pair of boxes that have not changed stays what it was; so only what has
+changed is looked for in the tree, sorted, and merged with what is kept.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
+else:
+    from ecs_collide.broadphase.dynamic_tree import Tree
+
+from ecs_collide.motion.arrays import INT, LONG, zeros
+
+cython.declare(
+    DIGIT=cython.int,
+    N_DIGITS=cython.int,
+    KEY_BITS=cython.int,
+    KEY=cython.longlong,
+    FEW=cython.int,
+)
+DIGIT = 11  # bits that are sorted at once
+N_DIGITS = 2048
+KEY_BITS = 32  # of each of the two keys of a pair
+KEY = 0xFFFFFFFF
+FEW = 16  # pairs of one item: so many are quicker sorted by insertion
+
+
+@cython.final
+@cython.cclass
+class Listing:
+    """The pairs of a tree whose boxes touch, in the order of their keys.
+
+    A *key* is a small number for each item, in the order of the ids.
+
+    Attributes
+    ----------
+    n : int
+        The number of pairs.
+    """
+
+    n = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    tree: Tree
+    pairs: cython.longlong[::1]  # the two items of pair i at 2 * i and 2 * i + 1
+    kept: cython.longlong[::1]  # packed keys of pairs that stay
+    fresh: cython.longlong[::1]  # packed keys of pairs that are new
+    spare: cython.longlong[::1]
+    counts: cython.int[::1]
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.n = 0
+        self.pairs = zeros(LONG, 0)
+        self.kept = zeros(LONG, 0)
+        self.fresh = zeros(LONG, 0)
+        self.spare = zeros(LONG, 0)
+        self.counts = zeros(INT, N_DIGITS)
+
+    def renew(
+        self,
+        key_of: cython.longlong[::1],
+        item_of: cython.longlong[::1],
+    ) -> int:
+        """Bring the list up to date with the tree; return the number of pairs.
+
+        Parameters
+        ----------
+        key_of : int64 (items,)
+            The key of each item.
+        item_of : int64 (keys,)
+            The item of each key.
+        """
+        n_kept: cython.Py_ssize_t
+        n_fresh: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+
+        self.tree.pairing.within(self.tree.nodes, True)
+        n_fresh = self.tree.pairing.n
+        if self.fresh.shape[0] < n_fresh:
+            # Last the fresh ones, by whose length it is known how much room there is.
+            self.spare = zeros(LONG, 2 * n_fresh)
+            self.fresh = zeros(LONG, 2 * n_fresh)
+        n_kept = self._keep(key_of)
+        for i in range(n_fresh):
+            self.fresh[i] = _packed(
+                key_of[self.tree.pairing.found[2 * i]], key_of[self.tree.pairing.found[2 * i + 1]]
+            )
+        self._sort(n_fresh, item_of.shape[0])
+        self._merge(n_kept, n_fresh, item_of)
+        self.tree.forget_changes()
+        return self.n
+
+    def write(self, ids: cython.longlong[::1], rows: cython.longlong[:, ::1]) -> None:
+        """Write the ids of all pairs, the lower first, into the rows of an array."""
+        i: cython.Py_ssize_t
+
+        for i in range(self.n):
+            rows[i, 0] = ids[self.pairs[2 * i]]
+            rows[i, 1] = ids[self.pairs[2 * i + 1]]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keep(self, key_of: cython.longlong[::1]) -> cython.Py_ssize_t:
+        """Pack the old pairs of which no item has changed; return their number."""
+        is_changed: cython.p_int = self.tree.nodes.is_changed
+        pairs: cython.longlong[::1] = self.pairs
+        kept: cython.longlong[::1] = self.kept
+        i: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+
+        for i in range(self.n):
+            if not (is_changed[pairs[2 * i]] | is_changed[pairs[2 * i + 1]]):
+                kept[n] = _packed(key_of[pairs[2 * i]], key_of[pairs[2 * i + 1]])
+                n += 1
+        return n
+
+    @cython.cfunc
+    def _sort(self, n: cython.Py_ssize_t, n_keys: cython.Py_ssize_t) -> cython.void:
+        """Sort the fresh pairs: by the first key all at once, by the second within each first.
+
+        Where one box touches many, by the second key before, digit by digit.
+        """
+        counts: cython.int[::1]
+        fresh: cython.longlong[::1] = self.fresh
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        most: cython.int = 0
+        shift: cython.int = 0
+        pair: cython.longlong
+
+        if self.counts.shape[0] < max(n_keys, N_DIGITS):
+            self.counts = zeros(INT, max(2 * n_keys, N_DIGITS))
+        counts = self.counts
+        for i in range(n_keys):
+            counts[i] = 0
+        for i in range(n):
+            counts[fresh[i] >> KEY_BITS] += 1
+        for i in range(n_keys):
+            most = max(most, counts[i])
+        if most > FEW:
+            while n_keys - 1 >> shift:
+                self._distribute(n, shift, N_DIGITS - 1)
+                shift += DIGIT
+        self._distribute(n, KEY_BITS, n_keys - 1)
+        fresh = self.fresh
+        if most > FEW:
+            return
+        for i in range(1, n):
+            pair = fresh[i]
+            j = i
+            while j > 0 and fresh[j - 1] > pair:
+                fresh[j] = fresh[j - 1]
+                j -= 1
+            fresh[j] = pair
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _distribute(
+        self, n: cython.Py_ssize_t, shift: cython.int, most: cython.longlong
+    ) -> cython.void:
+        """Sort the fresh pairs by a part of their keys, which is `most` at most; keep order else."""
+        counts: cython.int[::1] = self.counts
+        fresh: cython.longlong[::1] = self.fresh
+        spare: cython.longlong[::1] = self.spare
+        mask: cython.longlong = N_DIGITS - 1 if shift < KEY_BITS else KEY
+        i: cython.Py_ssize_t
+        part: cython.Py_ssize_t
+        place: cython.int = 0
+        count: cython.int
+
+        for i in range(most + 1):
+            counts[i] = 0
+        for i in range(n):
+            counts[fresh[i] >> shift & mask] += 1
+        for i in range(most + 1):
+            count = counts[i]
+            counts[i] = place
+            place += count
+        for i in range(n):
+            part = fresh[i] >> shift & mask
+            spare[counts[part]] = fresh[i]
+            counts[part] += 1
+        self.fresh = spare
+        self.spare = fresh
+
+    @cython.cfunc
+    def _merge(
+        self,
+        n_kept: cython.Py_ssize_t,
+        n_fresh: cython.Py_ssize_t,
+        item_of: cython.longlong[::1],
+    ) -> cython.void:
+        """Merge kept and fresh pairs into the list."""
+        pairs: cython.longlong[::1]
+        kept: cython.longlong[::1]
+        fresh: cython.longlong[::1] = self.fresh
+        i: cython.Py_ssize_t = 0
+        j: cython.Py_ssize_t = 0
+        n: cython.Py_ssize_t = n_kept + n_fresh
+        m: cython.Py_ssize_t
+        pair: cython.longlong
+
+        if self.pairs.shape[0] < 2 * n:
+            # All that is kept has been packed; the old list is not needed any more.
+            kept = zeros(LONG, 2 * n)
+            pairs = zeros(LONG, 4 * n)
+            kept[:n_kept] = self.kept[:n_kept]
+            self.kept = kept
+            self.pairs = pairs
+        pairs = self.pairs
+        kept = self.kept
+        for m in range(n):
+            if j == n_fresh or (i < n_kept and kept[i] < fresh[j]):
+                pair = kept[i]
+                i += 1
+            else:
+                pair = fresh[j]
+                j += 1
+            pairs[2 * m] = item_of[pair >> KEY_BITS]
+            pairs[2 * m + 1] = item_of[pair & KEY]
+        self.n = n
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _packed(one: cython.longlong, other: cython.longlong) -> cython.longlong:
+    """Return both keys of a pair in one number, the lower first."""
+    if one < other:
+        return one << KEY_BITS | other
+    return other << KEY_BITS | one

@@ -1,0 +1,238 @@
+"""The candidate pairs of a step, and for each body the list of its own."""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, interleaved, reread, zeros
+
+
+@cython.final
+@cython.cclass
+class Pairs:
+    """Columns of pairs; `first` has the lower entity id.
+
+    Attributes
+    ----------
+    crossing : 1 where neither body yields to the other, or one is a sensor.
+    inside : 1 while the insides of a crossing pair overlap.
+    known : 1 where the pair was in contact at the step's start.
+    memory : that contact; undefined where it is not known.
+    left_alone : 1 once crushed, 2 where one falls through the other, 3 where both are
+        members of soft crowds: no impacts in this step.
+    gone : 1 once a response has deleted one of the bodies.
+    touch : 0, or the side on which the pair touches: 1 + axis, with the sign of the normal, and a
+        code of `narrowphase.narrowphase` for how long that holds.
+    tick : when it was swept last; see `Bodies`.
+    stale : 1 where it was put back into the queue without a sweep.
+    clear : 1 where the paths end so far apart that no rounding brings the bodies together.
+    met : 1 once the pair has had an impact queued; what follows is undefined before.
+    kind, axis, sign, exit, speed : of the queued impact.
+    answers, repeats, answered_at : how often, and when last, it was answered.
+    began : time of the first impact of the step, or -1.
+    image, offset : in a world that wraps, which image of the second body the first may meet, and
+        how far off it is on each axis; see `broadphase.images`.
+    """
+
+    def __init__(self):
+        self.n = 0
+        self.capacity = 16
+        self.stamp = 0
+        self.links = zeros(LONG, 16, 5)
+        self.impacts = zeros(DOUBLE, 16, 8)
+        self.head = zeros(LONG, 1)
+        self.seen = zeros(LONG, 1)
+        self.wraps = False
+        self.image = zeros(LONG, 1)
+        self.offset = zeros(DOUBLE, 1, 3)
+        self._name_columns()
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        head: cython.longlong[::1] = grown(self.head, n_rows)
+        seen: cython.longlong[::1] = grown(self.seen, n_rows)
+
+        self.head = head
+        self.seen = seen
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_full(self) -> cython.bint:
+        """Tell whether `grow` must come before the next `add`."""
+        return self.n == self.capacity
+
+    @cython.cfunc
+    def grow(self) -> cython.void:
+        """Double the room for pairs."""
+        n: cython.Py_ssize_t = 2 * self.capacity
+
+        if self.wraps:
+            self._make_room_for_images(n)
+        self.links = grown(self.links, n)
+        self.impacts = grown(self.impacts, n)
+        self._name_columns()
+        self.capacity = n  # last: by it it is known how much room there is
+
+    def wrap(self):
+        """Make room for the images of pairs."""
+        self._make_room_for_images(self.capacity)
+        self.wraps = True
+
+    @cython.cfunc
+    def _make_room_for_images(self, n_pairs: cython.Py_ssize_t) -> cython.void:
+        image: cython.longlong[::1] = grown(self.image, n_pairs)
+        offset: cython.double[:, ::1] = grown(self.offset, n_pairs)
+
+        self.image = image
+        self.offset = offset
+
+    def _name_columns(self):
+        """Look at the columns of the two arrays: what is used together lies together.
+
+        Pairs are met in no order; each further column would be a further cache miss.
+        """
+        self.first, self.second, self.next_of_first, self.next_of_second, self.flags = interleaved(
+            self.links
+        )
+        (
+            self.crossing, self.inside, self.left_alone, self.gone,
+            self.touch, self.clear, self.known, self.met,
+        ) = interleaved(reread(self.links, BYTE))[32:]  # fmt: skip
+        self.exit, self.speed, self.answered_at, self.began, *_ = interleaved(self.impacts)
+        self.memory, self.answers, self.repeats, _ = interleaved(reread(self.impacts, LONG))[4:]
+        self.kind, self.axis, self.sign, self.stale, *_ = interleaved(reread(self.impacts, BYTE))[
+            56:
+        ]
+        self.tick = interleaved(reread(self.impacts, INT))[15]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def forget(self) -> cython.void:
+        """Forget all pairs.
+
+        What is left to do for a pair is to set it up when it is met: most never are.
+        """
+        p: cython.Py_ssize_t
+
+        for p in range(self.n):
+            self.head[self.first[p]] = 0
+            self.head[self.second[p]] = 0
+            self.flags[p] = 0
+        self.n = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def meet(self, p: cython.Py_ssize_t) -> cython.void:
+        """Set a pair up for its first impact of the step, unless it has had it."""
+        if not self.met[p]:
+            self.met[p] = 1
+            self.stale[p] = 0
+            self.answers[p] = self.repeats[p] = 0
+            self.answered_at[p] = self.began[p] = -1.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the contact that the pair had at the step's start, or -1."""
+        return self.memory[p] if self.known[p] else -1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def add(self, first: cython.Py_ssize_t, second: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Add a pair that is not there yet; return its number."""
+        p: cython.Py_ssize_t = self.n
+
+        self.n += 1
+        self.first[p] = first
+        self.second[p] = second
+        self.next_of_first[p] = self.head[first]  # numbers count from 1; 0 ends a list
+        self.next_of_second[p] = self.head[second]
+        self.head[first] = p + 1
+        self.head[second] = p + 1
+        return p
+
+    def rows_into(self, rows: cython.longlong[:, ::1]) -> None:
+        """Write the rows of both bodies of each pair into a row of an array."""
+        p: cython.Py_ssize_t
+
+        for p in range(self.n):
+            rows[p, 0] = self.first[p]
+            rows[p, 1] = self.second[p]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def head_of(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first pair in the list of a body, or -1."""
+        return self.head[row] - 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def next_of(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the pair after `pair` in the list of a body, or -1."""
+        if self.first[pair] == row:
+            return self.next_of_first[pair] - 1
+        return self.next_of_second[pair] - 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def partner(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the other body of a pair."""
+        return self.first[pair] + self.second[pair] - row
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def find(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the pair of two bodies, or -1.  O(pairs of the body that has fewer)."""
+        p: cython.Py_ssize_t = self.head_of(one)
+        q: cython.Py_ssize_t = self.head_of(other)
+
+        while p >= 0 and q >= 0:  # it is in both lists: the shorter one decides
+            if self.partner(p, one) == other:
+                return p
+            if self.partner(q, other) == one:
+                return q
+            p = self.next_of(p, one)
+            q = self.next_of(q, other)
+        return -1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def find_image(
+        self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, image: cython.longlong
+    ) -> cython.Py_ssize_t:
+        """Return the pair of two bodies at an image of the second, or -1; as `find`."""
+        p: cython.Py_ssize_t = self.head_of(first)
+        q: cython.Py_ssize_t = self.head_of(second)
+
+        while p >= 0 and q >= 0:
+            if self.second[p] == second and self.first[p] == first and self.image[p] == image:
+                return p
+            if self.first[q] == first and self.second[q] == second and self.image[q] == image:
+                return q
+            p = self.next_of(p, first)
+            q = self.next_of(q, second)
+        return -1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def offset_of(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how far off the second body of a pair is met on an axis."""
+        return self.offset[p, k] if self.wraps else 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def mark_partners(self, row: cython.Py_ssize_t) -> cython.void:
+        """Mark all bodies that have a pair with `row`, in place of those marked before."""
+        p: cython.Py_ssize_t = self.head_of(row)
+
+        self.stamp += 1
+        while p >= 0:
+            self.seen[self.partner(p, row)] = self.stamp
+            p = self.next_of(p, row)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_marked(self, row: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether `mark_partners` marked the body."""
+        return self.seen[row] == self.stamp

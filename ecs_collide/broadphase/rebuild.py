@@ -1,0 +1,422 @@
+"""Lay out a whole tree of boxes anew, along a Hilbert curve.
+
+The middles of all boxes are sorted along a curve that fills space and never
+jumps, cell by cell; eight that follow each other share a node, eight such
+nodes the next, and so on up.  Nodes stand in memory in the order of the curve,
+so that what is near in space is near in memory.  (Along a Morton curve, which
+is simpler and jumps, a search for pairs looks into half as many nodes again.)
+
+The cells of one grid are too coarse where most boxes crowd in one corner of
+the world.  So boxes that fall into one cell, if they are many, are sorted
+again by a grid of their own, and so on: no scene is too uneven.
+
+Notes
+-----
+Kamel and Faloutsos, "Hilbert R-tree: an improved R-tree using fractals"
+(1994).
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
+    from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH, fetch
+else:
+    from ecs_collide.broadphase.nodes import Nodes
+    from ecs_collide.broadphase.simd import WIDTH
+
+    fetch = None  # Python has its memory where it has it
+
+from ecs_collide.broadphase.curve import find_turns
+from ecs_collide.motion.arrays import INT, LONG, zeros
+
+cython.declare(
+    DIGIT=cython.int,
+    N_DIGITS=cython.int,
+    PLACE_BITS=cython.int,
+    PLACE=cython.longlong,
+    STATE_BITS=cython.int,
+    STATE=cython.int,
+    CROWD=cython.Py_ssize_t,
+    FEW=cython.Py_ssize_t,
+    AHEAD=cython.Py_ssize_t,
+    LEAST_LENGTH=cython.double,
+)
+DIGIT = 12  # bits of a key that are sorted at once
+N_DIGITS = 4096
+PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
+PLACE = 0xFFFFFFFF
+STATE_BITS = 8  # of an entry of the table of turns, see broadphase.curve
+STATE = 0xFF
+CROWD = 16  # more than so many boxes in a cell are sorted again
+FEW = 96  # so many are quicker sorted by insertion
+AHEAD = 12  # so many boxes before one is copied it is sent for: they lie in another order
+LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
+
+_TURNS: dict = {}  # by the number of axes, made when the first tree of so many is
+
+
+@cython.final
+@cython.cclass
+class Layout:
+    """What it takes to lay out some nodes: the line in which their items stand."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.keys = zeros(LONG, 0)
+        self.spare = zeros(LONG, 0)
+        self.items = zeros(LONG, 0)
+        self.runs = zeros(LONG, 64)
+        self.counts = zeros(INT, 2 * N_DIGITS)
+        if nodes.dim not in _TURNS:
+            _TURNS[nodes.dim] = find_turns(nodes.dim)
+        self.turns = _TURNS[nodes.dim]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def lay_out(self) -> cython.int:
+        """Make all nodes of the tree anew.
+
+        Items that have a place in a node which hangs nowhere come in too.
+        """
+        nodes: Nodes = self.nodes
+        n: cython.Py_ssize_t = nodes.n_items
+
+        if n == 0:
+            return 0
+        self.make_room(n)
+        self._line_up()
+        self._sort()
+        self._build()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
+        """Make all the room that it takes to lay out so many items."""
+        nodes: Nodes = self.nodes
+        n_level: cython.Py_ssize_t = n_items
+        n_nodes: cython.Py_ssize_t = 0
+        room: cython.Py_ssize_t
+
+        while n_level > 1 or n_nodes < min(n_items, 1):
+            n_level = (n_level + WIDTH - 1) // WIDTH
+            n_nodes += n_level
+        nodes.make_room_for_nodes(n_nodes - nodes.n_nodes)
+        if self.keys.shape[0] < n_items:
+            # Last the keys, by whose length it is known how much room there is.
+            room = max(n_items, 2 * self.keys.shape[0])
+            self.spare = zeros(LONG, room)
+            self.items = zeros(LONG, room)
+            self.keys = zeros(LONG, room)
+        # Each run of those yet to be sorted is longer than CROWD, and they do not overlap.
+        if self.runs.shape[0] < 2 * (n_items // CROWD) + 4:
+            self.runs = zeros(LONG, 4 * (n_items // CROWD) + 8)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _line_up(self) -> cython.void:
+        """Write the places of all items into the line, node by node."""
+        nodes: Nodes = self.nodes
+        keys: cython.longlong[::1] = self.keys
+        node: cython.int
+        place: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+
+        for node in range(1, nodes.node_room):
+            if nodes.level[node] == 0:
+                for place in range(WIDTH * node, WIDTH * node + nodes.count[node]):
+                    keys[n] = place
+                    n += 1
+
+    # Order
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _sort(self) -> cython.int:
+        """Sort the line along the curve; cells with too many boxes by grids of their own."""
+        keys: cython.longlong[::1] = self.keys
+        start: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        top: cython.Py_ssize_t = 0
+        cell: cython.longlong
+
+        self.runs[0] = 0
+        self.runs[1] = self.nodes.n_items
+        while top >= 0:
+            start = self.runs[top]
+            end = self.runs[top + 1]
+            top -= 2
+            if not self._find_keys(start, end):
+                continue
+            if end - start <= FEW:
+                self._insert(start, end)
+            else:
+                self._distribute(start, end)
+            i = start
+            while i < end:
+                cell = keys[i] >> PLACE_BITS
+                j = i + 1
+                while j < end and keys[j] >> PLACE_BITS == cell:
+                    j += 1
+                if j - i > CROWD:
+                    top += 2
+                    self.runs[top] = i
+                    self.runs[top + 1] = j
+                i = j
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_keys(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+        """Write the keys of a part of the line; False if all its middles are in one place.
+
+        The cells are cubes, 4096 of them along the longest axis in 2D and 256
+        in 3D.
+        """
+        nodes: Nodes = self.nodes
+        box: cython.p_double = nodes.box
+        keys: cython.longlong[::1] = self.keys
+        turns: cython.int[::1] = self.turns
+        dim: cython.Py_ssize_t = nodes.dim
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t = 2 * dim * (keys[start] & PLACE)
+        place: cython.longlong
+        x: cython.double = box[at] + box[at + dim]
+        y: cython.double = box[at + 1] + box[at + dim + 1]
+        z: cython.double = box[at + 2] + box[at + 5] if dim == 3 else 0.0
+        low_x: cython.double = x
+        low_y: cython.double = y
+        low_z: cython.double = z
+        high_x: cython.double = x
+        high_y: cython.double = y
+        high_z: cython.double = z
+        length: cython.double
+        scale: cython.double
+
+        for i in range(start + 1, end):
+            at = 2 * dim * (keys[i] & PLACE)
+            x = box[at] + box[at + dim]
+            y = box[at + 1] + box[at + dim + 1]
+            low_x = min(low_x, x)
+            low_y = min(low_y, y)
+            high_x = max(high_x, x)
+            high_y = max(high_y, y)
+            if dim == 3:
+                z = box[at + 2] + box[at + 5]
+                low_z = min(low_z, z)
+                high_z = max(high_z, z)
+        length = max(high_x - low_x, high_y - low_y, high_z - low_z)
+        if not length > LEAST_LENGTH:
+            return False
+        scale = (4096.0 if dim == 2 else 256.0) / length
+        for i in range(start, end):
+            place = keys[i] & PLACE
+            at = 2 * dim * place
+            x = (box[at] + box[at + dim] - low_x) * scale
+            y = (box[at + 1] + box[at + dim + 1] - low_y) * scale
+            if dim == 2:
+                keys[i] = _place_on_curve_2(turns, _cell(x, 4095), _cell(y, 4095))
+            else:
+                z = (box[at + 2] + box[at + 5] - low_z) * scale
+                keys[i] = _place_on_curve_3(turns, _cell(x, 255), _cell(y, 255), _cell(z, 255))
+            keys[i] = keys[i] << PLACE_BITS | place
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _insert(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Sort a short part of the line."""
+        keys: cython.longlong[::1] = self.keys
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        key: cython.longlong
+
+        for i in range(start + 1, end):
+            key = keys[i]
+            j = i
+            while j > start and keys[j - 1] > key:
+                keys[j] = keys[j - 1]
+                j -= 1
+            keys[j] = key
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _distribute(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Sort a long part of the line by cell: two passes of a radix sort, which keep order."""
+        keys: cython.longlong[::1] = self.keys
+        spare: cython.longlong[::1] = self.spare
+        counts: cython.int[::1] = self.counts
+        i: cython.Py_ssize_t
+        digit: cython.Py_ssize_t
+        low: cython.int = start
+        high: cython.int = start
+        n: cython.int
+
+        for i in range(2 * N_DIGITS):
+            counts[i] = 0
+        for i in range(start, end):
+            counts[keys[i] >> PLACE_BITS & (N_DIGITS - 1)] += 1
+            counts[N_DIGITS + (keys[i] >> (PLACE_BITS + DIGIT))] += 1
+        for i in range(N_DIGITS):
+            n = counts[i]
+            counts[i] = low
+            low += n
+            n = counts[N_DIGITS + i]
+            counts[N_DIGITS + i] = high
+            high += n
+        for i in range(start, end):
+            digit = keys[i] >> PLACE_BITS & (N_DIGITS - 1)
+            spare[counts[digit]] = keys[i]
+            counts[digit] += 1
+        for i in range(start, end):
+            digit = N_DIGITS + (spare[i] >> (PLACE_BITS + DIGIT))
+            keys[counts[digit]] = spare[i]
+            counts[digit] += 1
+
+    # Nodes
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _build(self) -> cython.void:
+        """Make nodes 1, 2, ... from the line, level by level, and hang them into each other."""
+        nodes: Nodes = self.nodes
+        old_box: cython.p_double = nodes.box
+        box: cython.p_double = nodes.spare_box
+        keys: cython.longlong[::1] = self.keys
+        items: cython.longlong[::1] = self.items
+        child: cython.p_int = nodes.child
+        place_of: cython.p_int = nodes.place_of
+        is_changed: cython.p_int = nodes.is_changed
+        changed: cython.int
+        count: cython.int
+        width: cython.Py_ssize_t = 2 * nodes.dim
+        n: cython.Py_ssize_t = nodes.n_items
+        n_nodes: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        old: cython.Py_ssize_t
+        first: cython.int = 0  # what is to be hung: items, then nodes of a level
+        node: cython.int = 1
+        lane: cython.int
+        level: cython.int = 0
+
+        for i in range(n):
+            items[i] = child[keys[i] & PLACE]
+        nodes.box = box
+        nodes.spare_box = old_box
+        while True:
+            n_nodes = (n + WIDTH - 1) // WIDTH
+            i = 0
+            for k in range(n_nodes):
+                # As evenly as can be: the last node of a level may not be all but empty.
+                count = (n * (k + 1)) // n_nodes - i
+                changed = 0
+                place = WIDTH * node
+                for lane in range(count):
+                    if level > 0:
+                        child[place] = first + i
+                        nodes.place[first + i] = place
+                        changed |= (nodes.changed[first + i] != 0) << lane
+                    else:
+                        if cython.compiled and i + AHEAD < n:
+                            fetch(old_box + width * (keys[i + AHEAD] & PLACE))
+                        old = keys[i] & PLACE
+                        _copy(old_box, width * old, box, width * place, width)
+                        child[place] = items[i]
+                        place_of[items[i]] = place
+                        changed |= is_changed[items[i]] << lane
+                    place += 1
+                    i += 1
+                nodes.level[node] = level
+                nodes.count[node] = count
+                nodes.changed[node] = changed
+                nodes.stale[node] = 0
+                node += 1
+            if level > 0:
+                for i in range(first, first + n):
+                    nodes.refresh(i)
+                    if level == 1:
+                        nodes.settle_home(i)
+            first = node - n_nodes
+            n = n_nodes
+            level += 1
+            if n == 1:
+                break
+        nodes.child[0] = first
+        nodes.place[first] = 0
+        nodes.refresh(first)
+        if level == 1:
+            nodes.settle_home(first)
+        nodes.n_nodes = node - 1
+        nodes.first_free = -1
+        for i in range(nodes.node_room - 1, node - 1, -1):
+            nodes._free(i)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _copy(
+    source: cython.p_double,
+    p: cython.Py_ssize_t,
+    target: cython.p_double,
+    q: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+) -> cython.void:
+    """Copy n numbers."""
+    k: cython.Py_ssize_t
+
+    for k in range(n):
+        target[q + k] = source[p + k]
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _cell(x: cython.double, last: cython.int) -> cython.int:
+    """Return a number >= 0 without its fraction, `last` at most."""
+    if cython.compiled:
+        return min(cython.cast(cython.int, x), last)
+    return min(int(x), last)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _place_on_curve_2(turns: cython.int[::1], x: cython.int, y: cython.int) -> cython.longlong:
+    """Return which cell of a square of 4096 by 4096 this is, along the curve: 24 bits."""
+    turn: cython.int = turns[(x >> 8) << 4 | y >> 8]
+    key: cython.longlong = turn >> STATE_BITS
+
+    turn = turns[(turn & STATE) << 8 | (x >> 4 & 15) << 4 | (y >> 4 & 15)]
+    key = key << 8 | turn >> STATE_BITS
+    turn = turns[(turn & STATE) << 8 | (x & 15) << 4 | (y & 15)]
+    return key << 8 | turn >> STATE_BITS
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _place_on_curve_3(
+    turns: cython.int[::1], x: cython.int, y: cython.int, z: cython.int
+) -> cython.longlong:
+    """Return which cell of a cube of 256 by 256 by 256 this is, along the curve: 24 bits."""
+    turn: cython.int = turns[(x >> 6) << 4 | (y >> 6) << 2 | z >> 6]
+    key: cython.longlong = turn >> STATE_BITS
+    shift: cython.int
+
+    for shift in range(4, -1, -2):
+        turn = turns[
+            (turn & STATE) << 6 | (x >> shift & 3) << 4 | (y >> shift & 3) << 2 | (z >> shift & 3)
+        ]
+        key = key << 6 | turn >> STATE_BITS
+    return key

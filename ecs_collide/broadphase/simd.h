@@ -1,0 +1,267 @@
+/* Eight boxes side by side: which of them touch one, by vector instructions.
+
+   A node keeps the bounds of its eight children twice.  The *boxes* are exact: for each
+   child dim minima, then dim maxima, in double precision.  The *lanes* are the same in single
+   precision, relative to the *origin* of the node, side by side: for each axis eight minima,
+   then eight maxima.
+
+   Rounding keeps order: from x <= y follows round(x - origin) <= round(y - origin).  So of two
+   boxes that touch the rounded ones do too, wherever they are and however large.  What is found
+   in vain is for the caller to sort out, by the exact boxes. */
+
+#ifndef ECS_COLLIDE_LANES_H
+#define ECS_COLLIDE_LANES_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "inline.h"
+
+enum {
+    WIDTH = 8,       /* children of a node */
+    WAITING = 1,     /* the place of what is about to be hung into a node */
+    ALL_LANES = 0xFF /* a bit for each child */
+};
+
+/* The number of the lowest bit that is set; there must be one. */
+ECS_COLLIDE_INLINE int lowest(unsigned int mask)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctz(mask);
+#else
+    int lane = 0;
+    for (; !(mask & 1); mask >>= 1)
+        lane++;
+    return lane;
+#endif
+}
+
+ECS_COLLIDE_INLINE int lowest_of_64(unsigned long long mask)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctzll(mask);
+#else
+    const unsigned int low = (unsigned int)mask;
+    return low ? lowest(low) : 32 + lowest((unsigned int)(mask >> 32));
+#endif
+}
+
+#ifdef ECS_COLLIDE_SSE2
+/* Which of four lanes have a minimum <= high and a maximum >= low, on one axis. */
+ECS_COLLIDE_INLINE __m128 ecs_collide_within(const float *lanes, __m128 low, __m128 high)
+{
+    return _mm_and_ps(_mm_cmple_ps(_mm_loadu_ps(lanes), high),
+                      _mm_cmpge_ps(_mm_loadu_ps(lanes + 8), low));
+}
+
+/* All four numbers of a vector the one at `i`. */
+#define ECS_COLLIDE_ALL(vector, i) _mm_shuffle_ps(vector, vector, 0x55 * (i))
+#else
+/* One bit for each of eight lanes whose minimum is <= high and whose maximum is >= low. */
+ECS_COLLIDE_INLINE unsigned int ecs_collide_within(const float *lanes, float low, float high)
+{
+    unsigned int found = 0;
+    for (int lane = 0; lane < 8; lane++)
+        found |= (unsigned int)(lanes[lane] <= high && lanes[8 + lane] >= low) << lane;
+    return found;
+}
+#endif
+
+/* One bit for each child of a node whose box touches the box at place `at` of `others`. */
+ECS_COLLIDE_INLINE unsigned int touching(const float *lanes, const double *origins,
+                                         const double *boxes, int node, const double *others,
+                                         ptrdiff_t at, ptrdiff_t dim)
+{
+    const double *origin = origins + dim * node;
+    const double *other = others + at;
+    (void)boxes;
+
+    lanes += 16 * dim * node;
+#ifdef ECS_COLLIDE_SSE2
+    const __m128d corner = _mm_loadu_pd(origin);
+    const __m128 low = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(other), corner));
+    const __m128 high = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(other + dim), corner));
+    const __m128 low_x = ECS_COLLIDE_ALL(low, 0), low_y = ECS_COLLIDE_ALL(low, 1);
+    const __m128 high_x = ECS_COLLIDE_ALL(high, 0), high_y = ECS_COLLIDE_ALL(high, 1);
+    __m128 first = _mm_and_ps(ecs_collide_within(lanes, low_x, high_x),
+                              ecs_collide_within(lanes + 16, low_y, high_y));
+    __m128 second = _mm_and_ps(ecs_collide_within(lanes + 4, low_x, high_x),
+                               ecs_collide_within(lanes + 20, low_y, high_y));
+    if (dim == 3) {
+        const __m128 z = _mm_cvtpd_ps(_mm_sub_pd(_mm_set_pd(other[5], other[2]),
+                                                 _mm_set1_pd(origin[2])));
+        const __m128 low_z = ECS_COLLIDE_ALL(z, 0), high_z = ECS_COLLIDE_ALL(z, 1);
+        first = _mm_and_ps(first, ecs_collide_within(lanes + 32, low_z, high_z));
+        second = _mm_and_ps(second, ecs_collide_within(lanes + 36, low_z, high_z));
+    }
+    return (unsigned int)(_mm_movemask_ps(first) | _mm_movemask_ps(second) << 4);
+#else
+    unsigned int found = ecs_collide_within(lanes, (float)(other[0] - origin[0]),
+                                            (float)(other[dim] - origin[0]));
+    found &= ecs_collide_within(lanes + 16, (float)(other[1] - origin[1]),
+                                (float)(other[dim + 1] - origin[1]));
+    if (dim == 3)
+        found &= ecs_collide_within(lanes + 32, (float)(other[2] - origin[2]),
+                                    (float)(other[5] - origin[2]));
+    return found;
+#endif
+}
+
+/* The children of two nodes that touch: bit 8 * i + j for child i of the first, one of `mask`,
+   and child j of the second.  No branch depends on what is found. */
+ECS_COLLIDE_INLINE unsigned long long touching_pairs(
+    const double *boxes, int node, unsigned int mask, const float *lanes2,
+    const double *origins2, const double *boxes2, int node2, ptrdiff_t dim)
+{
+    unsigned long long found = 0;
+
+    boxes += 16 * dim * node;
+    for (; mask; mask &= mask - 1) {
+        const int lane = lowest(mask);
+        found |= (unsigned long long)touching(lanes2, origins2, boxes2, node2, boxes,
+                                              2 * dim * lane, dim) << 8 * lane;
+    }
+    return found;
+}
+
+/* Whether the exact boxes at two places share a point. */
+ECS_COLLIDE_INLINE int touch(const double *boxes, ptrdiff_t p, const double *boxes2, ptrdiff_t q,
+                             ptrdiff_t dim)
+{
+    const double *one = boxes + p, *other = boxes2 + q;
+
+#ifdef ECS_COLLIDE_SSE2
+    if (dim == 2)
+        return _mm_movemask_pd(_mm_and_pd(
+                   _mm_cmple_pd(_mm_loadu_pd(one), _mm_loadu_pd(other + 2)),
+                   _mm_cmple_pd(_mm_loadu_pd(other), _mm_loadu_pd(one + 2)))) == 3;
+#endif
+    /* No branch: it would be guessed wrong. */
+    return (one[0] <= other[dim]) & (one[dim] >= other[0]) & (one[1] <= other[dim + 1]) &
+           (one[dim + 1] >= other[1]) &
+           (dim == 2 || ((one[2] <= other[5]) & (one[5] >= other[2])));
+}
+
+#ifdef ECS_COLLIDE_SSE2
+/* As `fill` in 2D; places that hold no child are given boxes of nan, which touch nothing. */
+ECS_COLLIDE_INLINE int ecs_collide_fill_2(float *lanes, double *origin, double *own, int count,
+                                          double *bounds)
+{
+    __m128d low = _mm_loadu_pd(own), high = _mm_loadu_pd(own + 2), same;
+
+    for (int lane = 1; lane < count; lane++) {
+        low = _mm_min_pd(_mm_loadu_pd(own + 4 * lane), low);
+        high = _mm_max_pd(_mm_loadu_pd(own + 4 * lane + 2), high);
+    }
+    for (int k = 4 * count; k < 32; k++)
+        own[k] = NAN;
+    same = _mm_and_pd(_mm_cmpeq_pd(_mm_loadu_pd(bounds), low),
+                      _mm_cmpeq_pd(_mm_loadu_pd(bounds + 2), high));
+    _mm_storeu_pd(bounds, low);
+    _mm_storeu_pd(bounds + 2, high);
+    _mm_storeu_pd(origin, low);
+    for (int lane = 0; lane < 8; lane += 4) {
+        const double *box = own + 4 * lane;
+        __m128 four[4];
+        for (int i = 0; i < 4; i++)
+            four[i] = _mm_movelh_ps(
+                _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4 * i), low)),
+                _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4 * i + 2), low)));
+        _MM_TRANSPOSE4_PS(four[0], four[1], four[2], four[3]);
+        _mm_storeu_ps(lanes + lane, four[0]);      /* minima on x */
+        _mm_storeu_ps(lanes + 16 + lane, four[1]); /* minima on y */
+        _mm_storeu_ps(lanes + 8 + lane, four[2]);  /* maxima on x */
+        _mm_storeu_ps(lanes + 24 + lane, four[3]);
+    }
+    return _mm_movemask_pd(same) != 3;
+}
+
+/* As `fill` in 3D. */
+ECS_COLLIDE_INLINE int ecs_collide_fill_3(float *lanes, double *origin, double *own, int count,
+                                          double *bounds)
+{
+    /* Minima on x and y, the minimum and the maximum on z, maxima on x and y. */
+    __m128d low = _mm_loadu_pd(own), high = _mm_loadu_pd(own + 3);
+    double least = own[2], most = own[5];
+    __m128d lows[2], same;
+    int equal;
+
+    for (int lane = 1; lane < count; lane++) {
+        const double *box = own + 6 * lane;
+        low = _mm_min_pd(_mm_loadu_pd(box), low);
+        high = _mm_max_pd(_mm_loadu_pd(box + 3), high);
+        least = box[2] < least ? box[2] : least;
+        most = box[5] > most ? box[5] : most;
+    }
+    for (int k = 6 * count; k < 48; k++)
+        own[k] = NAN;
+    same = _mm_and_pd(_mm_cmpeq_pd(_mm_loadu_pd(bounds), low),
+                      _mm_cmpeq_pd(_mm_loadu_pd(bounds + 3), high));
+    equal = (_mm_movemask_pd(same) == 3) & (bounds[2] == least) & (bounds[5] == most);
+    _mm_storeu_pd(bounds, low);
+    bounds[2] = least;
+    _mm_storeu_pd(bounds + 3, high);
+    bounds[5] = most;
+    _mm_storeu_pd(origin, low);
+    origin[2] = least;
+    lows[0] = _mm_set_pd(_mm_cvtsd_f64(low), least);                          /* z, x */
+    lows[1] = _mm_set_pd(least, _mm_cvtsd_f64(_mm_unpackhi_pd(low, low)));    /* y, z */
+    for (int lane = 0; lane < 8; lane += 4) {
+        __m128 four[4], last[4];
+        for (int i = 0; i < 4; i++) {
+            const double *box = own + 6 * (lane + i);
+            four[i] = _mm_movelh_ps(_mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box), low)),
+                                    _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 2), lows[0])));
+            last[i] = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4), lows[1]));
+        }
+        _MM_TRANSPOSE4_PS(four[0], four[1], four[2], four[3]);
+        _MM_TRANSPOSE4_PS(last[0], last[1], last[2], last[3]);
+        _mm_storeu_ps(lanes + lane, four[0]);      /* minima on x */
+        _mm_storeu_ps(lanes + 16 + lane, four[1]); /* on y */
+        _mm_storeu_ps(lanes + 32 + lane, four[2]); /* on z */
+        _mm_storeu_ps(lanes + 8 + lane, four[3]);  /* maxima on x */
+        _mm_storeu_ps(lanes + 24 + lane, last[0]); /* on y */
+        _mm_storeu_ps(lanes + 40 + lane, last[1]); /* on z */
+    }
+    return !equal;
+}
+#endif
+
+/* Write the lanes of a node with `count` children, and its own bounds to place `at` of `boxes`.
+   Tell whether these have changed. */
+ECS_COLLIDE_INLINE int fill(float *lanes, double *origins, double *boxes, int node,
+                             int count, ptrdiff_t at, ptrdiff_t dim)
+{
+    double *own = boxes + 16 * dim * node;
+    double *bounds = boxes + at;
+    int changed = 0;
+
+    lanes += 16 * dim * node;
+#ifdef ECS_COLLIDE_SSE2
+    if (dim == 2)
+        return ecs_collide_fill_2(lanes, origins + 2 * node, own, count, bounds);
+    return ecs_collide_fill_3(lanes, origins + 3 * node, own, count, bounds);
+#endif
+    for (int k = 0; k < dim; k++) {
+        double low = own[k], high = own[dim + k];
+        for (int lane = 1; lane < count; lane++) {
+            const double *box = own + 2 * dim * lane;
+            low = box[k] < low ? box[k] : low;
+            high = box[dim + k] > high ? box[dim + k] : high;
+        }
+        changed |= bounds[k] != low || bounds[dim + k] != high;
+        bounds[k] = low;
+        bounds[dim + k] = high;
+        origins[dim * node + k] = low;
+        for (int lane = 0; lane < count; lane++) {
+            const double *box = own + 2 * dim * lane;
+            lanes[16 * k + lane] = (float)(box[k] - low);
+            lanes[16 * k + 8 + lane] = (float)(box[dim + k] - low);
+        }
+        for (int lane = count; lane < 8; lane++) /* touches nothing */
+            lanes[16 * k + lane] = lanes[16 * k + 8 + lane] = NAN;
+    }
+    return changed;
+}
+
+#endif

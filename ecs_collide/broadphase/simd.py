@@ -1,0 +1,102 @@
+"""Eight boxes side by side: which of them touch one.
+
+Compiled kernels take these functions from `broadphase/simd.h`, where they are vector
+instructions on rounded boxes (`lanes`, relative to `origins`) and find a few
+in vain.  Here they look at the boxes themselves.
+"""
+
+from __future__ import annotations
+
+WIDTH = 8  # children of a node
+WAITING = 1  # the place of what is about to be hung into a node
+ALL_LANES = 0xFF  # a bit for each child
+NAN = float("nan")
+
+
+def touching(
+    lanes: object,
+    origins: object,
+    boxes: list[float],
+    node: int,
+    others: list[float],
+    at: int,
+    dim: int,
+) -> int:
+    """Return one bit for each child of a node whose box touches one of `others` (closed).
+
+    `at` is where that one begins: dim minima, then dim maxima.
+    """
+    low = others[at : at + dim]
+    high = others[at + dim : at + 2 * dim]
+    found = 0
+    p = 16 * dim * node
+    for lane in range(8):
+        # Places that hold no child have nan and touch nothing.
+        if boxes[p] <= high[0] and boxes[p + dim] >= low[0]:
+            for k in range(1, dim):
+                if not (boxes[p + k] <= high[k] and boxes[p + dim + k] >= low[k]):
+                    break
+            else:
+                found |= 1 << lane
+        p += 2 * dim
+    return found
+
+
+def touching_pairs(
+    boxes: list[float],
+    node: int,
+    mask: int,
+    lanes2: object,
+    origins2: object,
+    boxes2: list[float],
+    node2: int,
+    dim: int,
+) -> int:
+    """Return the children of two nodes that touch.
+
+    Bit 8 * i + j stands for child i of the first, one of `mask`, and child j
+    of the second.
+    """
+    found = 0
+    while mask:
+        lane = lowest(mask)
+        mask &= mask - 1
+        at = 16 * dim * node + 2 * dim * lane
+        found |= touching(lanes2, origins2, boxes2, node2, boxes, at, dim) << 8 * lane
+    return found
+
+
+def touch(boxes: list[float], p: int, boxes2: list[float], q: int, dim: int) -> bool:
+    """Tell whether the boxes at two places share a point."""
+    for k in range(dim):
+        if boxes[p + k] > boxes2[q + dim + k] or boxes[p + dim + k] < boxes2[q + k]:
+            return False
+    return True
+
+
+def fill(
+    lanes: object,
+    origins: object,
+    boxes: list[float],
+    node: int,
+    count: int,
+    at: int,
+    dim: int,
+) -> bool:
+    """Write the bounds of the `count` children of a node to place `at`; tell if they changed."""
+    start = 16 * dim * node
+    stop = start + 2 * dim * count
+    before = boxes[at : at + 2 * dim]
+    for k in range(dim):
+        boxes[at + k] = min(boxes[start + k : stop : 2 * dim])
+        boxes[at + dim + k] = max(boxes[start + dim + k : stop : 2 * dim])
+    boxes[stop : start + 16 * dim] = [NAN] * (start + 16 * dim - stop)
+    return boxes[at : at + 2 * dim] != before
+
+
+def lowest(mask: int) -> int:
+    """Return the number of the lowest bit that is set."""
+    return (mask & -mask).bit_length() - 1
+
+
+lowest_of_64 = lowest

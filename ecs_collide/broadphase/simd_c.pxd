@@ -1,0 +1,66 @@
+cdef extern from "ecs_collide/broadphase/simd.h" nogil:
+    const int WIDTH
+    const int WAITING
+    const int ALL_LANES
+    unsigned int touching(
+        const float* lanes,
+        const double* origins,
+        const double* boxes,
+        int node,
+        const double* others,
+        Py_ssize_t at,
+        Py_ssize_t dim,
+    )
+    unsigned long long touching_pairs(
+        const double* boxes,
+        int node,
+        unsigned int mask,
+        const float* lanes2,
+        const double* origins2,
+        const double* boxes2,
+        int node2,
+        Py_ssize_t dim,
+    )
+    bint touch(
+        const double* boxes, Py_ssize_t p, const double* boxes2, Py_ssize_t q, Py_ssize_t dim
+    )
+    bint fill(
+        float* lanes,
+        double* origins,
+        double* boxes,
+        int node,
+        int count,
+        Py_ssize_t at,
+        Py_ssize_t dim,
+    )
+    int lowest(unsigned int mask)
+    void fetch(const double* at)
+    int lowest_of_64(unsigned long long mask)
+
+cdef extern from "ecs_collide/broadphase/bounds.h" nogil:
+    const int FITS
+    const int SAME
+    int look(
+        const double* low,
+        const double* high,
+        const double* way,
+        bint swept,
+        const double* fat,
+        double margin,
+        double too_big,
+        double* box,
+        Py_ssize_t dim,
+    )
+    void widen(
+        const double* low,
+        const double* high,
+        const double* way,
+        bint swept,
+        double margin,
+        double lookahead,
+        double share,
+        double* fat,
+        Py_ssize_t dim,
+    )
+    bint is_centred_in(const double* box, const double* bounds, Py_ssize_t dim)
+    bint are_in_order(const double* low, const double* high, Py_ssize_t n, double largest)

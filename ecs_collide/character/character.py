@@ -1,0 +1,372 @@
+"""Characters that walk, jump, climb steps and ride on lifts: a helper for platform games.
+
+>>> import esper
+>>> import ecs_collide as ec
+>>> from ecs_collide.character import Character, install_characters
+>>> floor = esper.create_entity(ec.Position(0, -8), ec.Extents(500, 8))
+>>> keys = Character()
+>>> hero = esper.create_entity(
+...     ec.Position(0, 16), ec.Extents(10, 16), ec.Velocity(0, 0), ec.Slide(), keys
+... )
+>>> space = ec.install()
+>>> system = install_characters(space)
+>>> keys.walk = 1.0                       # in each frame, by what the player presses
+>>> for _ in range(60):
+...     esper.process(1 / 60)
+>>> esper.component_for_entity(hero, ec.Velocity)
+Velocity(240.0, 0.0)
+
+It is made of public parts only: it asks the space what is around a character, and writes
+its `Velocity`, never its `Position`.  So whatever it wants, the step decides what
+happens: nothing is walked through, and all events come as for any body.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any, Self
+
+import esper
+
+import ecs_collide as ec
+from ecs_collide.character.stride import take_stride
+
+__all__ = ["Character", "CharacterSystem", "install_characters", "register"]
+
+_NUMBERS = (
+    *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),
+    *("fall_speed", "jump_cut", "coyote_time", "jump_buffer", "step_height", "snap_distance"),
+    *("corner", "walk", "across", "facing", "air_time"),
+    *("_since_press", "_last_dt", "_air_dt"),
+)
+_VECTORS = ("_own", "_written", "_frame")
+_FLAGS = ("jump", "drop", "on_ground", "jumping")
+_PRIVATE_FLAGS = ("_held", "_gone", "_stepping", "_rode")
+_MAY_BE_ENDLESS = ("acceleration", "deceleration", "fall_speed")
+_FORM = struct.Struct(f"<bq{len(_NUMBERS) + 3 * len(_VECTORS)}d{len(_FLAGS + _PRIVATE_FLAGS)}?")
+_UNKNOWN = (math.nan, math.nan, math.nan)
+_ZERO = (0.0, 0.0, 0.0)
+
+
+class Character:
+    """What a character can do, what it is to do now, and how it stands.
+
+    Its entity is a body with `Velocity` and `Slide`.  All lengths are in world
+    units, all times in seconds; the defaults suit a figure about 32 units high.
+
+    Parameters
+    ----------
+    walk_speed : float
+        How fast it walks.
+    acceleration, deceleration : float
+        How fast its speed grows towards `walk_speed`, and dwindles when it is to stand,
+        per second; ``math.inf`` for at once.
+    air_control : float
+        The part of both that it has in the air: 0 for none, 1 for all.
+    jump_height, time_to_top : float
+        How high it jumps, and how long it takes to the top.  They give
+        `gravity` and `jump_speed`; `with_jump_speed` takes those instead.
+    fall_speed : float
+        The most at which it falls.
+    jump_cut : float
+        The part of `jump_speed` that is left at most when the button is let go while it
+        rises: 0.5 makes a short press a low jump, 1 makes all jumps the same.
+    coyote_time : float
+        For how long after it has walked off an edge it may still jump.
+    jump_buffer : float
+        How long before it lands the button may be pressed for a jump.
+    step_height : float
+        How high a step it walks up without a jump, if that is at least a quarter as deep.
+    snap_distance : float, optional
+        How far below its feet the ground may be, as on stairs that lead down, for
+        it to stay on it; by default `step_height`.
+    corner : float
+        How far its head may be pushed aside to slip past the corner of a ceiling, and
+        how far below the edge of a ledge its feet may be to be lifted onto it.
+    up : sequence of float
+        A unit vector along an axis: (0, 1), or (0, -1) where y grows downwards; in 3D
+        three numbers.
+
+    Attributes
+    ----------
+    walk, across : float
+        The wish: from -1 to 1, along the first axis of the ground and in 3D along the
+        second, such as x and z.  Together they are no more than 1 long.
+    jump : bool
+        The wish: whether the button is down.
+    drop : bool
+        The wish: to let go of every `OneWay` platform that it stands on.
+    on_ground : bool
+        Whether it stood on ground when the last step began: on a contact, or within
+        `snap_distance` of it while it walks.  It does not flicker on stairs and lifts.
+    ground : int or None
+        What it stood on.
+    facing : float
+        -1 or 1: where it last wanted to go along `walk`.
+    air_time : float
+        Seconds since it was on the ground; 0 on it.
+    jumping : bool
+        Whether it rises by a jump that may still be cut.
+    gravity, jump_speed : float
+        Made of `jump_height` and `time_to_top`.
+
+    Examples
+    --------
+    >>> hero = Character(jump_height=100, time_to_top=0.5)
+    >>> hero.jump_speed, hero.gravity
+    (400.0, 800.0)
+    """
+
+    __slots__ = (*_NUMBERS, *_VECTORS, *_FLAGS, *_PRIVATE_FLAGS, "_up", "ground")
+
+    def __init__(
+        self,
+        *,
+        walk_speed: float = 240.0,
+        acceleration: float = 2400.0,
+        deceleration: float = 2400.0,
+        air_control: float = 0.7,
+        jump_height: float = 120.0,
+        time_to_top: float = 0.36,
+        fall_speed: float = 900.0,
+        jump_cut: float = 0.5,
+        coyote_time: float = 0.1,
+        jump_buffer: float = 0.1,
+        step_height: float = 8.0,
+        snap_distance: float | None = None,
+        corner: float = 6.0,
+        up: Iterable[float] = (0.0, 1.0),
+    ) -> None:
+        height, time = _number("jump_height", jump_height), _number("time_to_top", time_to_top)
+        if not height > 0.0 or not time > 0.0:
+            raise ValueError(
+                f"Character(jump_height={jump_height!r}, time_to_top={time_to_top!r}) must be "
+                "above 0: gravity is made of them; for none, Character.with_jump_speed(0, gravity)"
+            )
+        self.jump_speed = 2.0 * height / time
+        self.gravity = self.jump_speed / time
+        self.walk_speed = _number("walk_speed", walk_speed)
+        self.acceleration = _number("acceleration", acceleration)
+        self.deceleration = _number("deceleration", deceleration)
+        self.air_control = _number("air_control", air_control)
+        self.fall_speed = _number("fall_speed", fall_speed)
+        self.jump_cut = _number("jump_cut", jump_cut)
+        self.coyote_time = _number("coyote_time", coyote_time)
+        self.jump_buffer = _number("jump_buffer", jump_buffer)
+        self.step_height = _number("step_height", step_height)
+        snap = step_height if snap_distance is None else snap_distance
+        self.snap_distance = _number("snap_distance", snap)
+        self.corner = _number("corner", corner)
+        self.up = up
+
+        self.walk = self.across = 0.0
+        self.jump = self.drop = False
+        self.on_ground = self.jumping = False
+        self.ground: int | None = None
+        self.facing = 1.0
+        self.air_time = 0.0
+        self._own = self._frame = _ZERO  # its velocity as its ground sees it, and its ground's
+        self._written = _UNKNOWN  # what its Velocity was told to be
+        self._since_press = math.inf  # seconds, while a jump is still due
+        self._last_dt = self._air_dt = 0.0
+        self._held = False  # the button, in the step before
+        self._gone = True  # it left the ground by itself: no coyote time
+        self._stepping = False  # it rises, or has risen, onto a step
+        self._rode = False  # the space took it along with its ground
+
+    @classmethod
+    def with_jump_speed(cls, jump_speed: float, gravity: float, **others: Any) -> Self:
+        """Return a character from how fast it leaves the ground, and gravity.
+
+        Parameters
+        ----------
+        jump_speed : float
+            In world units per second.
+        gravity : float
+            In world units per second, per second, above 0.
+        **others
+            All that `Character` takes but `jump_height` and `time_to_top`.
+
+        Examples
+        --------
+        >>> Character.with_jump_speed(400, 800).jump_height
+        100.0
+        """
+        character = cls(**others)
+        character.jump_speed = _number("jump_speed", jump_speed)
+        character.gravity = _number("gravity", gravity)
+        if not character.gravity > 0.0:
+            raise ValueError(f"Character(gravity={gravity!r}) must be above 0")
+        return character
+
+    @property
+    def jump_height(self) -> float:
+        """How high it jumps, in world units."""
+        return self.jump_speed * self.jump_speed / (2.0 * self.gravity)
+
+    @property
+    def time_to_top(self) -> float:
+        """How long a jump takes to the top, in seconds."""
+        return self.jump_speed / self.gravity
+
+    @property
+    def up(self) -> tuple[float, ...]:
+        """Which way is up: a unit vector along an axis, of three numbers."""
+        axis = abs(self._up) - 1
+        sign = 1.0 if self._up > 0 else -1.0
+        return tuple(sign if k == axis else 0.0 for k in range(3))
+
+    @up.setter
+    def up(self, value: Iterable[float]) -> None:
+        numbers = [float(part) for part in value]
+        if sorted(map(abs, numbers)) not in ([0.0, 1.0], [0.0, 0.0, 1.0]):
+            raise ValueError(
+                f"Character(up={value!r}) must point along one axis and have length 1: "
+                "(0, 1) where y grows upwards, (0, -1) where it grows downwards"
+            )
+        axis = [abs(part) for part in numbers].index(1.0)
+        self._up = axis + 1 if numbers[axis] > 0.0 else -(axis + 1)
+
+    def __repr__(self) -> str:
+        how = f"on {self.ground}" if self.on_ground else f"in the air for {self.air_time:.3g} s"
+        return f"<Character {how}, walk={self.walk!r}, jump={self.jump!r}>"
+
+    # -- saving --
+
+    def to_bytes(self) -> bytes:
+        """Return all that it is, as bytes, for `Space.snapshot_with` and saved games."""
+        numbers = [float(getattr(self, name)) for name in _NUMBERS]
+        for name in _VECTORS:
+            numbers += getattr(self, name)
+        flags = [bool(getattr(self, name)) for name in _FLAGS + _PRIVATE_FLAGS]
+        return _FORM.pack(self._up, -1 if self.ground is None else self.ground, *numbers, *flags)
+
+    def set_bytes(self, data: bytes) -> None:
+        """Become what `to_bytes` gave.
+
+        Raises
+        ------
+        ValueError
+            These are no such bytes.
+        """
+        if len(data) != _FORM.size:
+            raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
+        self._up, ground, *values = _FORM.unpack(data)
+        self.ground = None if ground < 0 else ground
+        n = len(_NUMBERS)
+        for name, value in zip(_NUMBERS, values, strict=False):
+            setattr(self, name, value)
+        for name in _VECTORS:
+            setattr(self, name, tuple(values[n : n + 3]))
+            n += 3
+        for name, value in zip(_FLAGS + _PRIVATE_FLAGS, values[n:], strict=True):
+            setattr(self, name, value)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return a character that is what `to_bytes` gave."""
+        character = cls()
+        character.set_bytes(data)
+        return character
+
+
+class CharacterSystem(esper.Processor):
+    """Turn the wishes of all characters into velocities, before each step.
+
+    It belongs between the game's own processors, which set the wishes and the
+    velocities of lifts, and `BroadphaseSystem`: `install_characters` puts it there.
+    Characters take their turn by the order of their ids, and each sees the others where they
+    were at the end of the last step.
+    """
+
+    def __init__(self, space: ec.Space) -> None:
+        if not isinstance(space, ec.Space):
+            raise TypeError(f"CharacterSystem(space={space!r}) must be given a Space")
+        if space.motion != "velocity":
+            raise ValueError(
+                f"CharacterSystem(space={space!r}) writes velocities, and this space is moved by "
+                "positions: it needs Space(motion='velocity')"
+            )
+        self.space = space
+
+    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
+        """Write the velocities of all characters for a step of `dt` seconds.
+
+        Raises
+        ------
+        ValueError
+            A wish or a setting is no number, or up is along z in 2D.
+        """
+        if not dt > 0.0:
+            return
+        found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
+        for entity, (character, place, half, velocity) in sorted(found, key=itemgetter(0)):
+            _require_sense(entity, character, self.space.dim)
+            take_stride(self.space, entity, character, place, half, velocity, dt)
+
+
+def install_characters(space: ec.Space) -> CharacterSystem:
+    """Add a `CharacterSystem` to the current world, and let snapshots hold characters.
+
+    After `ecs_collide.install`, whose systems it goes before: its priority is one higher.  The
+    game's own processors that set wishes and move lifts need a priority above that: 105 and
+    more after a plain `install()`.  Doing it again changes nothing.
+
+    Raises
+    ------
+    RuntimeError
+        The space is not installed in this world.
+    """
+    first: Any = esper.get_processor(ec.BroadphaseSystem)
+    if first is None or first.space is not space:
+        raise RuntimeError(
+            f"install_characters({space!r}) in the world {esper.current_world!r}, where that space "
+            "is not installed: call install() first"
+        )
+    known: Any = esper.get_processor(CharacterSystem)
+    if known is not None and known.space is space:
+        found: CharacterSystem = known
+        return found
+    register(space)
+    system = CharacterSystem(space)
+    esper.add_processor(system, priority=first.priority + 1)
+    return system
+
+
+def register(space: ec.Space) -> None:
+    """Let the snapshots of a space hold characters too; `install_characters` does it."""
+    space.snapshot_with(
+        Character,
+        save=Character.to_bytes,
+        load=Character.from_bytes,
+        update=Character.set_bytes,
+    )
+
+
+def _number(name: str, value: float) -> float:
+    """Return a setting as a float, or raise."""
+    if isinstance(value, str):
+        raise TypeError(f"Character({name}={value!r}) must be a number, not text")
+    number = float(value)
+    if not number >= 0.0 or (number == math.inf and name not in _MAY_BE_ENDLESS):
+        rule = "0 or more" if name in _MAY_BE_ENDLESS else "finite, and 0 or more"
+        raise ValueError(f"Character({name}={value!r}) must be {rule}")
+    return number
+
+
+def _require_sense(entity: int, character: Character, dim: int) -> None:
+    """Raise if what a game has set makes no sense; a comparison each."""
+    for name in ("walk", "across"):
+        wish = getattr(character, name)
+        if not -math.inf < wish < math.inf:
+            raise ValueError(
+                f"entity {entity}: Character.{name} is {wish!r}; it must be a number from -1 to 1"
+            )
+    if abs(character._up) > dim:
+        raise ValueError(
+            f"entity {entity}: Character.up is {character.up}, which is no axis of a space of "
+            f"{dim}: (0, 1) or (0, -1)"
+        )

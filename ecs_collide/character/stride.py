@@ -1,0 +1,484 @@
+"""What one character does in one step: from its wishes, and what is around, to a velocity.
+
+A path within a step is straight, and going up a step is not: up, then on.  Setting a
+position would do both, but that is a teleport.  So a character looks ahead two steps: where
+it would be stopped in the next one, it rises in this one, by exactly the height
+that is missing, and then goes on as if it walked on a plane.  Corners of ceilings are
+passed in the same way, with up and aside exchanged.
+
+All is reckoned in the frame of what the character stands on.  On a `Carry` the space adds
+its velocity; off it, in the air or above a step of a lift, it is added here.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import esper
+
+import ecs_collide as ec
+
+if TYPE_CHECKING:
+    from ecs_collide.character.character import Character
+
+AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
+SAME = 2.0**-20  # of a speed: closer ones are the same
+ROUNDING = 2.0**-40  # of a length
+TREAD = 0.25  # of the height of a step: as deep it must be
+TRIES = 32  # bodies, of which a way up or past a corner may consist
+
+Vector3 = tuple[float, float, float]
+Vector = tuple[float, ...]
+
+
+def take_stride(
+    space: ec.Space,
+    entity: int,
+    character: Character,
+    place: ec.Position,
+    half: ec.Extents,
+    velocity: ec.Velocity,
+    dt: float,
+) -> None:
+    """Write the velocity of a character for a step of `dt` seconds, and how it stands."""
+    stride = Stride(space, entity, character, place, half, dt)
+    stride.find_ground(velocity)
+    stride.keep_time()
+    stride.decide()
+    out = stride.find_way()
+    written = list(velocity.xyz)
+    for k in range(space.dim):
+        written[k] = out[k] + (0.0 if stride.rides else stride.frame[k])
+    velocity.set(*written)
+    character._written = velocity.xyz
+    character._own = _three(stride.own)
+    character._frame = _three(stride.frame)
+    character._rode = stride.rides
+    character._last_dt = dt
+    character._held = bool(character.jump)
+
+
+class Stride:
+    """One step of one character, while it is thought out.
+
+    Attributes
+    ----------
+    up, sign : int
+        The axis that up lies along, and 1 or -1: which way.
+    own : list of float
+        Its velocity as its ground sees it, along the world's axes.
+    frame : list of float
+        The velocity of its ground, or of the last one that carried it.
+    rides : bool
+        Whether the space adds `frame` itself.
+    touches : bool
+        Whether it has a contact with ground.
+    """
+
+    def __init__(
+        self,
+        space: ec.Space,
+        entity: int,
+        character: Character,
+        place: ec.Position,
+        half: ec.Extents,
+        dt: float,
+    ) -> None:
+        self.space, self.entity, self.character, self.dt = space, entity, character, dt
+        self.dim = space.dim
+        self.centre: Vector = place.xyz[: self.dim]
+        self.half: Vector = half.xyz[: self.dim]
+        self.up = abs(character._up) - 1
+        self.sign = 1 if character._up > 0 else -1
+        self.level = [k for k in range(self.dim) if k != self.up]
+        self.own = [0.0] * self.dim
+        self.frame = list(character._frame[: self.dim])
+        self.rides = self.touches = self.jumps = False
+
+    # -- what there is --
+
+    def find_ground(self, velocity: ec.Velocity) -> None:
+        """Find what it stands on, and its own velocity: what it was to be, or what it became."""
+        c, moved = self.character, velocity.xyz
+        grounds = self._grounds()
+        carrying = self._carrying(grounds)
+        self.rides = carrying is not None
+        landed = bool(grounds) and not c._rode and not c._stepping and any(c._frame)
+        for k in range(self.dim):
+            left = c._frame[k] if c._rode and not self.rides else 0.0
+            kept = _same(moved[k], c._written[k] + left) or _same(moved[k], c._written[k])
+            if k != self.up and (c._stepping and grounds):
+                kept = True  # the frame has changed under it, not its walk
+            if kept and not (landed and k != self.up):
+                self.own[k] = c._own[k]
+            else:
+                self.own[k] = moved[k]
+                self.frame[k] = 0.0
+        if carrying is not None:
+            self.frame = list(carrying)
+        elif grounds:
+            self.frame = [0.0] * self.dim
+
+        self.touches = bool(grounds) and not self._is_thrown(grounds[0])
+        self.was_on = c.on_ground
+        if self.touches:
+            c.ground = grounds[0]
+
+    def _grounds(self) -> list[int]:
+        """Return what is in contact below it, the oldest first."""
+        if self.entity not in self.space:  # made since the last step
+            return []
+        found = [
+            (contact.since, contact.other(self.entity))
+            for contact in self.space.contacts(self.entity)
+            if contact.kind is ec.ContactKind.SOLID
+            and contact.normal_for(self.entity)[self.up] == self.sign
+        ]
+        return [other for _, other in sorted(found) if esper.entity_exists(other)]
+
+    def _carrying(self, grounds: list[int]) -> Vector | None:
+        """Return how fast the space will take it along, or None."""
+        best: tuple[float, int, Vector] | None = None
+        for ground in grounds:
+            moved = self._velocity_on(ground)
+            if moved is not None:
+                key = (-moved[self.up] * self.sign, ground, moved)
+                best = key if best is None else min(best, key)
+        if best is not None:
+            return best[2]
+        if self.entity not in self.space:  # made since the last step
+            return None
+        # Of a carrier that is gone as well: the next step adds its velocity for the last time.
+        carried = self.space.carried(self.entity)
+        return carried if any(carried) else None
+
+    def _velocity_on(self, ground: int) -> Vector | None:
+        """Return how fast a `Carry` takes along what stands on it, or None if it is none."""
+        carry = esper.try_component(ground, ec.Carry)
+        if carry is None or carry.normal[self.up] != self.sign:
+            return None
+        moved, carried = self._velocity_of(ground), self.space.carried(ground)
+        surface = (carry.x, carry.y, carry.z)
+        return tuple(moved[k] + carried[k] + surface[k] for k in range(self.dim))
+
+    def _velocity_of(self, other: int) -> Vector3:
+        velocity = esper.try_component(other, ec.Velocity)
+        return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
+
+    def _is_thrown(self, ground: int) -> bool:
+        """Tell whether it leaves what it touches: a spring has set its velocity, or a hit has."""
+        rises = self.own[self.up] * self.sign
+        if self.rides or rises <= 0.0:
+            return rises > 0.0
+        pushed = float(self.space.velocities([ground])[0, self.up]) * self.sign
+        return not (rises <= pushed or _same(rises, pushed))
+
+    # -- what it does --
+
+    def keep_time(self) -> None:
+        """Count how long it is in the air, and since the button was pressed."""
+        c = self.character
+        c.air_time += c._last_dt
+        c._since_press += c._last_dt
+        if c.jump and not c._held:
+            c._since_press = 0.0
+
+    def decide(self) -> None:
+        """Land, drop, jump, walk, fall: everything but what is in the way."""
+        c, up = self.character, self.up
+        if c.drop and self.touches and self.space.drop_through(self.entity):
+            c._since_press = math.inf
+            # They are contacts until the step begins, which adds what they carried it with.
+            if all(esper.has_component(ground, ec.OneWay) for ground in self._grounds()):
+                self.touches = False
+                c.on_ground, c._gone, self.was_on = False, True, False
+        self.walk()
+        self.keeps = not self.touches and self.was_on and self.own[up] * self.sign <= 0.0
+        self.drop = self._find_drop() if self.keeps else None
+        on_ground = self.touches or self.drop is not None
+        if on_ground:
+            c.air_time, c._gone, c.jumping = 0.0, False, False
+            self.own[up] = 0.0
+        if not on_ground:
+            c._stepping = False
+            if self.own[up] * self.sign > 0.0 and not c.jumping:
+                c._gone = True  # it was thrown
+
+        late = ROUNDING + SAME * self.dt
+        due = c._since_press <= c.jump_buffer + late
+        if due and (on_ground or (not c._gone and c.air_time <= c.coyote_time + late)):
+            self._jump()
+        elif on_ground:
+            c._air_dt = 0.0
+        else:
+            self._fall()
+        c.on_ground = on_ground and not self.jumps
+        if not c.on_ground:
+            c.ground = None
+
+    def _jump(self) -> None:
+        c = self.character
+        self.own[self.up] = self.sign * (c.jump_speed - c.gravity * self.dt / 2.0)
+        self._leave_frame()
+        self.jumps = c.jumping = c._gone = True
+        c._stepping = False
+        c._since_press = math.inf
+        c._air_dt = self.dt
+
+    def _fall(self) -> None:
+        """Let gravity work; the speed is that in the middle of a step, so that paths are exact."""
+        c = self.character
+        self._leave_frame()
+        rises = self.own[self.up] * self.sign - c.gravity * c._air_dt / 2.0  # as the step begins
+        c.jumping = c.jumping and rises > 0.0
+        if c.jumping and not c.jump:
+            c.jumping = False
+            rises = min(rises, c.jump_cut * c.jump_speed)
+        rises = max(rises - c.gravity * self.dt / 2.0, -c.fall_speed)
+        self.own[self.up] = self.sign * rises
+        c._air_dt = self.dt
+
+    def _leave_frame(self) -> None:
+        """Take how fast the ground rose for its own: it falls by itself from now on."""
+        if not self.rides:
+            self.own[self.up] += self.frame[self.up]
+            self.frame[self.up] = 0.0
+
+    def walk(self) -> None:
+        """Bring its speed along the ground nearer to the wish."""
+        c, dt = self.character, self.dt
+        wish = [c.walk, c.across][: len(self.level)]
+        length = math.sqrt(sum(part * part for part in wish))
+        if length > 1.0:
+            wish = [part / length for part in wish]
+        self.wish = wish
+        if wish[0] != 0.0:
+            c.facing = math.copysign(1.0, wish[0])
+        rate = c.acceleration if length > 0.0 else c.deceleration
+        if not self.touches and not self.was_on:
+            rate = rate * c.air_control if c.air_control > 0.0 else 0.0
+        gaps = [part * c.walk_speed - self.own[k] for part, k in zip(wish, self.level, strict=True)]
+        far = math.sqrt(sum(gap * gap for gap in gaps))
+        for gap, part, k in zip(gaps, wish, self.level, strict=True):
+            if far <= rate * dt:
+                self.own[k] = part * c.walk_speed
+            else:
+                self.own[k] += gap / far * (rate * dt)
+
+    # -- what is in the way --
+
+    def find_way(self) -> list[float]:
+        """Return the velocity for this step, seen from the frame."""
+        c = self.character
+        out = list(self.own)
+        stepping, c._stepping = c._stepping, False
+        if c.on_ground:
+            if self._step_up(out, c.step_height):
+                return out
+            if self.drop is not None:
+                c.ground, way = self.drop
+                c._stepping = stepping and way == 0.0
+                out[self.up] = self._climb_of(c.ground)
+                out[self.up] -= self.sign * way / self.dt * (1.0 + ROUNDING)
+        elif self.own[self.up] * self.sign <= 0.0:
+            if self._step_up(out, c.corner):
+                c.on_ground, c._gone, c.air_time, c._air_dt = True, False, 0.0, 0.0
+                self.own[self.up] = 0.0
+        else:
+            self._slip_past_corner(out)
+        return out
+
+    def _find_drop(self) -> tuple[int, float] | None:
+        """Return the ground that it walks on to without a contact, and how far down that is.
+
+        Of that under it, that under its next place, and that of a step onto which it
+        is rising, the highest.
+        """
+        here = self._look_down(self.centre)
+        if not self.character._stepping and (here is None or here[1] == 0.0):
+            return None  # nothing, or what does not hold it
+        found, move = [here], self._move(1.0)
+        if any(move):
+            free = self._free_part(move)
+            ahead = (min(free, 1.0), free) if self.character._stepping else (min(free, 1.0),)
+            found += [self._look_down(_sum(self.centre, _times(move, part))) for part in ahead]
+        return min((drop for drop in found if drop), key=itemgetter(1), default=None)
+
+    def _look_down(self, centre: Vector) -> tuple[int, float] | None:
+        """Return what is below a place, and how far; 0 for all that is within rounding."""
+        far = self.character.snap_distance * (1.0 + SAME)
+        if far == 0.0:
+            return None
+        hit = self._cast(centre, self._upwards(-far))
+        if hit is None or hit.depth > 0.0:
+            return None
+        down = abs(centre[self.up] - hit.centre[self.up])
+        return hit.id, down if down > ROUNDING * max(map(abs, (*centre, *self.half))) else 0.0
+
+    def _step_up(self, out: list[float], limit: float) -> bool:
+        """Rise by what is missing if steps are in the way; tell whether there are any.
+
+        Each is to be no higher than the limit, and a quarter as deep as it is high, or it belongs
+        to the next: a wall of narrow ledges is no stair.  All count that are in reach.
+        """
+        c, move = self.character, self._move(AHEAD)
+        if not any(move) or limit == 0.0:
+            return False
+        first = hit = self._cast(self.centre, move)
+        if hit is None or first is None or hit.depth > 0.0:
+            return False
+        height = tread = 0.0  # above its feet: of the step that it is at, and of the one before
+        rise = target = 0.0
+        reach = math.sqrt(sum(part * part for part in move))
+        away = first.time * reach
+        for _ in range(TRIES):
+            height = self._height_above_feet(hit.id)
+            if not 0.0 < height - tread <= limit * (1.0 + SAME):
+                break
+            target = max(target, height + self._climb_of(hit.id) * self.sign * self.dt)
+            needed = away + TREAD * (height - tread)
+            look = max(reach, needed)
+            above = _sum(self.centre, self._upwards(height))
+            hit = self._cast(above, _times(move, look / reach))
+            if hit is None or hit.time * look > reach >= needed:
+                rise = target
+                break
+            if hit.time * look >= needed * (1.0 - SAME):  # it is deep enough: one more step
+                tread, rise, away = height, target, hit.time * look
+        if rise <= 0.0:
+            return False
+        out[self.up] = self.sign * rise / self.dt
+        part = first.time * AHEAD * (1.0 - ROUNDING)
+        if part < 1.0:  # not into it before it is up
+            for k in self.level:
+                out[k] *= part
+        c._stepping = True
+        c.ground = first.id
+        return True
+
+    def _height_above_feet(self, other: int) -> float:
+        """Return how far above its feet the top of a body is."""
+        low, high = self.space.bounds(other)
+        feet = self.centre[self.up] - self.sign * self.half[self.up]
+        top = high[self.up] if self.sign > 0 else low[self.up]
+        return (top - feet) * self.sign
+
+    def _climb_of(self, other: int) -> float:
+        """Return how fast a body moves along the axis of up, seen from the frame."""
+        carried = self.space.carried(other)[self.up]
+        return self._velocity_of(other)[self.up] + carried - self.frame[self.up]
+
+    def _slip_past_corner(self, out: list[float]) -> None:
+        """Go aside if the corner of a ceiling is in the way, and there is room beside it."""
+        c = self.character
+        if c.corner == 0.0:
+            return
+        rise = self._upwards(abs(self.own[self.up]) * self.dt)
+        if self.rides:
+            rise = _sum(rise, self._upwards(self.frame[self.up] * self.sign * self.dt))
+        move = self._move(1.0)
+        hit = self._cast(self.centre, _times(_sum(move, rise), AHEAD))
+        if hit is None or hit.depth > 0.0 or hit.normal[self.up] != -self.sign:
+            return
+        share = min(hit.time * AHEAD, 1.0)
+        ways = [
+            (aside, k, way)
+            for n, k in enumerate(self.level)
+            for way in (1, -1)
+            if self.wish[n] * way >= 0.0
+            and (aside := self._way_past(hit, k, way, _times(move, share), rise)) is not None
+        ]
+        if not ways:
+            return
+        aside, k, way = min(ways, key=lambda found: found[0])
+        for m in self.level:
+            out[m] = move[m] * share / self.dt
+        out[k] += way * aside / self.dt
+        if share < 1.0:  # up to the ceiling, and the rest of the jump later
+            out[self.up] *= share * (1.0 - ROUNDING)
+            late = (1.0 - share) * self.dt
+            self.own[self.up] += self.sign * c.gravity * late / 2.0
+            c._air_dt -= late
+
+    def _way_past(
+        self, hit: ec.BoxHit, k: int, way: int, move: Vector, rise: Vector
+    ) -> float | None:
+        """Return how far aside a ceiling ends, or None if that is too far or not free."""
+        other = hit.id
+        for _ in range(TRIES):
+            low, high = self.space.bounds(other)
+            edge = high[k] if way > 0 else low[k]
+            aside = (edge - (hit.centre[k] - way * self.half[k])) * way
+            if not 0.0 < aside <= self.character.corner * (1.0 + SAME):
+                return None
+            beside = tuple(part + (way * aside if m == k else 0.0) for m, part in enumerate(move))
+            above = self._cast(_sum(self.centre, beside), _times(rise, AHEAD))
+            if above is None:
+                return aside
+            other = above.id
+        return None
+
+    # -- questions --
+
+    def _move(self, steps: float) -> Vector:
+        """Return how far it wants to go along the ground in so many steps."""
+        far = steps * self.dt
+        return tuple(0.0 if k == self.up else self.own[k] * far for k in range(self.dim))
+
+    def _upwards(self, far: float) -> Vector:
+        return tuple(self.sign * far if k == self.up else 0.0 for k in range(self.dim))
+
+    def _free_part(self, move: Vector) -> float:
+        """Return how many times it can move so before it is stopped, 2.01 at most."""
+        hit = self._cast(self.centre, _times(move, AHEAD))
+        return AHEAD if hit is None else hit.time * AHEAD
+
+    def _cast(self, centre: Vector, motion: Vector) -> ec.BoxHit | None:
+        """Return what would stop it on its way from a place, as the step would."""
+        if not any(motion):
+            return None
+        return self.space.cast_box(
+            centre,
+            self.half,
+            motion,
+            exclude=self.entity,
+            filter=lambda other: self._is_stopped_by(other, centre, motion),
+        )
+
+    def _is_stopped_by(self, other: int, centre: Vector, motion: Vector) -> bool:
+        if not esper.entity_exists(other) or esper.has_component(other, ec.Sensor):
+            return False
+        if self.entity in self.space and not self.space.may_meet(self.entity, other):
+            return False
+        one_way = esper.try_component(other, ec.OneWay)
+        if one_way is None:
+            return True
+        low, high = self.space.bounds(other)
+        for k in range(self.dim):
+            side = one_way.normal[k]
+            if side != 0.0:
+                face = high[k] if side > 0.0 else low[k]
+                gap = (centre[k] - side * self.half[k] - face) * side
+                near = ROUNDING * max(abs(face), abs(centre[k]), self.half[k])
+                return motion[k] * side < 0.0 and gap >= -near
+        return True
+
+
+def _same(one: float, other: float) -> bool:
+    """Tell whether two speeds are the same, but for rounding."""
+    return abs(one - other) <= SAME * max(1.0, abs(one), abs(other)) * 2.0**-10
+
+
+def _sum(one: Vector, other: Vector) -> Vector:
+    return tuple(a + b for a, b in zip(one, other, strict=True))
+
+
+def _times(vector: Vector, factor: float) -> Vector:
+    return tuple(part * factor for part in vector)
+
+
+def _three(numbers: list[float]) -> Vector3:
+    x, y, z = (*numbers, 0.0)[:3]
+    return x, y, z

@@ -1,0 +1,431 @@
+"""An overlay for pyglet games that shows how collisions come about.
+
+Two lines, after the window and the space are made::
+
+    overlay = DebugDraw(space)
+    overlay.attach(window)
+
+or, where the game draws with a camera and resets it afterwards, a call within
+`on_draw` while the camera is set::
+
+    overlay.draw()
+
+F1 shows and hides it, F2 to F9 what it shows, F10 pauses, F11 does a single
+step and F12 slows down, where the game steps with `DebugDraw.process` in
+place of ``esper.process``.
+
+pyglet is imported when something is drawn, not before.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import esper
+import numpy as np
+
+from ecs_collide.debug.pyglet_lists import BoxList, LineList, Note, load_pyglet
+from ecs_collide.debug.shapes import COLOURS, Camera, Show, collect
+from ecs_collide.space import Space
+from ecs_collide.step.pipeline import StageTimes
+
+__all__ = ["COLOURS", "KEYS", "DebugDraw", "Show"]
+
+# The codes of the function keys; pyglet.window.key.F1 is the first.  To import that
+# module is to open a display.
+_F1 = 0xFFBE
+
+KEYS: dict[int, Show | str] = {
+    _F1: "visible",
+    **{_F1 + 1 + n: show for n, show in enumerate(Show)},
+    _F1 + 9: "pause",
+    _F1 + 10: "step",
+    _F1 + 11: "slow",
+}
+"""What each key does: F1 to F12.  `DebugDraw.keys` is a copy that a game may change."""
+
+SLOW = 8  # in slow motion one of so many steps is done
+TEXT_EVERY = 15  # draws until the numbers change, so that they can be read
+
+
+class DebugDraw:
+    """Shows the boxes of a space, and what the last step did with them, in a pyglet window.
+
+    It draws in world units, with the projection and view that the window has
+    when `draw` is called: under any camera, with y up or down.  Of a 3D space
+    it shows the first two axes; of one that wraps, what lies across an edge on both
+    sides.  It looks and changes nothing, except that it turns
+    `Space.timing` on while it shows times.
+
+    Parameters
+    ----------
+    space : Space
+    show : Show
+        What is shown at first.
+    visible : bool
+        Whether anything is.
+
+    Attributes
+    ----------
+    visible, paused : bool
+    keys : dict
+        What each key does: a `Show` is switched on or off; ``"visible"``,
+        ``"pause"``, ``"step"`` and ``"slow"`` say themselves.  At first as `KEYS`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `space` is no space, `show` no `Show`, or `slow` no whole number from 1 on.
+
+    Examples
+    --------
+    >>> overlay = DebugDraw(space)                      # doctest: +SKIP
+    >>> overlay.attach(window)                          # doctest: +SKIP
+    >>> pyglet.clock.schedule_interval(overlay.process, 1 / 60)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        show: Show = Show.BOXES | Show.CONTACTS | Show.STATS,
+        *,
+        visible: bool = True,
+    ) -> None:
+        self.space = space
+        self.show = show
+        self.visible = visible
+        self.paused = False
+        self.slow = 1
+        self.keys = dict(KEYS)
+        self._is_due = False  # a single step
+        self._n_calls = 0
+        self._hook: _Hook | None = None
+        self._window: Callable[[], Any] = lambda: None  # that of `attach`, if it is still there
+        self._view: Callable[[], Any] | None = None
+        self._draws = False
+        self._canvases: weakref.WeakKeyDictionary[Any, _Canvas] = weakref.WeakKeyDictionary()
+        self._timed: Space | None = None  # whose timing this overlay has turned on
+        self._times: list[StageTimes] = []
+        self._seen_step = -1
+
+    @property
+    def space(self) -> Space:
+        """Whose boxes are shown; another one may be set."""
+        return self._space
+
+    @space.setter
+    def space(self, space: Space) -> None:
+        if not isinstance(space, Space):
+            raise TypeError(f"DebugDraw({space!r}) wants an ecs_collide.Space")
+        self._space = space
+        self._times, self._seen_step = [], -1
+
+    @property
+    def show(self) -> Show:
+        """What is shown."""
+        return self._show
+
+    @show.setter
+    def show(self, show: Show) -> None:
+        if isinstance(show, bool) or not isinstance(show, int) or not 0 <= show <= _ALL:
+            raise TypeError(
+                f"DebugDraw.show={show!r} must be a Show, as Show.BOXES | Show.CONTACTS"
+            )
+        self._show = Show(show)
+
+    @property
+    def slow(self) -> int:
+        """One of so many calls to `process` does a step; 1: each does."""
+        return self._slow
+
+    @slow.setter
+    def slow(self, slow: int) -> None:
+        if isinstance(slow, bool) or not isinstance(slow, int) or slow < 1:
+            raise ValueError(
+                f"DebugDraw.slow={slow!r} must be a whole number from 1 on: "
+                "one of so many calls to process() does a step"
+            )
+        self._slow = slow
+
+    # -- the clock --
+
+    def may_step(self) -> bool:
+        """Tell whether a step is due now: call it in front of each, and leave it out if not.
+
+        Of a game that does its steps itself; `process` calls it.  The length of steps
+        is never changed: slow motion leaves some out, so that all of
+        them do what they would have done.
+        """
+        if self.paused:
+            due, self._is_due = self._is_due, False
+            return due
+        self._n_calls += 1
+        return self._n_calls % self.slow == 0
+
+    def process(self, dt: float, *args: object, **kwargs: object) -> bool:
+        """Call ``esper.process(dt)``, unless paused or slowed down; tell whether it was."""
+        if not self.may_step():
+            return False
+        esper.process(dt, *args, **kwargs)
+        return True
+
+    def step_once(self) -> None:
+        """Pause, and let the next call to `process` do one step."""
+        self.paused = self._is_due = True
+
+    # -- keys --
+
+    def on_key_press(self, symbol: int, modifiers: int = 0) -> bool:
+        """Do what a key is for; tell whether it is for anything.
+
+        pyglet's handler: `attach` pushes it, or ``window.push_handlers(overlay.on_key_press)``.
+        """
+        action = self.keys.get(symbol)
+        if action is None:
+            return False
+        if isinstance(action, Show):
+            self.show ^= action
+        elif action == "visible":
+            self.visible = not self.visible
+        elif action == "pause":
+            self.paused, self._is_due = not self.paused, False
+        elif action == "step":
+            self.step_once()
+        elif action == "slow":
+            self.slow = 1 if self.slow > 1 else SLOW
+        else:
+            raise ValueError(
+                f"DebugDraw.keys[{symbol}]={action!r} must be a Show, "
+                '"visible", "pause", "step" or "slow"'
+            )
+        return True
+
+    # -- drawing --
+
+    def attach(
+        self, window: Any, *, view: Callable[[], Any] | None = None, draws: bool = True
+    ) -> None:
+        """Draw after each `on_draw` of a window, and take its keys.
+
+        pyglet's loop draws so; a game with a loop of its own calls `draw` after it has drawn.
+        The window keeps the overlay until `detach`.  Several may be attached
+        to one: keys are for all of them.
+
+        Parameters
+        ----------
+        window : pyglet.window.Window
+        view : callable, optional
+            Returns the view matrix of the game's camera.  By default the view is taken that
+            is set when `on_draw` ends; of a game that has reset it by then
+            that is none.
+        draws : bool
+            False: take the keys only; the game calls `draw`.
+
+        Raises
+        ------
+        ImportError
+            pyglet is not installed, or neither 2.1 nor later, before 3.
+        TypeError
+            `window` is none, or `view` no function.
+        """
+        load_pyglet()
+        if not hasattr(window, "push_handlers"):
+            raise TypeError(f"attach({window!r}) wants a pyglet window")
+        if view is not None and not callable(view):
+            raise TypeError(
+                f"attach(view={view!r}) wants a function that returns a matrix, or None"
+            )
+        self.detach()
+        self._window, self._view, self._draws = weakref.ref(window), view, draws
+        self._hook = _Hook.of(window)
+        self._hook.overlays.append(self)
+
+    def detach(self) -> None:
+        """Leave the window alone again."""
+        if self._hook is not None:
+            self._hook.overlays.remove(self)
+        self._hook, self._window = None, lambda: None
+        self._time(None)
+
+    def _draw_after_game(self) -> None:
+        window = self._window()
+        if not self._draws or window is None:
+            return
+        before = window.view
+        try:
+            if self._view is not None:
+                window.view = self._view()
+            self.draw(window)
+        finally:
+            window.view = before
+
+    def draw(self, window: Any = None) -> None:
+        """Draw what is to be seen, over what there is, with the view that is set.
+
+        Parameters
+        ----------
+        window : pyglet.window.Window, optional
+            Whose context is current; by default that of `attach`, else the
+            only one, or the first, that the game has open.
+
+        Raises
+        ------
+        ImportError
+            pyglet is not installed, or neither 2.1 nor later, before 3.
+        RuntimeError
+            There is no window.
+        """
+        self._time(self.space if self._writes() else None)
+        if not self.visible:
+            return
+        window = self._find_window(window)
+        canvas = self._canvases.get(window)
+        if canvas is None:
+            canvas = self._canvases[window] = _Canvas()
+        canvas.draw(window, self.space, self.show)
+        if self._writes():
+            self._write(window, canvas)
+
+    def _writes(self) -> bool:
+        return self.visible and Show.STATS in self.show
+
+    def _time(self, space: Space | None) -> None:
+        """Have the timing on of a space, and off again of one where it was turned on here."""
+        if self._timed is not None and self._timed is not space:
+            self._timed.timing, self._timed = False, None
+        if space is not None and not space.timing:
+            space.timing, self._timed = True, space
+
+    def _find_window(self, window: Any) -> Any:
+        windows = load_pyglet().app.windows
+        if window is None:
+            attached = self._window()
+            window = attached if attached in windows else next(iter(windows), None)
+        if window is None:
+            raise RuntimeError("DebugDraw.draw() found no window: open a pyglet window first")
+        return window
+
+    # -- the numbers --
+
+    def _write(self, window: Any, canvas: _Canvas) -> None:
+        stats = self.space.stats
+        if stats.times is not None and any(stats.times) and stats.step != self._seen_step:
+            self._times = [*self._times[1 - TEXT_EVERY :], stats.times]
+            self._seen_step = stats.step
+        width = window.get_size()[0]
+        if canvas.is_due((self.paused, self.slow, width), stats.step if self.paused else -1):
+            canvas.note.say(self.lines(), width)
+        canvas.note.draw(window, self._above(window))
+
+    def _above(self, window: Any) -> int:
+        """Return how many pixels the lines take of overlays that were attached earlier."""
+        if self._hook is None or window is not self._window():
+            return 0
+        others = self._hook.overlays[: self._hook.overlays.index(self)]
+        return sum(other.note_height(window) for other in others)
+
+    def note_height(self, window: Any = None) -> int:
+        """Return how many pixels at the upper edge of a window the lines of numbers take now.
+
+        A game may write its own below them.  `window` as in `draw`.
+        """
+        canvas = self._canvases.get(self._find_window(window))
+        return canvas.note.height if canvas is not None and self._writes() else 0
+
+    def lines(self) -> list[str]:
+        """Return the lines of numbers that are shown."""
+        s = self.space.stats
+        n_contacts = len(self.space.contact_points().kinds)
+        mode = "PAUSED   " if self.paused else f"1/{self.slow} SPEED   " if self.slow > 1 else ""
+        found = (
+            f"{mode}step {s.step}   {s.bodies} bodies: {s.movers} move, {s.asleep} asleep   "
+            f"{s.pairs} pairs   {s.sweeps} swept   {s.impacts} impacts   {n_contacts} contacts   "
+            f"{s.escapes} escapes   depth {s.depth}"
+        )
+        if not self._times:
+            return [found, "no times yet"]
+        means = np.mean(np.array(self._times), axis=0) * 1000
+        stages = "   ".join(
+            f"{name} {ms:.2f}" for name, ms in zip(StageTimes._fields, means, strict=True)
+        )
+        return [found, f"{means.sum():.2f} ms a step: {stages}"]
+
+
+_ALL = ~Show(0)
+
+
+class _Hook:
+    """Hands what happens in a window on to the overlays that are attached to it.
+
+    Its handlers lie in a frame of their own below an empty one, so a game that sets
+    its own afterwards replaces none of them.  They are plain functions, which
+    the window keeps; it would forget methods.
+    """
+
+    def __init__(self, window: Any) -> None:
+        overlays: list[DebugDraw] = []
+        self.overlays = overlays
+
+        def on_key_press(symbol: int, modifiers: int) -> bool:
+            is_taken = False
+            for overlay in [*overlays]:
+                is_taken |= overlay.on_key_press(symbol, modifiers)
+            return is_taken
+
+        def on_refresh(dt: float) -> None:
+            for overlay in [*overlays]:
+                overlay._draw_after_game()
+
+        self._on_refresh = on_refresh
+        window.push_handlers(on_key_press=on_key_press, on_refresh=on_refresh)
+        window.push_handlers()
+
+    @classmethod
+    def of(cls, window: Any) -> _Hook:
+        """Return the one of a window; it stays until the game pops its handlers."""
+        hook = _HOOKS.get(window)
+        if hook is None or not hook._is_in(window):
+            hook = _HOOKS[window] = cls(window)
+        return hook
+
+    def _is_in(self, window: Any) -> bool:
+        return any(frame.get("on_refresh") is self._on_refresh for frame in window._event_stack)
+
+
+_HOOKS: weakref.WeakKeyDictionary[Any, _Hook] = weakref.WeakKeyDictionary()
+
+
+class _Canvas:
+    """What an overlay draws with in one window: it belongs to the window's context."""
+
+    def __init__(self) -> None:
+        self._boxes, self._lines, self.note = BoxList(), LineList(), Note()
+        self._age = TEXT_EVERY
+        self._state: object = None
+
+    def draw(self, window: Any, space: Space, show: Show) -> None:
+        """Draw boxes and lines with the projection and view that a window has."""
+        from pyglet.math import Mat4, Vec3
+
+        projection, view = window.projection, window.view
+        camera = Camera(projection @ view, window.get_size())
+        for shapes in (self._boxes, self._lines):
+            shapes.begin(camera.middle)
+        collect(space, show, camera, self._boxes, self._lines)
+        to_middle = Mat4.from_translation(Vec3(camera.middle[0], camera.middle[1], 0.0))
+        try:  # as one matrix: here it is multiplied with more digits than OpenGL has
+            window.projection, window.view = projection @ view @ to_middle, Mat4()
+            self._boxes.draw()
+            self._lines.draw()
+        finally:
+            window.projection, window.view = projection, view
+
+    def is_due(self, *state: object) -> bool:
+        """Tell whether the lines are to be written anew: to set them up takes long."""
+        self._age += 1
+        if self._age < TEXT_EVERY and state == self._state:
+            return False
+        self._age, self._state = 0, state
+        return True

@@ -1,0 +1,191 @@
+"""List what would puzzle the maker of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ecs_collide.diagnostics.findings import SLOP, Examination, Finding, odd_about
+from ecs_collide.step.pipeline import Stepper
+
+_N_NAMED = 5  # entities that a message lists by their ids
+MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
+
+STAGES = ("BroadphaseSystem", "NarrowphaseSystem", "ResponseSystem", "MotionSystem")
+
+
+def examine(space: Stepper) -> list[Finding]:
+    """Return what would puzzle the maker of a game, the world first, then by cause."""
+    e = Examination(space)
+    by_cause: dict[str, list[Finding]] = {}
+    for entity in sorted(set(e.components) - e.dead):
+        for finding in odd_about(e, entity):
+            by_cause.setdefault(finding.cause, []).append(finding)
+    for finding in (*_inside_each_other(e), *_shared(e)):
+        by_cause.setdefault(finding.cause, []).append(finding)
+    return [*_odd_about_world(e), *(_grouped(findings) for findings in by_cause.values())]
+
+
+def _grouped(findings: list[Finding]) -> Finding:
+    """Return one finding for all entities of which the same is true."""
+    first, *others = findings
+    if not others:
+        return first
+    named = [" and ".join(map(str, finding.entities)) for finding in others[:_N_NAMED]]
+    if len(others) > _N_NAMED:
+        named.append("...")
+    text = f"{first.message} (the same of {len(others)} more: {', '.join(named)})"
+    together = {entity for finding in findings for entity in finding.entities}
+    return Finding(first.cause, tuple(sorted(together)), text)
+
+
+def _inside_each_other(e: Examination) -> Iterator[Finding]:
+    """Yield the solid pairs that the last step has left inside each other."""
+    columns = e.space._roster.columns
+    contacts = e.space._timeline.contacts
+    ids = columns.ids
+    rows = np.asarray(contacts.rows)[: contacts.n].tolist()
+    offsets = np.zeros((contacts.n, e.dim))  # in a world that wraps
+    contacts.offsets_into(offsets.data)
+    for (i, j, crossing, *_), shift in zip(rows, offsets, strict=True):
+        low = np.maximum(columns.tight_min[i], columns.tight_min[j] + shift).tolist()
+        high = np.minimum(columns.tight_max[i], columns.tight_max[j] + shift).tolist()
+        depth = [high[k] - low[k] for k in range(e.dim)]
+        least = e.space.wrap or (None,) * e.dim  # of what is slop, where the world wraps
+        slop = [4.0 * SLOP * max(abs(low[k]), abs(high[k]), least[k] or 0.0) for k in range(e.dim)]
+        if not crossing and all(depth[k] > slop[k] for k in range(e.dim)):
+            k = min(range(e.dim), key=depth.__getitem__)
+            pair = sorted((int(ids[i]), int(ids[j])))
+            yield Finding(
+                "inside",
+                tuple(pair),
+                f"entities {pair[0]} and {pair[1]} are inside each other, {depth[k]:.6g} deep on "
+                f"{'xyz'[k]}: they may part but get no deeper, and nothing pushes them out",
+            )
+
+
+def _shared(e: Examination) -> Iterator[Finding]:
+    """Yield the components with numbers of which several entities have the same instance."""
+    for kind in dict.fromkeys(kind.type for kind in e.kinds if kind.names):
+        holders: dict[int, list[int]] = {}
+        for entity in e.components:
+            component = e.of(entity).get(kind)
+            if component is not None and entity not in e.dead:
+                holders.setdefault(id(component), []).append(entity)
+        for entities in holders.values():
+            if len(entities) > 1:
+                entities.sort()
+                named = ", ".join(map(str, entities[:_N_NAMED]))
+                named += ", ..." if len(entities) > _N_NAMED else ""
+                yield Finding(
+                    "shared",
+                    tuple(entities),
+                    f"entities {named} share one instance of {kind.__name__}: what a step or the "
+                    "game sets for one is set for all of them; give each an instance of its own",
+                )
+
+
+def _odd_about_world(e: Examination) -> Iterator[Finding]:
+    """Yield what is odd about the world as a whole."""
+
+    def found(cause: str, text: str, *entities: int) -> Finding:
+        return Finding(cause, entities, text)
+
+    for rival in e.world.rivals(e.space):
+        yield found(
+            "two_spaces",
+            f"{e.world} has the systems of {e.space!r} and of {rival}, which would move every "
+            "body twice: remove those of one space with esper.remove_processor()",
+        )
+    yield from (found(cause, text) for cause, text in _odd_systems(e))
+    lost = sorted(e.world.lost())
+    if lost:
+        yield found(
+            "deleted_twice",
+            f"entity {lost[0]} was deleted and is not there, or was deleted twice: every "
+            "esper.process() raises a KeyError, and only esper.clear_database() ends that",
+            *lost,
+        )
+    ghosts = sorted(e.world.ghosts([kind.type for kind in e.kinds]))
+    if ghosts:
+        yield found(
+            "ghost",
+            f"a component was added to entity {ghosts[0]}, which does not exist: esper's own "
+            "queries for it raise a KeyError",
+            *ghosts,
+        )
+    stats = e.space.stats
+    if stats.sweeps > MANY_SWEEPS * max(stats.pairs, MANY_SWEEPS):
+        yield found(
+            "many_sweeps",
+            f"the last step took {stats.sweeps} swept tests for {stats.pairs} pairs, where a crowd "
+            "takes about 10 for each: some bodies were turned very often, such as one that many "
+            "others hit one after another",
+        )
+    if stats.pair_limit_hits:
+        yield found(
+            "pair_limit",
+            f"{stats.pair_limit_hits} pair(s) met so often in the last step that their bodies were "
+            "held to its end (Space.pair_limit); they keep their velocities",
+        )
+    if stats.sweep_limit_hits:
+        yield found(
+            "sweep_limit",
+            f"{stats.sweep_limit_hits} bodies were turned so often in the last step, for the pairs "
+            "that they have, that they were held to its end; they keep their velocities",
+        )
+    if stats.waiting:
+        yield found(
+            "waiting",
+            f"{stats.waiting} bodies were held in the last step because there was no room for "
+            "their pairs, and take turns: let fewer paths cross each other, or step more often",
+        )
+    if stats.left_out:
+        yield found(
+            "crowd",
+            f"{stats.left_out} pairs of bodies that lie inside each other were left out of the "
+            "last step, for which there was no room: spread them out",
+        )
+    if stats.crushed:
+        yield found("crushed", f"{stats.crushed} pair(s) were crushed in the last step")
+
+
+def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
+    """Yield what is odd about the systems of the space, as cause and text."""
+    running = e.world.systems(e.space)
+    stages = [stage for stage, _ in running if stage is not None]
+    if not stages:
+        yield (
+            "no_systems",
+            f"none of the four systems is in {e.world}: esper.process() does not run this space",
+        )
+        return
+    for number, name in enumerate(STAGES):
+        if stages.count(number) > 1:
+            yield "system_twice", f"{name} is in {e.world} {stages.count(number)} times"
+        elif number not in stages and name == "ResponseSystem":
+            yield (
+                "no_response_system",
+                "ResponseSystem is left out: impacts are reported and not answered, unless a "
+                "system of your own takes them by next_impact()",
+            )
+        elif number not in stages:
+            yield "system_missing", f"{name} is not in {e.world}: each step raises a RuntimeError"
+    if stages != sorted(stages):
+        order = ", ".join(STAGES[stage] for stage in stages)
+        yield (
+            "system_order",
+            f"the systems run in the order {order}: add_processor(system, priority=...) gives "
+            f"them one, and higher runs first; the order is {', '.join(STAGES)}",
+        )
+    if 2 not in stages:
+        return  # what runs between them answers the impacts in a way of its own
+    places = [place for place, (stage, _) in enumerate(running) if stage is not None]
+    for stage, name in running[places[0] : places[-1] + 1]:
+        if stage is None:
+            yield (
+                "system_between",
+                f"{name} runs between the systems of the space: what it sets there is seen a step "
+                "late, or written over",
+            )

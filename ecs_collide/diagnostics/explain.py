@@ -1,0 +1,272 @@
+"""Say in sentences why two entities do or do not collide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import product
+from typing import NamedTuple
+
+from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Finding, odd_about
+from ecs_collide.motion.wrapping import nearest_shift
+from ecs_collide.step.pipeline import Stepper
+from ecs_collide.sweep import SweepKind, sweep
+from ecs_collide.traits import Filter, OneWay, Separate, filter_numbers
+
+
+class Verdict(StrEnum):
+    """What the next step does about a pair."""
+
+    IGNORED = "cannot collide"
+    """It does not look at them."""
+    CROSSING = "cross each other freely"
+    """It reports when they enter and leave each other, and changes nothing."""
+    SOLID = "collide when they meet"
+    """It answers their impacts."""
+
+
+class Explanation(NamedTuple):
+    """Why two entities do or do not collide; `str` of it is the sentence.
+
+    Attributes
+    ----------
+    first, second : int
+        The lower and the higher entity id.
+    verdict : Verdict
+    findings : tuple of Finding
+        Why, and how they stand to each other.
+    """
+
+    first: int
+    second: int
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        why = "; ".join(finding.message for finding in self.findings)
+        return f"entities {self.first} and {self.second} {self.verdict}" + (why and f": {why}")
+
+
+def explain(space: Stepper, first: int, second: int) -> Explanation:
+    """Say why two entities do or do not collide."""
+    e = Examination(space)
+    first, second = min(first, second), max(first, second)
+    if first == second:
+        same = Finding("same", (first,), "it is one and the same entity")
+        return Explanation(first, second, Verdict.IGNORED, (same,))
+    findings: list[Finding] = []
+    for entity in (first, second):
+        findings += _missing(e, entity)
+        findings += odd_about(e, entity)
+    if not (e.is_sound(first) and e.is_sound(second)):
+        return Explanation(first, second, Verdict.IGNORED, tuple(findings))
+    verdict, reasons = _odd_about_pair(e, first, second)
+    findings += reasons
+    findings += _stand(e, first, second, verdict)
+    findings += _past(e, first, second)
+    return Explanation(first, second, verdict, tuple(findings))
+
+
+def _missing(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield whether an entity is not there, or not there yet."""
+
+    def found(cause: str, text: str) -> Finding:
+        return Finding(cause, (entity,), f"entity {entity} {text}")
+
+    if entity not in e.components and not e.world.exists(entity):
+        yield found("no_entity", "does not exist")
+    elif entity in e.dead:
+        yield found("deleted", "is deleted, and gone with the next esper.process()")
+    elif not e.is_body(entity):
+        if not any(e.has(entity, kind) for kind in e.kinds):
+            yield found("no_body", "has no component that the space looks at")
+    elif e.row(entity) is None:
+        yield found("not_yet_seen", "is new since the last step; the next one takes it over")
+    elif e.is_changed(entity):
+        yield found(
+            "not_yet_seen",
+            "has got or lost components since the last step; the next one takes that over",
+        )
+
+
+def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, list[Finding]]:
+    """Return what a step does with two sound bodies, and why not more."""
+    both = (first, second)
+    kept_apart = _kept_apart(e, first, second)
+    if kept_apart is not None:
+        return Verdict.IGNORED, [kept_apart]
+    if not (e.is_moving(first) or e.is_moving(second)):
+        names = f"{e.velocity.type.__name__} and {e.growth.type.__name__}"
+        names += " and responses" if e.sweeps else ""
+        resting = Finding(
+            "at_rest",
+            both,
+            f"both are without {names}: a pair that does not move is not looked at, but in the "
+            "step after the game has moved or resized one of them, or made one where the other "
+            "is a Sensor",
+        )
+        if not any(e.is_moved_by_the_game(entity) for entity in both):
+            return Verdict.IGNORED, [resting]
+    for entity in both:
+        if e.has(entity, e.sensor):
+            text = f"entity {entity} is a Sensor, which is crossed"
+            return Verdict.CROSSING, [Finding("sensor", (entity,), text)]
+    if not (e.yields(first) or e.yields(second)):
+        velocity = "" if e.sweeps else f"{e.velocity.type.__name__}, "
+        return Verdict.CROSSING, [
+            Finding(
+                "neither_yields",
+                both,
+                f"neither yields: that takes {velocity}a response (Slide, Deflect, Push, Stop or "
+                "one of your own) and finite Mass",
+            )
+        ]
+    if all(Separate in e.of(entity) for entity in both):
+        text = "both have Separate: while they overlap they are moved apart"
+        return Verdict.CROSSING, [Finding("soft", both, text)]
+    return Verdict.SOLID, list(_one_ways(e, first, second))
+
+
+def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
+    """Return what says that two bodies never meet, if anything does."""
+    both = (first, second)
+    (categories, mask, group), (others, other_mask, other_group) = (
+        filter_numbers(e.of(entity).get(Filter)) for entity in both
+    )
+    if group == other_group != 0:
+        if group < 0:
+            return Finding("group", both, f"both are of group {group}, and negative ones never")
+    else:
+        for entity, its, other, wanted in (
+            (first, categories, second, other_mask),
+            (second, others, first, mask),
+        ):
+            if not its & wanted:
+                text = (
+                    f"entity {other} has Filter.mask {wanted:#x}, and none of its bits is "
+                    f"among the categories of entity {entity}, {its:#x}"
+                )
+                return Finding("filter", both, text)
+    for allows, first_kind, second_kind in e.space._judges.all:
+        pair = ((first, second), (second, first))
+        if any(
+            (first_kind is None or first_kind in e.of(a))
+            and (second_kind is None or second_kind in e.of(b))
+            for a, b in pair
+        ) and not allows(first, second):
+            name = getattr(allows, "__name__", repr(allows))
+            return Finding("predicate", both, f"{name}, given to filter_pairs, lets them not meet")
+    return None
+
+
+def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
+    """Yield from which side two solid bodies may meet, where that is one side only."""
+    for platform, other in ((first, second), (second, first)):
+        one_way = e.of(platform).get(OneWay)
+        if one_way is None:
+            continue
+        normal = [float(getattr(one_way, "xyz"[k])) for k in range(e.dim)]
+        k = next(k for k in range(e.dim) if normal[k] != 0.0)
+        solid, body = e.box(platform), e.box(other)
+        (low, high), (below, above) = _faces(solid, k), _faces(body, k)
+        gap = below - high if normal[k] > 0.0 else low - above
+        where = "it is there" if gap >= -_slop(solid, body, k) else "it is not, and passes through"
+        yield Finding(
+            "one_way",
+            (first, second),
+            f"entity {platform} is OneWay: solid for what is fully on the side to which "
+            f"{'-' if normal[k] < 0.0 else ''}{'xyz'[k]} points; entity {other}: {where}",
+        )
+
+
+def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterator[Finding]:
+    """Yield how two sound bodies stand to each other now."""
+    both = (first, second)
+    for entity in both:
+        if e.is_moved_by_the_game(entity):
+            text = f"the game has set where entity {entity} is, or how large, since the last step"
+            then = "the next step sweeps it there" if e.sweeps else "nothing is swept in between"
+            yield Finding("moved", (entity,), f"{text}: {then}")
+    one, two = e.box(first), e.box(second)
+    shifts = nearest_shift(e.space.wrap, one.centre, two.centre)
+    across = [k for k in range(e.dim) if shifts[k] != 0.0]
+    if across:
+        two = two._replace(centre=[at + off for at, off in zip(two.centre, shifts, strict=True)])
+        edges = " and ".join("xyz"[k] for k in across)
+        yield Finding(
+            "across",
+            both,
+            f"they are nearest across the edge of the world on {edges}: from entity {first}, "
+            f"entity {second} is at {tuple(two.centre)!r}",
+        )
+    gaps = [_gap(one, two, k) for k in range(e.dim)]
+    apart = [k for k in range(e.dim) if gaps[k] > _slop(one, two, k)]
+    if apart:
+        for k in apart:
+            closing = _closing(one, two, k)
+            how = f"closing by {closing:.6g} a second" if closing > 0.0 else "which does not close"
+            yield Finding("gap", both, f"gap {gaps[k]:.6g} on {'xyz'[k]}, {how}")
+        times = [
+            hit.time
+            for centre in _images(e, two.centre)
+            for hit in [
+                sweep(one.centre, one.half, one.velocity, centre, two.half, two.velocity,
+                      one.growth, two.growth)
+            ]
+            if hit.kind is SweepKind.IMPACT and hit.time is not None
+        ]  # fmt: skip
+        if times:
+            yield Finding("ahead", both, f"left alone they meet in {min(times):.6g} seconds")
+        return
+    near = [k for k in range(e.dim) if gaps[k] >= -_slop(one, two, k)]
+    if len(near) > 1:
+        yield Finding("corner", both, "they touch at a corner only, which is no contact")
+    elif near:
+        yield Finding("touching", both, f"they touch on {'xyz'[near[0]]}")
+    else:
+        k = max(range(e.dim), key=gaps.__getitem__)
+        text = f"they are inside each other, {-gaps[k]:.6g} deep on {'xyz'[k]}"
+        if verdict is Verdict.SOLID:
+            text += ": they may part there but get no deeper, and nothing pushes them out"
+        yield Finding("inside", both, text)
+
+
+def _past(e: Examination, first: int, second: int) -> Iterator[Finding]:
+    """Yield what the last step had to say of the two."""
+    events = [
+        hit for hit in e.space._events.collisions if (hit.first, hit.second) == (first, second)
+    ]
+    if events:
+        text = (
+            f"in the last step they met {len(events)} time(s), first at time {events[0].time:.6g}"
+        )
+        yield Finding("met", (first, second), f"{text}: {events[0].answer.name}")
+
+
+def _images(e: Examination, centre: list[float]) -> Iterator[list[float]]:
+    """Yield where a body is, and in a world that wraps where one width off on each side."""
+    widths = e.space.wrap or (None,) * e.dim
+    for at in product(*((0.0,) if width is None else (-width, 0.0, width) for width in widths)):
+        yield [here + off for here, off in zip(centre, at, strict=True)]
+
+
+def _faces(box: Box, k: int) -> tuple[float, float]:
+    return box.centre[k] - box.half[k], box.centre[k] + box.half[k]
+
+
+def _gap(one: Box, two: Box, k: int) -> float:
+    """Return how far two boxes are apart on an axis; negative: how deep they are inside."""
+    (min1, max1), (min2, max2) = _faces(one, k), _faces(two, k)
+    return max(min2 - max1, min1 - max2)
+
+
+def _slop(one: Box, two: Box, k: int) -> float:
+    return SLOP * max(abs(face) for box in (one, two) for face in _faces(box, k))
+
+
+def _closing(one: Box, two: Box, k: int) -> float:
+    """Return how fast the gap between two boxes closes on an axis, in units per second."""
+    towards = one.velocity[k] - two.velocity[k]
+    if one.centre[k] > two.centre[k]:
+        towards = -towards
+    return towards + one.growth[k] + two.growth[k]

@@ -1,0 +1,383 @@
+"""Look at the entities of a world, and say what is odd about each.
+
+All is read from the components as they are now, and from what the last step
+left behind; nothing is changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ecs_collide._checks import LARGEST
+from ecs_collide.components import Fixed
+from ecs_collide.constants import CUSTOM
+from ecs_collide.step.pipeline import Stepper
+from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
+from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
+
+N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
+_N_SHOWN = 5  # entities in a repr
+SLOP = 2.0**-44  # of the largest face: gaps below it are none
+
+
+class Finding(NamedTuple):
+    """Something that would puzzle the maker of a game.
+
+    Attributes
+    ----------
+    cause : str
+        A short name for it, the same in every version: ``"no_extents"``.
+    entities : tuple of int
+        Of whom it is true, by rising id; empty where it is true of the world.
+    message : str
+        The same in a sentence, with what would have been right.
+    """
+
+    cause: str
+    entities: tuple[int, ...]
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __repr__(self) -> str:
+        ids = ", ".join(map(str, self.entities[:_N_SHOWN]))
+        if len(self.entities) > _N_SHOWN:
+            ids += f", ... {len(self.entities) - _N_SHOWN} more"
+        elif len(self.entities) == 1:
+            ids += ","
+        return f"Finding(cause={self.cause!r}, entities=({ids}), message={self.message!r})"
+
+
+class Box(NamedTuple):
+    """A body as its components say: by axis, in world units and units per second."""
+
+    centre: list[float]
+    half: list[float]
+    velocity: list[float]
+    growth: list[float]
+
+
+class Examination:
+    """One look at a world and its space."""
+
+    def __init__(self, space: Stepper) -> None:
+        world = space.world
+        world.require_current()
+        self.space = space
+        self.world = world
+        self.dim = space.dim
+        self.sweeps = space._roster.sweeps
+        self.kinds = space._roster.kinds
+        self.position, self.extents, self.velocity, self.growth = self.kinds[:4]
+        self.mass, self.sensor = self.kinds[4], self.kinds[6]
+        self.responses = sorted(
+            (kind for kind in self.kinds if kind.response), key=lambda kind: -kind.response
+        )
+        self.custom = [kind for kind in self.kinds if kind.mark & CUSTOM]
+        self.components = world.entities([kind.type for kind in self.kinds])
+        self.dead = frozenset(world.dead())
+
+    def of(self, entity: int) -> Mapping[type, Any]:
+        """Return the components of an entity by type."""
+        return self.components.get(entity, {})
+
+    def has(self, entity: int, kind: Any) -> bool:
+        """Tell whether an entity has a component that the space would find."""
+        kind_type: type = kind.type
+        return kind_type in self.of(entity)
+
+    def is_body(self, entity: int) -> bool:
+        """Tell whether an entity has what makes a body."""
+        return self.has(entity, self.position) and self.has(entity, self.extents)
+
+    def is_sound(self, entity: int) -> bool:
+        """Tell whether a step can compute with an entity."""
+        return (
+            entity not in self.dead
+            and self.is_body(entity)
+            and not any(finding.cause in _UNSOUND for finding in _odd_numbers(self, entity))
+        )
+
+    def answers(self, entity: int) -> list[str]:
+        """Return the names of an entity's responses, the one that wins first."""
+        answering = [*self.custom, *(kind for kind in self.responses if kind not in self.custom)]
+        return [kind.type.__name__ for kind in answering if self.has(entity, kind)]
+
+    def is_immovable(self, entity: int) -> bool:
+        """Tell whether an entity has infinite mass."""
+        mass = self.of(entity).get(self.mass.type)
+        return mass is not None and abs(_number(mass, self.mass.names[0])) > LARGEST
+
+    def yields(self, entity: int) -> bool:
+        """Tell whether an entity is moved by impacts."""
+        return (
+            (self.sweeps or self.has(entity, self.velocity))
+            and bool(self.answers(entity))
+            and not self.is_immovable(entity)
+        )
+
+    def is_moving(self, entity: int) -> bool:
+        """Tell whether a step looks for what an entity may meet."""
+        moves = self.has(entity, self.velocity) or self.has(entity, self.growth)
+        return moves or (self.sweeps and bool(self.answers(entity)))
+
+    def row(self, entity: int) -> int | None:
+        """Return the row of an entity that the last step knew, or None."""
+        return self.space._roster.row_of.get(entity)
+
+    def box(self, entity: int) -> Box:
+        """Return where a body that has all of its numbers is, and how it moves."""
+        if self.is_held_fixed(entity):
+            zeros = [0.0] * self.dim
+            return Box(*self.space._roster.box_of(*self._seen(entity)), zeros, zeros)
+        place, size, velocity, growth = self._said(entity)
+        if self.sweeps:  # the game moves it, by what it sets
+            velocity = [0.0] * self.dim
+        return Box(*self.space._roster.box_of(place, size), velocity, growth)
+
+    def _said(self, entity: int) -> list[list[float]]:
+        """Return what position, extents, velocity and growth say; NaN for what is no number."""
+        found: list[list[float]] = []
+        for kind in (self.position, self.extents, self.velocity, self.growth):
+            item = self.of(entity).get(kind.type)
+            names: Sequence[str] = kind.names
+            found.append([0.0 if item is None else _number(item, name) for name in names])
+        return found
+
+    def is_changed(self, entity: int) -> bool:
+        """Tell whether the components of a body of the last step are others than then."""
+        row = self.row(entity)
+        assert row is not None
+        holder, of = self.space._roster.holder, self.of(entity)
+        return any(holder(kind.type, row) is not of.get(kind.type) for kind in self.kinds)
+
+    def is_moved_by_the_game(self, entity: int) -> bool:
+        """Tell whether a sound body of the last step stands, or is as large, as it was not then."""
+        if self.row(entity) is None or self.is_held_fixed(entity):
+            return False
+        return [*self._seen(entity)] != self._said(entity)[:2]
+
+    def _seen(self, entity: int) -> tuple[list[float], list[float]]:
+        """Return the numbers of position and extents that were seen of a body last."""
+        row, columns = self.row(entity), self.space._roster.columns
+        return columns.seen_place[row].tolist(), columns.seen_size[row].tolist()
+
+    def is_held_fixed(self, entity: int) -> bool:
+        """Return whether the next step does not read the components of a body."""
+        row, roster = self.row(entity), self.space._roster
+        if row is None or not roster.is_fixed(row) or roster.is_awaited(row):
+            return False
+        return Fixed in self.of(entity) and not self.is_changed(entity)
+
+
+def _number(component: object, name: str) -> float:
+    """Return the number that a component holds, NaN if there is none."""
+    value = getattr(component, name, None)
+    if isinstance(value, (str, bytes, bytearray)):
+        return math.nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+_UNSOUND = ("no_number", "quarantined", "wrong_number")
+
+
+def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield what is odd about one entity."""
+
+    def found(cause: str, text: str) -> Finding:
+        return Finding(cause, (entity,), f"entity {entity} {text}")
+
+    known = [kind.type for kind in e.kinds]
+    for own, component in e.of(entity).items():
+        if isinstance(component, type) and (own is type(component) or own in known):
+            name = component.__name__
+            yield found(
+                "class_as_component",
+                f"has the class {name} as a component, where an instance is meant: {name}(...)",
+            )
+    for kind, alias in _hidden(e, entity):
+        yield found(
+            "no_type_alias",
+            f"has a {alias.__name__}, a subclass of {kind.__name__} under which esper does not "
+            f"find it: esper.add_component({entity}, ..., type_alias={kind.__name__})",
+        )
+    names = [kind.type.__name__ for kind in (e.position, e.extents)]
+    has = [e.has(entity, kind) for kind in (e.position, e.extents)]
+    if has[0] != has[1]:
+        yield found(
+            f"no_{names[has.index(False)].lower()}",
+            f"has {names[has.index(True)]} but no {names[has.index(False)]}: a body has both",
+        )
+    others = [kind for kind in e.kinds[2:] if e.has(entity, kind)]
+    if not any(has) and others:
+        yield found(
+            "no_body",
+            f"has {others[0].type.__name__} but neither {names[0]} nor {names[1]}: it is no body, "
+            "and nothing moves it",
+        )
+    if all(has):
+        yield from _odd_numbers(e, entity)
+        yield from _odd_answers(e, entity)
+        yield from _odd_traits(e, entity)
+        yield from _odd_moves(e, entity)
+        yield from _odd_fixed(e, entity)
+
+
+def _hidden(e: Examination, entity: int) -> Iterator[tuple[type, type]]:
+    """Yield component types, and a subclass that an entity has in place of each."""
+    known = [kind.type for kind in e.kinds]
+    of = e.of(entity)
+    for own in of:
+        if own not in known and isinstance(own, type):
+            for base in own.__mro__[1:]:
+                if base in known and base not in of:
+                    yield base, own
+                    break
+
+
+def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield what a body's components say that cannot be computed with."""
+    if e.is_held_fixed(entity):
+        yield from _quarantined(e, entity, "; Space.teleport lets the next step read it again")
+        return
+    refused = find_no_number(e.space._roster.rules, entity, e.of(entity).get)
+    if refused is not None:
+        name = type(refused).__name__
+        yield Finding("no_number", (entity,), f"{refused}: every step raises this {name}")
+        return
+    wrong = out_of_bounds(e.space._roster.rules, e.of(entity).get)
+    put_right = ", and was put right since; the next step takes it back" if wrong is None else ""
+    quarantined = list(_quarantined(e, entity, put_right, wrong))
+    yield from quarantined
+    if wrong is not None and not quarantined:
+        yield Finding(
+            "wrong_number",
+            (entity,),
+            f"entity {entity} is left out by the next step: {wrong.field} is {wrong.value!r}, "
+            f"it {wrong.text}",
+        )
+    if e.dim == 2:
+        for kind in (e.position, e.velocity, e.growth):
+            component = e.of(entity).get(kind.type)
+            z = getattr(component, "z", 0.0)
+            if hasattr(component, "z") and _number(component, "z") != 0.0:
+                yield Finding(
+                    "z_in_2d",
+                    (entity,),
+                    f"entity {entity} has {kind.type.__name__}.z = {z!r}, at which a space of 2 "
+                    "axes does not look: Space(dim=3)",
+                )
+
+
+def _quarantined(
+    e: Examination, entity: int, more: str, wrong: Wrong | None = None
+) -> Iterator[Finding]:
+    """Yield whether the last step left a body out, and more about that."""
+    row = e.row(entity)
+    if row is None or not e.space._roster.columns.quarantined[row]:
+        return
+    text = "quarantined"
+    if wrong is not None:
+        text = f"quarantined: {wrong.field} is {wrong.value!r}, it {wrong.text}"
+    for report in [*e.space.reports, *e.space._new_reports]:
+        if report.entity == entity:  # the last one; the game may have cleared the list
+            text = f"quarantined: {report.field} is {report.value!r} since step {report.step}"
+    yield Finding("quarantined", (entity,), f"entity {entity} is {text}{more}")
+
+
+def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield which of a body's components have no effect, or not the one they seem to have."""
+
+    def found(cause: str, text: str) -> Finding:
+        return Finding(cause, (entity,), f"entity {entity} has {text}")
+
+    answers = e.answers(entity)
+    builtin = [kind.type.__name__ for kind in e.responses if e.has(entity, kind)]
+    if len(builtin) > 1:
+        yield found("several_responses", f"{' and '.join(builtin)}: {builtin[0]} wins")
+    if not answers:
+        return
+    if e.has(entity, e.sensor):
+        yield found("sensor_wins", f"{answers[0]} and Sensor: Sensor wins, it is crossed freely")
+    elif not e.sweeps and not e.has(entity, e.velocity):
+        yield found(
+            "no_velocity", f"{answers[0]} but no {e.velocity.type.__name__}: it is immovable"
+        )
+    elif e.is_immovable(entity):
+        yield found("infinite_mass", f"{answers[0]} and an infinite Mass: it is immovable")
+
+
+def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield which of a body's traits have no effect."""
+    of = e.of(entity)
+
+    def found(cause: str, text: str) -> Finding:
+        return Finding(cause, (entity,), f"entity {entity} has {text}")
+
+    its = of.get(Filter)
+    try:
+        categories, mask, group = filter_numbers(its)
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        categories = mask = group = 1  # what is wrong with it is said already
+    if group <= 0 and not (categories and mask):
+        yield found("meets_nobody", f"{its!r}: it meets nobody")
+    if PushOut in of and not e.yields(entity):
+        yield found("push_out_idle", "PushOut and does not yield: nothing pushes it out")
+    # What stands still, and has it, is a tower among the members.
+    if Separate in of and e.is_moving(entity) and not e.yields(entity):
+        yield found("separate_idle", "Separate and does not yield: other members never move it")
+    if e.has(entity, e.sensor):
+        for kind in (OneWay, Carry, Friction, PushOut, Separate):
+            if kind in of:
+                yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
+    ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
+    if Friction in of and ruled and e.yields(entity):
+        yield found(
+            "friction_idle", f"Friction and {ruled[0]}, which has a rule of its own for the surface"
+        )
+
+
+def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield whether the game moves a body that the library moves already."""
+    n = e.space._roster.teleports.get(entity, 0)
+    if n >= N_TELEPORTS and e.has(entity, e.velocity):
+        position, velocity = e.position.type.__name__, e.velocity.type.__name__
+        yield Finding(
+            "teleports",
+            (entity,),
+            f"entity {entity} has {velocity}, and the game has set its {position} before each of "
+            f"the last {n} steps: each is a teleport, and nothing is swept in between; the "
+            f"library moves what has {velocity}, do not add it to the {position} yourself",
+        )
+
+
+def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield whether a body that is declared fixed is none, or was changed all the same."""
+    if Fixed not in e.of(entity):
+        return
+    if e.is_moving(entity):
+        movers = [kind for kind in (e.velocity, e.growth) if e.has(entity, kind)]
+        moves = [kind.type.__name__ for kind in movers] or e.answers(entity)
+        yield Finding(
+            "fixed_moves",
+            (entity,),
+            f"entity {entity} has Fixed and {moves[0]}: Fixed is ignored; remove one of them",
+        )
+    elif e.is_held_fixed(entity):
+        row = e.row(entity)
+        assert row is not None
+        others = [kind.type.__name__ for kind in e.space._roster.changed_kinds(row)]
+        if others:
+            yield Finding(
+                "fixed_changed",
+                (entity,),
+                f"entity {entity} has Fixed, and its {' and '.join(others)} changed after the "
+                "space read it: no step takes that over; move it with Space.teleport, or remove "
+                "Fixed",
+            )

@@ -1,0 +1,1 @@
+"""Levels of Tiled and LDtk: `from ecs_collide.levels import tiled, ldtk`."""

@@ -1,0 +1,230 @@
+"""Load levels drawn with LDtk: cells of IntGrid layers become few boxes, entities become objects.
+
+>>> from ecs_collide import ldtk                            # doctest: +SKIP
+>>> level = ldtk.load("world.ldtk", "Cellar", cells={"water": {"sensor": True}})  # doctest: +SKIP
+>>> made = level.create({"Coin": (ec.Sensor, Coin), "Start": None})  # doctest: +SKIP
+
+What comes out is the `Level` of `ecs_collide.levels.tiled`, upwards from the level's bottom-left
+corner, one unit a pixel; its objects have the type and the fields of LDtk's entities,
+and are named by their `iid`, so that references lead to them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ecs_collide.levels.files import LevelFiles
+from ecs_collide.levels.level import (
+    NESTED,
+    Level,
+    LevelObject,
+    SolidBox,
+    check_numbers,
+    check_place,
+    rectangles,
+    singles,
+)
+from ecs_collide.levels.properties import check_categories, check_names, is_solid, traits_of
+
+__all__ = ["Level", "LevelObject", "SolidBox", "load"]
+
+# The values of each IntGrid layer by their numbers; the layers by their uid.
+_Values = dict[int, dict[int, dict[str, Any]]]
+
+
+def load(
+    path: str | Path,
+    level: str | None = None,
+    *,
+    cells: Mapping[str, Mapping[str, Any]] | None = None,
+    merge: bool = True,
+    categories: Mapping[str, int] | None = None,
+    root: str | Path | None = None,
+) -> Level:
+    """Read one level of an LDtk project.
+
+    A project may come from a stranger: it can open no file outside of `root`, and reading takes
+    time and memory in proportion to its files.
+
+    Parameters
+    ----------
+    path : str or Path
+        The project; levels in files of their own are found beside it.
+    level : str
+        Its name in LDtk, in whichever world; may be left out where there is only one.
+    cells : mapping
+        What the cells of IntGrid layers are, by the name of their value, or its number
+        where it has none: the properties of `ecs_collide.levels.tiled.load`, as
+        ``{"platform": {"one_way": True}, "grass": {"solid": False}}``.  All other values are
+        walls.  The name is the type of the box.
+    merge : bool
+        Join cells of the same value into few boxes; if false, each is a box.
+    categories : mapping
+        The bit, or the bits, of each name that `categories` and `mask` may use.
+    root : str or Path
+        The folder that holds, itself or below it, every file that the level names: its own, and
+        the pictures of its layers and its background; also after symbolic links.  If left out,
+        that of the project.  A level's own file must be a regular file.  Pictures are opened by
+        the game, if at all, and need not be there.
+
+    Raises
+    ------
+    FileNotFoundError
+        The project or the level's own file is missing.
+    ValueError
+        The file is no project, or a part of it is damaged; a file lies outside of `root`, or is
+        no regular file; there is no such level; `cells`
+        names a value that is not there, or a property that does not exist; or a property
+        has a value that says nothing.  The message names the file, or the argument.
+    TypeError
+        `cells` or `categories` is no mapping, or one of other things.
+    """
+    file = Path(path)
+    cells = {} if cells is None else cells
+    if not isinstance(cells, Mapping):
+        raise TypeError(f"cells={cells!r} must map the names of values to properties")
+    for name, properties in cells.items():
+        check_names(properties, f"cells[{name!r}]")
+    categories = {} if categories is None else categories
+    check_categories(categories)
+
+    files = LevelFiles(file, root)
+    with _no_project(file):
+        project = json.loads(files.read_level())
+        levels = [*project["levels"]]
+        levels += [found for world in project.get("worlds") or () for found in world["levels"]]
+        names = [found["identifier"] for found in levels]
+        values = {
+            layer["uid"]: {value["value"]: value for value in layer.get("intGridValues", ())}
+            for layer in project["defs"]["layers"]
+        }
+        known = {_name(values, uid, number) for uid in values for number in values[uid]}
+        level_names, value_names = sorted(map(str, names)), sorted(map(str, known))
+    if level is None and len(names) == 1:
+        (level,) = names
+    if names.count(level) != 1:
+        found = "several levels" if level in names else "no level"
+        raise ValueError(f"{file} has {found} {level!r}; it has {level_names}")
+    for name in cells:
+        if name not in known:
+            raise ValueError(f"cells names {name!r}; {file} has the values {value_names}")
+    raw = levels[names.index(level)]
+    own_file = file
+    with _no_project(file):
+        name = raw.get("externalRelPath")
+        if name:
+            own_file = files.find(name, files.folder, "the level's own file")
+    with _no_project(own_file, f" ({file} names it)" if name else ""):
+        if name:
+            raw = json.loads(files.read(own_file))
+        _check_pictures(raw, files)
+        return _read(raw, values, cells, merge, categories)
+
+
+@contextmanager
+def _no_project(path: Path, named: str = "") -> Iterator[None]:
+    """Raise whatever is wrong with a file as a ValueError that names it."""
+    try:
+        yield
+    except (
+        LookupError, TypeError, AttributeError, ArithmeticError, ValueError, RecursionError
+    ) as error:  # fmt: skip
+        if type(error) is ValueError:  # not one of JSON or of UTF-8
+            raise ValueError(f"{path}{named}: {error}") from error
+        what = NESTED if isinstance(error, RecursionError) else repr(error)
+        raise ValueError(f"{path} is no project that LDtk has saved{named}: {what}") from error
+
+
+def _check_pictures(raw: dict[str, Any], files: LevelFiles) -> None:
+    """Refuse a level whose pictures are elsewhere; a layer, and the background, may have none."""
+    named = [(raw.get("bgRelPath"), "the background")]
+    named += [
+        (layer.get("__tilesetRelPath"), f"the tileset of layer {layer.get('__identifier')!r}")
+        for layer in raw["layerInstances"]
+    ]
+    for name, what in named:
+        if name:
+            files.check_picture(name, files.folder, what)
+
+
+def _name(values: _Values, uid: int, number: int) -> str:
+    """Return what a value of an IntGrid layer is called."""
+    return values[uid].get(number, {}).get("identifier") or str(number)
+
+
+def _read(
+    raw: dict[str, Any],
+    values: _Values,
+    cells: Mapping[str, Mapping[str, Any]],
+    merge: bool,
+    categories: Mapping[str, int],
+) -> Level:
+    """Return a level of a project; `values` names the cells of each layer."""
+    width, height = raw["pxWid"], raw["pxHei"]
+    check_numbers("the level", width=width, height=height)
+    solids: list[SolidBox] = []
+    objects: list[LevelObject] = []
+    for layer in reversed(raw["layerInstances"]):  # the file begins with what is in front
+        x, y, grid = layer["__pxTotalOffsetX"], layer["__pxTotalOffsetY"], layer["__gridSize"]
+        where = f"layer {layer['__identifier']!r}"
+        check_numbers(where, x=x, y=y, width=grid)
+        for name, taken in _taken(layer, values, where).items():
+            properties = dict(cells.get(name, {}))
+            owner = f"cell {name!r} in {where}"
+            if is_solid(properties, owner) is False:
+                continue
+            properties.pop("solid", None)
+            traits = traits_of(properties, owner, categories)
+            for column, row, n_columns, n_rows in (rectangles if merge else singles)(taken):
+                half = (n_columns * grid / 2, n_rows * grid / 2)
+                centre = (x + column * grid + half[0], height - (y + row * grid + half[1]))
+                box = SolidBox(centre, half, name, properties, traits)
+                check_place(box)
+                solids.append(box)
+        for thing in layer["entityInstances"]:
+            fields = {field["__identifier"]: field["__value"] for field in thing["fieldInstances"]}
+            asked = {name: value for name, value in fields.items() if value is not None}
+            called = f"entity {thing['__identifier']} ({thing['iid']})"
+            (left, top), (pivot_x, pivot_y) = thing["px"], thing["__pivot"]
+            wide, high = thing["width"], thing["height"]
+            check_numbers(called, x=left, y=top, width=wide, height=high)
+            check_numbers(called, pivot_x=pivot_x, pivot_y=pivot_y)
+            centre = (
+                x + left + (0.5 - pivot_x) * wide,
+                height - (y + top + (0.5 - pivot_y) * high),
+            )
+            found = LevelObject(
+                len(objects) + 1, thing["iid"], thing["__identifier"], layer["__identifier"],
+                centre, (wide / 2, high / 2), fields, 0, traits_of(asked, called, categories),
+                bool(is_solid(asked, called)),
+            )  # fmt: skip
+            check_place(found)
+            objects.append(found)
+    says = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
+    return Level((float(width), float(height)), tuple(solids), tuple(objects), says, raw)
+
+
+def _taken(layer: dict[str, Any], values: _Values, where: str) -> dict[str, set[tuple[int, int]]]:
+    """Return the columns and rows of a layer's cells by the names of their values."""
+    grid, n_columns, n_rows = layer["intGridCsv"], layer["__cWid"], layer["__cHei"]
+    # Layers of other kinds have none.
+    if len(grid) != n_columns * n_rows and (grid or layer.get("__type") == "IntGrid"):
+        raise ValueError(f"{where} is {n_columns} x {n_rows} cells large and has {len(grid)}")
+    if not (type(n_columns) is type(n_rows) is int and min(n_columns, n_rows) >= 0):
+        raise ValueError(
+            f"{where} is {n_columns!r} x {n_rows!r} cells large; both must be whole numbers, "
+            "0 or more"
+        )
+    uid = layer["layerDefUid"]
+    if any(grid) and uid not in values:
+        raise ValueError(f"{where} is made after a layer {uid}, which the project does not define")
+    taken: dict[str, set[tuple[int, int]]] = {}
+    for place, value in enumerate(grid):
+        if value:
+            row, column = divmod(place, n_columns)
+            taken.setdefault(_name(values, uid, value), set()).add((column, row))
+    return taken

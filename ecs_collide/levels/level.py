@@ -1,0 +1,347 @@
+"""Levels, whichever editor has saved them: boxes of tiles, objects, and entities made of them.
+
+A level counts upwards from its bottom-left corner, one unit a pixel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import GeneratorType
+from typing import Any, Literal
+
+import esper
+
+from ecs_collide._checks import LARGEST
+from ecs_collide.components import Extents, Fixed, Position
+from ecs_collide.levels.properties import Factory
+
+NESTED = "its parts are nested too deep; some hundred levels can be read"
+"""What is wrong with a file that leads to a RecursionError."""
+
+Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
+"""What a table has for a type: see `Level.create`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolidBox:
+    """One box of tiles that are bodies.
+
+    Attributes
+    ----------
+    centre, half : tuple of 2 floats
+        In world units (pixels, upwards).
+    type : str
+        The type of its tiles; empty if they have none.
+    properties : mapping
+        The custom properties that all of its tiles have, and those that their layers hand down.
+    traits : tuple of callables
+        Make the components that the properties ask for.
+    """
+
+    centre: tuple[float, float]
+    half: tuple[float, float]
+    type: str = ""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    traits: tuple[Factory, ...] = ()
+
+    def components(self) -> tuple[object, ...]:
+        """Return new components for an entity that fills the box, and is what it says."""
+        return Position(*self.centre), Extents(*self.half), *(make() for make in self.traits)
+
+    def __str__(self) -> str:
+        return f"the box of tiles around {self.centre}"
+
+
+@dataclass(frozen=True, slots=True)
+class LevelObject:
+    """One object of an object layer: a rectangle, a point, a text or a tile.
+
+    Attributes
+    ----------
+    id : int
+        The editor's number for the object; never used twice in a map.
+    name, type : str
+        As written in the editor; empty if nothing is written there.  A tile object
+        without a type has the type of its tile.  (Tiled 1.9 calls it *class*.)
+    layer : str
+        The name of its layer.
+    centre, half : tuple of 2 floats
+        In world units (pixels, upwards).  A point has half sizes of zero.
+    properties : mapping
+        Custom properties by name; those of its tile where it has none itself.
+    tile : int
+        The tile's number in the map (see `tile_number`), 0 if it is no tile.
+    traits : tuple of callables
+        Make the components that its properties, its tile's and its layer's ask for.
+    solid : bool
+        Whether these say that it is a body.
+    """
+
+    id: int
+    name: str
+    type: str
+    layer: str
+    centre: tuple[float, float]
+    half: tuple[float, float]
+    properties: Mapping[str, Any]
+    tile: int = 0
+    traits: tuple[Factory, ...] = ()
+    solid: bool = False
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it has no size: a place, and no box."""
+        return self.half == (0.0, 0.0)
+
+    def components(self) -> tuple[object, ...]:
+        """Return new components for an entity that fills the object, and is what it says.
+
+        For a point there are no `Extents` among them: they are the game's to give.
+        """
+        size = () if self.is_point else (Extents(*self.half),)
+        return Position(*self.centre), *size, *(make() for make in self.traits)
+
+    def __str__(self) -> str:
+        return f"object {self.id} ({self.name or 'no name'}) in layer {self.layer!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What a game needs to know of a map.
+
+    Attributes
+    ----------
+    size : tuple of 2 floats
+        Width and height in world units; an infinite map may reach beyond it on all sides.
+    solids : tuple of SolidBox
+        The boxes of all tiles that are bodies; no two of the same type and properties
+        overlap.
+    objects : tuple of LevelObject
+        All objects, in the order of the file.
+    properties : mapping
+        The map's own custom properties.
+    map : object
+        The parsed file: layers, pictures, colours.
+    skipped : tuple of str
+        What was left out because it is no box, each in a sentence.
+    """
+
+    size: tuple[float, float]
+    solids: tuple[SolidBox, ...]
+    objects: tuple[LevelObject, ...]
+    properties: Mapping[str, Any]
+    map: Any
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The lower and the upper corner of the map and all that is in it, as a camera needs it."""
+        corners = [(0.0, 0.0), self.size]
+        things: tuple[SolidBox | LevelObject, ...] = (*self.solids, *self.objects)
+        for thing in things:
+            for sign in (-1, 1):
+                x, y = (c + sign * h for c, h in zip(thing.centre, thing.half, strict=True))
+                corners.append((x, y))
+        xs, ys = zip(*corners, strict=True)
+        return (min(xs), min(ys)), (max(xs), max(ys))
+
+    def of_type(self, type: str) -> list[LevelObject]:
+        """Return the objects of a type, in the order of the file; maybe none."""
+        return [thing for thing in self.objects if thing.type == type]
+
+    def named(self, name: str) -> LevelObject:
+        """Return the one object of that name.
+
+        Raises
+        ------
+        KeyError
+            No object has that name, or several have.
+        """
+        found = [thing for thing in self.objects if thing.name == name]
+        if len(found) != 1:
+            names = sorted({thing.name for thing in self.objects if thing.name})
+            raise KeyError(f"{len(found)} objects are named {name!r}; the map has {names}")
+        return found[0]
+
+    def to_world(self, x: float, y: float) -> tuple[float, float]:
+        """Return the world point of a point given in the map's pixels, downwards."""
+        return x, self.size[1] - y
+
+    def create_solids(self) -> list[int]:
+        """Create an entity for each box of `solids`, with what its properties ask for.
+
+        They go into the current esper world and are `Fixed`: walls, whose components are
+        read once.  Give them more components by the ids that are returned.  Remove `Fixed`
+        from boxes that the game moves or changes.
+        """
+        return [esper.create_entity(*box.components(), Fixed()) for box in self.solids]
+
+    def create(
+        self,
+        table: Mapping[str, Entry] | None = None,
+        *,
+        unknown: Literal["refuse", "skip"] = "refuse",
+    ) -> list[tuple[SolidBox | LevelObject, int]]:
+        """Create the entities of the whole level: its tiles, and its objects by their types.
+
+        Parameters
+        ----------
+        table : mapping
+            What entities of each type have beside a body, one of
+
+            - a class, called without arguments: ``"coin": Coin``,
+            - a function, called with the `LevelObject` or `SolidBox`, that returns a
+              component, several of them in a tuple or list, or None to make no entity,
+            - several classes and functions in a tuple or list,
+            - None: nothing is made of this type.
+
+            What is made has the components of `LevelObject.components` first: of two of the
+            same type the table's counts.
+        unknown : "refuse" or "skip"
+            What to do with an object whose type the table does not have.  One without a type,
+            unless the table has `""`, is a plain body if its properties or its layer's
+            say `solid`, `one_way`, `sensor` or `carry`, and nothing if not.  Tiles need no
+            place in the table: those that have none are `Fixed`.
+
+        Returns
+        -------
+        list of (SolidBox or LevelObject, int)
+            What was made, and the id of its entity: tiles first, then the objects in the
+            order of the file.
+
+        Raises
+        ------
+        ValueError
+            A type is not in the table, or a point is to be a body and the table gives no
+            `Extents`.
+        TypeError
+            The table has something else for a type, such as a component; or what it has
+            for a type returns something else than components, such as a class.
+        Exception
+            Whatever the classes and functions of the table raise, with a note that names the
+            type and the thing.  In all these cases nothing has been made.
+        """
+        if unknown not in ("refuse", "skip"):
+            raise ValueError(f"unknown={unknown!r} must be 'refuse' or 'skip'")
+        table = {} if table is None else table
+        if not isinstance(table, Mapping):
+            raise TypeError(f"table={table!r} must map types to classes and functions")
+        plan: list[tuple[SolidBox | LevelObject, list[object]]] = []
+        things: tuple[SolidBox | LevelObject, ...] = (*self.solids, *self.objects)
+        for thing in things:
+            more: list[object] | None
+            if thing.type in table:
+                more = _made_by(table[thing.type], thing)
+            elif isinstance(thing, SolidBox):
+                more = [Fixed()]
+            elif thing.type and unknown == "refuse":
+                raise ValueError(
+                    f"{thing} has the type {thing.type!r}, which the table does not have: it has "
+                    f"{sorted(table)}; None leaves a type out, unknown='skip' all that are unknown"
+                )
+            else:
+                more = [] if thing.solid and not thing.type else None
+            if more is None:
+                continue
+            parts = [*thing.components(), *more]
+            if not any(isinstance(part, Extents) for part in parts):
+                raise ValueError(
+                    f"{thing} is a point, which is no body: draw a rectangle, or let the table "
+                    f"give {thing.type!r} Extents"
+                )
+            plan.append((thing, parts))
+        return [(thing, esper.create_entity(*parts)) for thing, parts in plan]
+
+
+def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None:
+    """Return the components that an entry of a table makes, or None for no entity."""
+    if entry is None:
+        return None
+    what = f"what the table has for {thing.type!r}, for {thing},"
+    made: list[object] = []
+    makers = tuple(entry) if isinstance(entry, (tuple, list)) else (entry,)
+    for make in makers:
+        if not callable(make):
+            raise TypeError(
+                f"the table has {make!r} for {thing.type!r}; it must have classes and functions, "
+                "as each entity gets components of its own: lambda thing: Component(...)"
+            )
+        try:
+            parts = make() if isinstance(make, type) else make(thing)
+            if isinstance(parts, GeneratorType):
+                parts = list(parts)
+        except Exception as error:
+            error.add_note(f"{what} cannot be made")
+            raise
+        if parts is None:
+            return None
+        # Exactly these: a component may be a named tuple.
+        made += parts if type(parts) in (tuple, list) else (parts,)
+    for part in made:
+        if isinstance(part, type) or type(part).__module__ == "builtins":
+            raise TypeError(f"{what} is {part!r}, which is no component; return Coin(), not Coin")
+    return made
+
+
+def check_numbers(owner: str, **numbers: object) -> None:
+    """Refuse what a file gives as a place, an angle or a size and is none.
+
+    Raises
+    ------
+    ValueError
+        A number is not finite, or `width` or `height` is less than zero.
+    """
+    for name, value in numbers.items():
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ValueError(f"{owner} has {name}={value!r}; it must be a finite number")
+        if value < 0 and name in ("width", "height"):
+            raise ValueError(f"{owner} has {name}={value!r}; it must be zero or more")
+
+
+def check_place(thing: SolidBox | LevelObject) -> None:
+    """Refuse a box that lies too far out for a body.
+
+    Raises
+    ------
+    ValueError
+        A coordinate is not finite and within 2**500, whatever numbers have led to it.
+    """
+    for name, numbers in (("centre", thing.centre), ("half size", thing.half)):
+        for number in numbers:
+            if not abs(number) <= LARGEST:  # not so for nan
+                raise ValueError(
+                    f"{thing} has the {name} {numbers}; it must be finite and within "
+                    "-2**500 ... 2**500"
+                )
+
+
+def singles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield every cell as a rectangle: column, row, number of columns and rows."""
+    for row, column in sorted((row, column) for column, row in cells):
+        yield column, row, 1, 1
+
+
+def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield rectangles that cover all cells once: column, row, number of columns and rows.
+
+    Notes
+    -----
+    The greedy search goes through the cells row by row from the top; at each
+    cell not yet taken it takes the longest run to the right and then as many
+    equal rows below as there are.  A rectangle of tiles becomes one box; cost
+    is linear in the number of cells, but for sorting them.
+    """
+    left = set(cells)
+    for column, row, _, _ in singles(cells):
+        if (column, row) not in left:
+            continue
+        n_columns = n_rows = 1
+        while (column + n_columns, row) in left:
+            n_columns += 1
+        run = range(column, column + n_columns)
+        while all((x, row + n_rows) in left for x in run):
+            n_rows += 1
+        left.difference_update((x, y) for x in run for y in range(row, row + n_rows))
+        yield column, row, n_columns, n_rows

@@ -1,0 +1,438 @@
+"""Load levels drawn with Tiled: tiles become few boxes, objects become what the game says.
+
+>>> from ecs_collide import tiled                           # doctest: +SKIP
+>>> level = tiled.load("level.tmx")                         # doctest: +SKIP
+>>> made = level.create({"coin": (ec.Sensor, Coin), "start": None})  # doctest: +SKIP
+
+Tiled counts downwards from the map's top, in pixels.  Everything that comes out
+of here counts upwards from the map's bottom-left corner, one unit a pixel.
+Drawing is left to the game; `Level.map` holds all that the file says.
+"""
+
+from __future__ import annotations
+
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from ecs_collide.levels.files import LevelFiles
+from ecs_collide.levels.level import (
+    NESTED,
+    Level,
+    LevelObject,
+    SolidBox,
+    check_numbers,
+    check_place,
+    rectangles,
+    singles,
+)
+from ecs_collide.levels.properties import check_categories, handed_down, is_solid, traits_of
+
+try:
+    import pytiled_parser
+    from pytiled_parser import tiled_object as shapes
+
+    from ecs_collide.levels.tiled_files import FLIPS, n_places, read_map
+except ImportError as error:
+    raise ImportError(
+        'ecs_collide.levels.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"',
+        name="pytiled_parser",
+    ) from error
+
+__all__ = ["Level", "LevelObject", "SolidBox", "load", "tile_number"]
+
+# Where a tile object's coordinates lie in its box, as shares of its width and height from the
+# top-left corner.
+_ANCHORS = {
+    "topleft": (0.0, 0.0),
+    "top": (0.5, 0.0),
+    "topright": (1.0, 0.0),
+    "left": (0.0, 0.5),
+    "center": (0.5, 0.5),
+    "right": (1.0, 0.5),
+    "bottomleft": (0.0, 1.0),
+    "bottom": (0.5, 1.0),
+    "bottomright": (1.0, 1.0),
+}
+
+_NO_BOX = {
+    shapes.Ellipse: "an ellipse",
+    shapes.Polygon: "a polygon",
+    shapes.Polyline: "a polyline",
+}
+_BOXES = "; only rectangles, points, texts and tiles are boxes"
+
+
+MAX_TILES = 2**20
+"""How many tiles the layers of a map may have together, unless a game says otherwise.
+
+In layers of so many tiles, the worst of them takes about 5 seconds and 320 MB.
+"""
+
+# Characters of the properties of all tiles in all layers: each combination of what a layer hands
+# down and what a tile says itself is written out, and a small map can have very many.
+_LARGEST_KINDS = 2**26
+
+_MOST_NAMED = 20  # tiles, in a warning
+
+# Of one kind are tiles of the same type and properties: they merge.
+_Kind = tuple[str, str]
+
+
+def load(
+    path: str | Path,
+    *,
+    merge: bool = True,
+    no_box: Literal["refuse", "skip"] = "refuse",
+    categories: Mapping[str, int] | None = None,
+    root: str | Path | None = None,
+    max_tiles: int = MAX_TILES,
+) -> Level:
+    """Read a Tiled map: TMX or JSON, infinite or not, with embedded or external tilesets.
+
+    Which tiles are bodies is said by the property `solid` (type bool) of a tile
+    layer or group, and of a tile in its tileset:
+
+    ============  ==========================================
+    of the layer  a body is
+    ============  ==========================================
+    true          every tile but those that say false
+    not there     only tiles that say true
+    false         nothing
+    ============  ==========================================
+
+    A solid tile fills its cell of the map's grid, however large its picture.  Shapes from Tiled's
+    tile collision editor are left out, with a warning.  Hidden layers and objects count as all
+    others do.  An object made from a template is what Tiled shows: the template, but for what has
+    been changed in it.
+
+    A map may come from a stranger: what it can open, unpack and repeat is bounded by `root` and
+    `max_tiles`, and reading takes time and memory in proportion to them and to its files.
+
+    Other properties say what kind of body a tile or an object is; the nearest says:
+    an object's own, its tile's, its layer's, its group's.  What has one of the first three
+    need not say `solid`.
+
+    ============  =====================  ==============================================
+    property      type                   what it gives
+    ============  =====================  ==============================================
+    `one_way`     bool, or string        `OneWay`; up (as true), down, left, right
+    `sensor`      bool                   `Sensor`
+    `carry`       bool, or float         `Carry`: a lift; a belt of that speed
+    `friction`    float                  `Friction`
+    `categories`  int, or string         `Filter`: bits, or names with commas between
+    `mask`        int, or string         the same; `all` is a name too
+    `group`       int                    `Filter`
+    ============  =====================  ==============================================
+
+    Parameters
+    ----------
+    path : str or Path
+        The map's file.
+    merge : bool
+        Join tiles of the same type and properties into as few boxes as a greedy search finds;
+        if false, each is a box.  In both cases the same points are solid.
+    no_box : "refuse" or "skip"
+        What to do with an object that is no upright box (rotated, an ellipse, a capsule, a
+        polygon or a line): raise, or leave it out and say so in `Level.skipped`.
+    categories : mapping
+        The bit, or the bits, of each name that `categories` and `mask` may use.
+    root : str or Path
+        The folder that holds, itself or below it, every file that the map names: tilesets,
+        templates and pictures; also after symbolic links.  If left out, that of the map.
+        Tilesets and templates are opened here, and must be regular files.  Pictures are opened
+        by the game, if at all, and need not be there.
+    max_tiles : int
+        How many tiles all layers and chunks may have together, with empty cells.
+
+    Warns
+    -----
+    UserWarning
+        Tiles have shapes from the tile collision editor.  The message names the tileset and the
+        tiles.
+
+    Raises
+    ------
+    FileNotFoundError
+        The map, one of its tilesets or a template is missing.
+    ValueError
+        The file is no map, or a part of it is damaged; a file that it names lies outside of
+        `root`, or is no regular file; layers have more tiles than `max_tiles` or than they
+        declare; XML defines entities; the map is not orthogonal; it uses a tile that no tileset
+        has; a template is saved as XML and the map as JSON, or the reverse; a property has a
+        value that says nothing; or an object is no upright box.  The message names the file, and
+        the layer and the object where it is their fault.
+    TypeError
+        `categories` is no mapping of names to numbers, or `max_tiles` no number.
+    """
+    path = Path(path)
+    if no_box not in ("refuse", "skip"):
+        raise ValueError(f"no_box={no_box!r} must be 'refuse' or 'skip'")
+    categories = {} if categories is None else categories
+    check_categories(categories)
+    if not isinstance(max_tiles, int) or isinstance(max_tiles, bool):
+        raise TypeError(f"max_tiles={max_tiles!r} must be a whole number")
+    parsed, capsules = read_map(LevelFiles(path, root), max_tiles)
+    if parsed.orientation != "orthogonal":
+        raise ValueError(
+            f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
+        )
+    try:
+        level = _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
+        dropped = list(_shapes_left_out(parsed))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    except (TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+        # The parser hands on whatever JSON has.
+        what = NESTED if isinstance(error, RecursionError) else repr(error)
+        raise ValueError(f"{path} is no map that Tiled has saved: {what}") from error
+    for what in dropped:
+        warnings.warn(f"{path}: {what}", stacklevel=2)
+    return level
+
+
+def tile_number(gid: int) -> int:
+    """Return a tile's number in the map, without the bits that say how it is flipped."""
+    return gid & ~FLIPS
+
+
+class _Reader:
+    """Turns one parsed map into a level."""
+
+    def __init__(
+        self,
+        parsed: pytiled_parser.TiledMap,
+        capsules: frozenset[str],
+        merge: bool,
+        skip: bool,
+        categories: Mapping[str, int],
+    ) -> None:
+        self.parsed, self.merge, self.skip, self.categories = parsed, merge, skip, categories
+        self.capsules = capsules
+        for what, (width, height) in (("map", parsed.map_size), ("grid", parsed.tile_size)):
+            check_numbers(f"the {what}", width=width, height=height)
+        if 0 in parsed.tile_size:
+            raise ValueError("the cells of the grid have no size")
+        self.tile_width, self.tile_height = map(float, parsed.tile_size)
+        self.firsts = sorted(parsed.tilesets)
+        self.n_places: dict[int, int] = {}
+        known: dict[int, int] = {}  # tilesets from one file share their tiles
+        for first in self.firsts:
+            tileset = parsed.tilesets[first]
+            if id(tileset.tiles) not in known or not tileset.tiles:
+                known[id(tileset.tiles)] = n_places(tileset)
+            self.n_places[first] = known[id(tileset.tiles)]
+        self.height = parsed.map_size.height * self.tile_height
+        self.skipped: list[str] = []
+        self.n_written = 0  # characters of kinds
+        self.known: dict[str, dict[int, _Kind | None]] = {}  # by what layers hand down
+        self.kinds: dict[_Kind, tuple[str, dict[str, Any], tuple[Any, ...]]] = {}
+
+    def read(self) -> Level:
+        """Return the level."""
+        cells: dict[tuple[tuple[float, float], _Kind], set[tuple[int, int]]] = {}
+        objects: list[LevelObject] = []
+        for layer, offset, says in self.layers(self.parsed.layers):
+            if isinstance(layer, pytiled_parser.TileLayer):
+                for kind, cell in self.body_cells(layer, says):
+                    cells.setdefault((offset, kind), set()).add(cell)
+            elif isinstance(layer, pytiled_parser.ObjectLayer):
+                found = (
+                    self.object(thing, layer.name, offset, says) for thing in layer.tiled_objects
+                )
+                objects += [thing for thing in found if thing is not None]
+        solids = []
+        for ((x, y), kind), taken in cells.items():
+            for column, row, n_columns, n_rows in (rectangles if self.merge else singles)(taken):
+                half = (n_columns * self.tile_width / 2, n_rows * self.tile_height / 2)
+                across = x + column * self.tile_width + half[0]
+                down = y + row * self.tile_height + half[1]
+                box = SolidBox((across, self.height - down), half, *self.kinds[kind])
+                check_place(box)
+                solids.append(box)
+        size = (self.parsed.map_size.width * self.tile_width, self.height)
+        return Level(
+            size,
+            tuple(solids),
+            tuple(objects),
+            self.parsed.properties or {},
+            self.parsed,
+            tuple(self.skipped),
+        )
+
+    def layers(
+        self,
+        layers: Iterable[Any],
+        offset: tuple[float, float] = (0.0, 0.0),
+        above: Mapping[str, Any] | None = None,
+    ) -> Iterator[tuple[Any, tuple[float, float], dict[str, Any]]]:
+        """Yield the layers inside all groups with their offset and what they hand down."""
+        for layer in layers:
+            says = handed_down(above or {}, layer.properties)
+            called = f"layer {layer.name!r}"
+            is_solid(says, called)
+            check_numbers(called, offsetx=layer.offset.x, offsety=layer.offset.y)
+            place = (offset[0] + layer.offset.x, offset[1] + layer.offset.y)
+            if isinstance(layer, pytiled_parser.LayerGroup):
+                yield from self.layers(layer.layers or (), place, says)
+            else:
+                yield layer, place, says
+
+    def body_cells(
+        self, layer: pytiled_parser.TileLayer, says: dict[str, Any]
+    ) -> Iterator[tuple[_Kind, tuple[int, int]]]:
+        """Yield the kind, and the column and row, of each tile of a layer that is a body."""
+        blocks = self.blocks(layer)
+        if says.get("solid") is False:
+            return
+        kinds = self.known.setdefault(_written(says), {0: None})
+        for (left, top), rows in blocks:
+            for row, numbers in enumerate(rows, int(top)):
+                for column, gid in enumerate(numbers, int(left)):
+                    number = tile_number(gid)
+                    if number not in kinds:
+                        kinds[number] = self.kind(number, says, layer.name)
+                    kind = kinds[number]
+                    if kind is not None:
+                        yield kind, (column, row)
+
+    def blocks(self, layer: pytiled_parser.TileLayer) -> list[tuple[Any, list[list[int]]]]:
+        """Return the corners and the rows of tiles of a layer, checked."""
+        found: list[tuple[Any, Any, list[list[int]]]] = [
+            (chunk.coordinates, chunk.size, chunk.data) for chunk in layer.chunks or ()
+        ]
+        if layer.data is not None or not (layer.chunks or self.parsed.infinite):
+            found.append(((0, 0), layer.size or self.parsed.map_size, layer.data or []))
+        for _, (width, height), rows in found:
+            n_tiles = sum(map(len, rows))
+            if n_tiles != width * height:
+                raise ValueError(
+                    f"layer {layer.name!r} is {width} x {height} tiles large and has {n_tiles}"
+                )
+            for gid in set().union(*rows) - {0}:
+                self.tile(gid, f"layer {layer.name!r}")
+        return [(corner, rows) for corner, _, rows in found]
+
+    def kind(self, number: int, says: dict[str, Any], layer: str) -> _Kind | None:
+        """Return the kind of a tile in a layer, or None if it is no body there."""
+        _, tile = self.tile(number, f"layer {layer!r}")
+        own = (tile.properties if tile else None) or {}
+        owner = f"tile {number} in layer {layer!r}"
+        body = is_solid(own, owner)
+        if not (is_solid(says, owner) if body is None else body):
+            return None
+        type_ = (tile.class_ if tile else "") or ""
+        properties = {**says, **own}
+        properties.pop("solid", None)
+        kind = (type_, _written(properties))
+        self.n_written += len(kind[1])
+        if self.n_written > _LARGEST_KINDS:
+            raise ValueError(
+                f"with tile {number} in layer {layer!r} all combinations of tiles and layers have "
+                f"more than {_LARGEST_KINDS} characters of properties; give fewer tiles such "
+                "properties, or more layers the same"
+            )
+        if kind not in self.kinds:
+            self.kinds[kind] = type_, properties, traits_of(properties, owner, self.categories)
+        return kind
+
+    def tile(self, gid: int, user: str) -> tuple[Any, Any]:
+        """Return the tileset that holds a tile, and what it says about it: maybe None."""
+        if not isinstance(gid, int) or gid < 0:
+            raise ValueError(f"{user} has {gid!r} for a tile")
+        number = tile_number(gid)
+        place = bisect_right(self.firsts, number)
+        if place > 0:
+            first = self.firsts[place - 1]
+            if number < first + self.n_places[first]:
+                tileset = self.parsed.tilesets[first]
+                return tileset, (tileset.tiles or {}).get(number - first)
+        raise ValueError(f"{user} uses tile {number}, which is in none of the map's tilesets")
+
+    def object(
+        self,
+        thing: shapes.TiledObject,
+        layer: str,
+        offset: tuple[float, float],
+        says: dict[str, Any],
+    ) -> LevelObject | None:
+        """Return an object as a box of the world, or None if it is to be skipped."""
+        called = f"object {thing.id} ({thing.name or 'no name'}) in layer {layer!r}"
+        width, height = thing.size
+        x, y = thing.coordinates
+        check_numbers(called, x=x, y=y, width=width, height=height, rotation=thing.rotation)
+        fault = "is a capsule" + _BOXES if str(thing.id) in self.capsules else _no_box(thing)
+        if fault:
+            if not self.skip:
+                raise ValueError(f"{called} {fault}; load(..., no_box='skip') leaves it out")
+            self.skipped.append(f"{called} {fault}")
+            return None
+
+        type_, properties, number = thing.class_, thing.properties, 0
+        anchor = _ANCHORS["topleft"]
+        if isinstance(thing, shapes.Tile):
+            tileset, tile = self.tile(thing.gid, called)
+            number = tile_number(thing.gid)
+            anchor = _ANCHORS.get(tileset.alignment or "", _ANCHORS["bottomleft"])
+            if tile is not None:
+                type_ = type_ or tile.class_ or ""
+                properties = {**(tile.properties or {}), **properties}
+            # One without a size has that of its picture.
+            width = width or (tile and tile.width) or tileset.tile_width
+            height = height or (tile and tile.height) or tileset.tile_height
+
+        x += offset[0] + (0.5 - anchor[0]) * width
+        y += offset[1] + (0.5 - anchor[1]) * height
+        asked = {**says, **properties}
+        found = LevelObject(
+            thing.id,
+            thing.name,
+            type_,
+            layer,
+            (x, self.height - y),
+            (width / 2, height / 2),
+            properties,
+            number,
+            traits_of(asked, called, self.categories),
+            bool(is_solid(asked, called)),
+        )
+        check_place(found)
+        return found
+
+
+def _written(properties: Mapping[str, Any]) -> str:
+    """Return a text that is the same for the same properties."""
+    return repr(sorted(properties.items(), key=lambda item: item[0]))
+
+
+def _shapes_left_out(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
+    """Yield, for each tileset, which of its tiles have shapes that no body gets."""
+    files = {id(tileset.tiles): tileset for tileset in parsed.tilesets.values()}
+    for tileset in files.values():
+        tiles = [
+            number
+            for number, tile in sorted((tileset.tiles or {}).items())
+            if getattr(tile.objects, "tiled_objects", None)
+        ]
+        if tiles:
+            named = ", ".join(map(str, tiles[:_MOST_NAMED]))
+            more = len(tiles) - _MOST_NAMED
+            yield (
+                f"the shapes of tileset {tileset.name!r} from the tile collision editor are left "
+                f"out, of {'tile' if len(tiles) == 1 else 'tiles'} {named}"
+                f"{f' and {more} more' if more > 0 else ''}: a solid tile fills its cell, and "
+                "smaller boxes are drawn as objects"
+            )
+
+
+def _no_box(thing: shapes.TiledObject) -> str | None:
+    """Return why an object is no upright box, or None."""
+    for shape, word in _NO_BOX.items():
+        if isinstance(thing, shape):
+            return f"is {word}{_BOXES}"
+    is_point = not any(thing.size) and not isinstance(thing, shapes.Tile)
+    if thing.rotation % 360 != 0 and not is_point:
+        return f"is rotated by {thing.rotation:g} degrees; boxes stay parallel to the axes"
+    return None

@@ -1,0 +1,618 @@
+"""Bodies as columns, and where each is at a time within the step.
+
+A body's centre and half sizes hold at its *base* time, a fraction of the step
+at which it last changed its path; from there it travels in a straight line.
+Velocities are in units per second; motions and resizes are what they come to
+over the whole step and are never scaled by the time that remains.
+
+What a sweep wants of a body lies together, one axis after the other: bodies
+are met in no order, and each further column would be a further cache miss.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
+    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
+    from cython.cimports.libc.math import floor
+else:
+    from math import floor
+
+    from ecs_collide.broadphase.fat_bounds import flat
+    from ecs_collide.motion.surfaces import Traits
+
+from ecs_collide.constants import ONE_WAY, PUSH_OUT
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+
+cython.declare(
+    PUSH=cython.int,
+    STOP=cython.int,
+    REACH=cython.double,
+    ROUNDING=cython.double,
+    LONG_CALM=cython.int,
+)
+
+# The response components that have a rule of their own; see responses.RESPONSE_CODES.
+PUSH = 3
+STOP = 4
+
+ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
+LONG_CALM = 100  # steps at rest are not counted further
+REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
+
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # What `Bodies.path` holds of an axis.
+    CENTRE = 0
+    HALF = 1
+    MOTION = 2
+    RESIZE = 3
+    # What `Bodies.turn` holds of an axis.
+    ANCHORED = 0
+    ANCHOR_VELOCITY = 1
+    EARLIER = 2
+    # What the column `asleep` says.
+    AWAKE = 0
+    ASLEEP = 1
+    ROUSED = 2  # something has happened to it in this step: from the next one on it is awake
+
+
+@cython.final
+@cython.cclass
+class Bodies:
+    """The columns of one space, bound to arrays that the space owns.
+
+    Attributes
+    ----------
+    dim : int
+        2 or 3.
+    dt : float
+        Length of the step in seconds.
+    traits : Traits
+        What only some of them have.
+    farthest : float
+        No path has ever reached further from the origin on any axis, with its box.
+    wraps : bool
+        Whether any axis closes in a ring; see `broadphase.images`.
+    width : float64 (3,)
+        How wide the world is on each axis that does; 0 on the others.
+    path : float64 (n_rows * dim * 4,)
+        Of each body and axis: centre and half size at the base time, motion
+        and resize.  A body's begin at `start_of` it.  The columns `centre` and
+        `half` say where the step began, and after it where it ended.
+    base : float64 (n_rows,)
+    is_marked : int8 (n_rows,)
+        1 once the body has turned, was anchored or taken out in this step;
+        what follows is undefined before.
+    turn : float64 (n_rows, dim, 3)
+        When the body was last anchored, or -1; at which velocity; and what
+        velocity it had before the last instant at which it turned.
+    turned_at : float64 (n_rows,)
+        That instant, or -1.
+    tick : int
+        A number for each answer of a step: what has a higher one came later.
+    turned : int64 (n_rows,)
+        The first `n_turned` are the bodies whose pairs are to be swept again.
+    turned_tick : int64 (n_rows,)
+        The tick at which a marked body last turned.
+    calm : int8 (n_rows,)
+        In how many steps up to the last one nothing has happened to the body.
+    asleep : int8 (n_rows,)
+        Whether it sleeps, in the tree of still bodies, or was roused in this step.
+    held : int8 (n_rows,)
+        Of a body that sleeps: 1 << axis where it lies against an immovable one that
+        does not move, so that each step would anchor it.
+    on_hold : int8 (n_rows,)
+        1 while the body is held where it is to the end of the step; see `response.holding`.
+    kept : float64 (n_rows, 2 * dim)
+        Of such a body: the velocity and the growth that it will have again.
+    """
+
+    def __init__(self, dim: cython.int):
+        self.dim = dim
+        self.dt = 0.0
+        self.traits = Traits(dim)
+        self.farthest = 0.0
+        self.wraps = False
+        self.width = zeros(DOUBLE, 3)
+        self.n_marked = self.n_roused = self.n_turned = 0
+        self.tick = 0
+        self.path = zeros(DOUBLE, 4 * dim)
+        self.base = zeros(DOUBLE, 1)
+        self.turn = zeros(DOUBLE, 1, dim, 3)
+        self.turned_at = zeros(DOUBLE, 1)
+        self.marked = zeros(LONG, 1)
+        self.roused = zeros(LONG, 1)
+        self.is_marked = zeros(BYTE, 1)
+        self.turned = zeros(LONG, 1)
+        self.is_turned = zeros(BYTE, 1)
+        self.turned_tick = zeros(LONG, 1)
+        self.on_hold = zeros(BYTE, 1)
+        self.kept = zeros(DOUBLE, 1, 2 * dim)
+
+    def bind(self, columns, n_rows: cython.Py_ssize_t):
+        """Look at the arrays of `columns` from now on; call it again when they are replaced.
+
+        Where it raises, it is to be called again before anything else.
+        """
+        path: cython.double[::1] = grown(self.path, 4 * self.dim * n_rows)
+        base: cython.double[::1] = grown(self.base, n_rows)
+        turn: cython.double[:, :, ::1] = grown(self.turn, n_rows)
+        turned_at: cython.double[::1] = grown(self.turned_at, n_rows)
+        marked: cython.longlong[::1] = grown(self.marked, n_rows)
+        roused: cython.longlong[::1] = grown(self.roused, n_rows)
+        is_marked: cython.schar[::1] = grown(self.is_marked, n_rows)
+        turned: cython.longlong[::1] = grown(self.turned, n_rows)
+        is_turned: cython.schar[::1] = grown(self.is_turned, n_rows)
+        turned_tick: cython.longlong[::1] = grown(self.turned_tick, n_rows)
+        on_hold: cython.schar[::1] = grown(self.on_hold, n_rows)
+        kept: cython.double[:, ::1] = grown(self.kept, n_rows)
+
+        self.traits.bind(columns, n_rows)
+        self.path = path
+        self.base = base
+        self.turn = turn
+        self.turned_at = turned_at
+        self.marked = marked
+        self.roused = roused
+        self.is_marked = is_marked
+        self.turned = turned
+        self.is_turned = is_turned
+        self.turned_tick = turned_tick
+        self.on_hold = on_hold
+        self.kept = kept
+        self.ids = columns.ids
+        self.centre = columns.centre
+        self.half = columns.half
+        self.velocity = columns.velocity
+        self.growth = columns.growth
+        self.motion = columns.motion
+        self.mass = columns.mass
+        self.restitution = columns.restitution
+        self.response = columns.response
+        self.moves = columns.moves
+        self.touched = columns.touched
+        self.custom = columns.custom
+        self.yields = columns.yields
+        self.sensor = columns.sensor
+        self.gone = columns.gone
+        self.calm = columns.calm
+        self.asleep = columns.asleep
+        self.held = columns.held
+        self.swept_min = columns.swept_min
+        self.swept_max = columns.swept_max
+        self.flat_min = flat(columns.swept_min)
+        self.flat_max = flat(columns.swept_max)
+        self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
+
+    def begin_step(self, rows: cython.longlong[::1], dt: cython.double):
+        """Put the bodies of `rows` at the start of a step of `dt` seconds.
+
+        A half size never goes below 0: where it would, its growth for this
+        step is what brings it there exactly.
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_marked):
+            self.is_marked[self.marked[n]] = self.gone[self.marked[n]] = 0
+        for n in range(self.n_turned):  # of a step that was broken off
+            self.is_turned[self.turned[n]] = 0
+        self.n_marked = self.n_turned = 0
+        self.tick = 0
+        self.dt = dt
+        self.start(rows)
+
+    @cython.ccall
+    def start(self, rows: cython.longlong[::1]) -> cython.void:
+        """Find the paths of the bodies of `rows` for the whole step from their velocities."""
+        path: cython.p_double = self.flat_path
+        centre: cython.p_double = flat(self.centre)
+        half: cython.p_double = flat(self.half)
+        velocity: cython.p_double = flat(self.velocity)
+        growth: cython.p_double = flat(self.growth)
+        motion: cython.p_double = flat(self.motion)
+        dt: cython.double = self.dt
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        to: cython.Py_ssize_t
+        change: cython.double
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            self.base[i] = 0.0
+            for to in range(self.dim * i, self.dim * (i + 1)):
+                change = growth[to] * dt + 0.0
+                if half[to] + change < 0.0:
+                    change = -half[to]
+                    growth[to] = change / dt
+                motion[to] = velocity[to] * dt + 0.0
+                path[4 * to + CENTRE] = centre[to]
+                path[4 * to + HALF] = half[to]
+                path[4 * to + MOTION] = motion[to]
+                path[4 * to + RESIZE] = change
+            self.find_swept_bounds(i)
+
+    def place_still(self, rows: cython.longlong[::1]):
+        """Take over where the bodies of `rows` are, which do not move."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            at = self.start_of(i)
+            self.base[i] = 0.0
+            for k in range(self.dim):
+                self.path[at + CENTRE] = self.centre[i, k]
+                self.path[at + HALF] = self.half[i, k]
+                self.path[at + MOTION] = self.path[at + RESIZE] = 0.0
+                at += 4
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def start_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return where in `path` the part of a body begins; each axis takes 4."""
+        return 4 * self.dim * i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def mark(self, i: cython.Py_ssize_t) -> cython.void:
+        """Set a body up to turn, to be anchored or taken out, unless it is: most bodies never are."""
+        k: cython.int
+
+        if self.is_marked[i]:
+            return
+        self.is_marked[i] = 1
+        self.marked[self.n_marked] = i
+        self.n_marked += 1
+        self.turned_at[i] = -1.0
+        self.turned_tick[i] = 0
+        for k in range(self.dim):
+            self.turn[i, k, ANCHORED] = -1.0
+            if self.held[i] & (1 << k):
+                self.turn[i, k, ANCHORED] = self.turn[i, k, ANCHOR_VELOCITY] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def stir(self, i: cython.Py_ssize_t) -> cython.void:
+        """Note that something happens to a body in this step: it does not rest."""
+        self.calm[i] = -1
+        if self.asleep[i] == ASLEEP:
+            self.asleep[i] = ROUSED
+            self.roused[self.n_roused] = i
+            self.n_roused += 1
+
+    def take_roused(self) -> list:
+        """Return the rows of the sleeping bodies to which something has happened, and forget them."""
+        n: cython.Py_ssize_t
+        rows: list = []
+
+        for n in range(self.n_roused):
+            rows.append(self.roused[n])
+        self.n_roused = 0
+        return rows
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def take_out(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body take no more part in the step."""
+        self.mark(i)
+        self.stir(i)
+        self.gone[i] = 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether body i, if it is inside j, is the one to be pushed out: of two only one is."""
+        has: cython.int = self.traits.has[j]
+
+        if self.sensor[j] or has & ONE_WAY or self.traits.is_soft(i, j):
+            return False
+        if not self.yields[j] or not has & PUSH_OUT:
+            return True
+        return self.mass[i] < self.mass[j] or (
+            self.mass[i] == self.mass[j] and self.ids[i] > self.ids[j]
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def way_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """Return the normal, as a side, along which one of two is pushed out of the other; or 0."""
+        ways: cython.schar[::1] = self.traits.way_out
+
+        if not self.traits.any_pusher:
+            return 0
+        if ways[i] != 0 and self.holds_back(i, j):
+            return ways[i]
+        if ways[j] != 0 and self.holds_back(j, i):
+            return -ways[j]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def centre_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the centre on an axis at the base time."""
+        return self.path[self.start_of(i) + 4 * k + CENTRE]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def half_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the half size on an axis at the base time."""
+        return self.path[self.start_of(i) + 4 * k + HALF]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def motion_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how far a body's centre travels on an axis in a whole step."""
+        return self.path[self.start_of(i) + 4 * k + MOTION]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def resize_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how much a body's half size changes on an axis in a whole step."""
+        return self.path[self.start_of(i) + 4 * k + RESIZE]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def centre_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
+        """Return the centre on an axis at time `t`; exactly the stored one at the base time."""
+        at: cython.Py_ssize_t = self.start_of(i) + 4 * k
+
+        return self.path[at + CENTRE] + self.path[at + MOTION] * (t - self.base[i])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def half_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
+        """Return the half size on an axis at time `t`."""
+        at: cython.Py_ssize_t = self.start_of(i) + 4 * k
+
+        return max(0.0, self.path[at + HALF] + self.path[at + RESIZE] * (t - self.base[i]))
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def advance(self, i: cython.Py_ssize_t, t: cython.double) -> cython.void:
+        """Move a body along its path to time `t`, its new base."""
+        at: cython.Py_ssize_t = self.start_of(i)
+        _k: cython.int
+        way: cython.double = t - self.base[i]
+
+        if way == 0.0:
+            return
+        for _k in range(self.dim):
+            self.path[at + CENTRE] = self.path[at + CENTRE] + self.path[at + MOTION] * way + 0.0
+            self.path[at + HALF] = max(0.0, self.path[at + HALF] + self.path[at + RESIZE] * way)
+            at += 4
+        self.base[i] = t
+
+    @cython.cfunc
+    def finish_step(self, rows: cython.longlong[::1]) -> cython.void:
+        """Move the bodies of `rows` to the end of the step."""
+        path: cython.p_double = self.flat_path
+        centre: cython.p_double = flat(self.centre)
+        half: cython.p_double = flat(self.half)
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        to: cython.Py_ssize_t
+        way: cython.double
+        middle: cython.double
+        size: cython.double
+        rests: cython.bint
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            way = 1.0 - self.base[i]
+            rests = True
+            self.base[i] = 1.0
+            for to in range(self.dim * i, self.dim * (i + 1)):
+                middle = path[4 * to + CENTRE] + path[4 * to + MOTION] * way + 0.0
+                size = max(0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * way)
+                centre[to] = path[4 * to + CENTRE] = middle
+                half[to] = path[4 * to + HALF] = size
+                rests &= (path[4 * to + MOTION] == 0.0) & (path[4 * to + RESIZE] == 0.0)
+            self.calm[i] = min(self.calm[i] + 1, LONG_CALM) if rests else 0
+
+    @cython.cfunc
+    def finish_roused(self) -> cython.void:
+        """Move the sleeping bodies to which something has happened to the end of the step."""
+        if self.n_roused:
+            self.finish_step(self.roused[: self.n_roused])
+
+    def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]):
+        """Put bodies that were driven to a target exactly there, on the axes where nothing met them.
+
+        There they are off by no more than the rounding of their path; a body
+        that is has come back into it after all.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        centre: cython.double
+        largest: cython.double
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            for k in range(self.dim):
+                centre = self.centre[i, k]
+                largest = max(abs(centre), abs(targets[n, k]), abs(self.motion_of(i, k)))
+                if abs(centre - targets[n, k]) <= ROUNDING * largest:
+                    self.put(i, k, targets[n, k])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
+        """Put a body at a centre on an axis, at its base time."""
+        self.path[self.start_of(i) + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
+        """Return how many widths a place on an axis lies beyond the world; 0 within it."""
+        width: cython.double = self.width[k]
+        number: cython.double
+
+        if width == 0.0 or 0.0 <= place < width:
+            return 0.0
+        number = floor(place / width)
+        if place - number * width < 0.0:  # the quotient was rounded up
+            number -= 1.0
+        if place - number * width >= width:  # just below 0, or rounded down
+            number += 1.0
+        return number
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def into_world(self, k: cython.int, place: cython.double) -> cython.double:
+        """Return where in the world a place on an axis is: at least 0, and less than its width."""
+        if self.width[k] == 0.0 or 0.0 <= place < self.width[k]:
+            return place
+        return max(0.0, place - self.widths_beyond(k, place) * self.width[k]) + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def turned_now(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
+        """Tell whether a body has turned at the instant `t`."""
+        return self.is_marked[i] and self.turned_at[i] == t
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def set_velocity(
+        self, i: cython.Py_ssize_t, k: cython.int, value: cython.double
+    ) -> cython.void:
+        """Give a body a new velocity on an axis from its base time on.
+
+        `earlier` keeps what it had before the first change of that instant.
+        """
+        axis: cython.int
+
+        self.mark(i)
+        self.stir(i)
+        if self.turned_at[i] != self.base[i]:
+            self.turned_at[i] = self.base[i]
+            for axis in range(self.dim):
+                self.turn[i, axis, EARLIER] = self.velocity[i, axis]
+        self.velocity[i, k] = value + 0.0
+        self.motion[i, k] = self.path[self.start_of(i) + 4 * k + MOTION] = value * self.dt + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def stop_growing(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Let a body have the size on an axis that it has at its base time, to the step's end."""
+        self.path[self.start_of(i) + 4 * k + RESIZE] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def turn_to(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
+    ) -> cython.void:
+        """Give a body a velocity on an axis from time `t` on, and note that its path has changed."""
+        if self.velocity[i, k] != velocity:
+            self.advance(i, t)
+            self.set_velocity(i, k, velocity)
+            self.note_turn(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_turn(self, i: cython.Py_ssize_t) -> cython.void:
+        """Note that a body's path is another from now on."""
+        self.mark(i)
+        self.turned_tick[i] = self.tick
+        if not self.is_turned[i]:
+            self.is_turned[i] = 1
+            self.turned[self.n_turned] = i
+            self.n_turned += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def has_turned_since(self, i: cython.Py_ssize_t, tick: cython.longlong) -> cython.bint:
+        """Return whether a body has turned in this step after a tick."""
+        return self.is_marked[i] and self.turned_tick[i] > tick
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
+        """Tell whether a body may not be moved on an axis to make its faces meet another's.
+
+        So are immovable ones, what was snapped to an anchored one at this time
+        `t`, and what has kept that one's velocity since.
+        """
+        if not self.yields[i]:
+            return True
+        if not self.is_marked[i]:
+            return (self.held[i] & (1 << k)) != 0
+        return self.turn[i, k, ANCHORED] == t or (
+            self.turn[i, k, ANCHORED] >= 0.0
+            and self.velocity[i, k] == self.turn[i, k, ANCHOR_VELOCITY]
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def anchor(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, t: cython.double
+    ) -> cython.void:
+        """Note that a body lies against an anchored one on an axis."""
+        self.mark(i)
+        self.turn[i, k, ANCHORED] = t
+        self.turn[i, k, ANCHOR_VELOCITY] = self.velocity[j, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def find_swept_bounds(self, i: cython.Py_ssize_t) -> cython.void:
+        """Find bounds of the body's path from its base time to the end of the step."""
+        path: cython.p_double = self.flat_path
+        low: cython.p_double = self.flat_min
+        high: cython.p_double = self.flat_max
+        at: cython.Py_ssize_t = self.start_of(i)
+        to: cython.Py_ssize_t = self.dim * i
+        rest: cython.double = 1.0 - self.base[i]
+        farthest: cython.double
+
+        farthest = max(_bound(path, at, rest, low, high, to), self.farthest)
+        farthest = max(_bound(path, at + 4, rest, low, high, to + 1), farthest)
+        if self.dim == 3:
+            farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
+        self.farthest = farthest
+        if self.wraps:
+            self._reach_around(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _reach_around(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let the bounds of a body reach as far as those of one at the edge of the world.
+
+        What it lies against may have been there, and stands where numbers are coarser.
+        """
+        k: cython.int
+
+        for k in range(self.dim):
+            self.swept_min[i, k] -= REACH * self.width[k]
+            self.swept_max[i, k] += REACH * self.width[k]
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _bound(
+    path: cython.p_double,
+    at: cython.Py_ssize_t,
+    rest: cython.double,
+    low_of: cython.p_double,
+    high_of: cython.p_double,
+    to: cython.Py_ssize_t,
+) -> cython.double:
+    """Write the bounds of a path on an axis; return how far from the origin they reach."""
+    low: cython.double = path[at + CENTRE] - path[at + HALF]
+    high: cython.double = path[at + CENTRE] + path[at + HALF]
+    low_end: cython.double = low + (path[at + MOTION] - path[at + RESIZE]) * rest
+    high_end: cython.double = high + (path[at + MOTION] + path[at + RESIZE]) * rest
+    largest: cython.double
+
+    low = min(low, low_end)
+    high = max(high, high_end)
+    largest = max(abs(low), abs(high))
+    low_of[to] = low - REACH * largest
+    high_of[to] = high + REACH * largest
+    return largest

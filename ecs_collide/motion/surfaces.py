@@ -1,0 +1,194 @@
+"""What only some bodies have, as columns: filters, friction, one-way sides, carrying faces.
+
+Most worlds have none of it, and most bodies of the others.  The columns are
+not there until the first body wants one, and a flag of each body says which
+of them are of any interest.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import sqrt
+else:
+    from math import sqrt
+
+from ecs_collide.constants import CARRY, ONE_WAY, SEPARATE
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+
+cython.declare(ALL=cython.longlong)
+ALL = 2**32 - 1  # as traits.ALL
+
+
+@cython.final
+@cython.cclass
+class Traits:
+    """The columns of one space.
+
+    Sides are codes: k + 1 for the positive direction of axis k, -(k + 1) for the negative one,
+    0 for none.
+
+    Attributes
+    ----------
+    is_used : bool
+        Whether any body has ever had any; the columns are empty until then.
+    any_carrier : bool
+        Whether any body has ever carried others.
+    any_pusher : bool
+        Whether any body was ever to be pushed out.
+    any_separator : bool
+        Whether any body was ever a member of a soft crowd.
+    filters : int64 (n_rows, 3): categories, mask, group
+    friction : float64 (n_rows,): -1 for none
+    one_way, carries : int8 (n_rows,): sides
+    surface : float64 (n_rows, dim): how fast the carrying face moves along itself
+    push_out : float64 (n_rows,): how fast it may be pushed out; 0 for not at all
+    separate : float64 (n_rows,): how fast it may be moved out of other members; 0 for not at all
+    way_out : int8 (n_rows,): within a step, the side to which it is pushed out
+    """
+
+    def __init__(self, dim: cython.int):
+        self.dim = dim
+        self.n_rows = 1
+        self.is_used = False
+        self.any_carrier = False
+        self.any_pusher = False
+        self.any_separator = False
+        self.filters = zeros(LONG, 1, 3)
+        self.friction = zeros(DOUBLE, 1)
+        self.one_way = zeros(BYTE, 1)
+        self.carries = zeros(BYTE, 1)
+        self.surface = zeros(DOUBLE, 1, dim)
+        self.push_out = zeros(DOUBLE, 1)
+        self.separate = zeros(DOUBLE, 1)
+        self.way_out = zeros(BYTE, 1)
+        self.has = zeros(BYTE, 1)
+
+    def bind(self, columns, n_rows: cython.Py_ssize_t):
+        """Use the flags of `columns`, which have so many rows."""
+        has: cython.schar[::1] = columns.traits
+
+        if self.is_used:
+            self._make_room(n_rows)
+        self.has = has
+        self.n_rows = n_rows
+
+    def use(self):
+        """Have columns from now on, in which nobody has anything yet."""
+        i: cython.Py_ssize_t
+
+        self._make_room(self.n_rows)
+        for i in range(self.n_rows):
+            self.clear(i)
+        self.is_used = True
+
+    @cython.cfunc
+    def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
+        filters: cython.longlong[:, ::1] = grown(self.filters, n_rows)
+        friction: cython.double[::1] = grown(self.friction, n_rows)
+        one_way: cython.schar[::1] = grown(self.one_way, n_rows)
+        carries: cython.schar[::1] = grown(self.carries, n_rows)
+        surface: cython.double[:, ::1] = grown(self.surface, n_rows)
+        push_out: cython.double[::1] = grown(self.push_out, n_rows)
+        separate: cython.double[::1] = grown(self.separate, n_rows)
+        way_out: cython.schar[::1] = grown(self.way_out, n_rows)
+
+        self.filters = filters
+        self.friction = friction
+        self.one_way = one_way
+        self.carries = carries
+        self.surface = surface
+        self.push_out = push_out
+        self.separate = separate
+        self.way_out = way_out
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def clear(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body have none of all this."""
+        k: cython.int
+
+        self.filters[i, 0] = 1
+        self.filters[i, 1] = ALL
+        self.filters[i, 2] = 0
+        self.friction[i] = -1.0
+        self.one_way[i] = self.carries[i] = 0
+        self.push_out[i] = self.separate[i] = 0.0
+        for k in range(self.dim):
+            self.surface[i, k] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the filters of two bodies let them meet; where the columns are used."""
+        f: cython.longlong[:, ::1] = self.filters
+
+        if f[i, 2] != 0 and f[i, 2] == f[j, 2]:
+            return f[i, 2] > 0
+        return (f[i, 0] & f[j, 1]) != 0 and (f[j, 0] & f[i, 1]) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether two bodies are members of soft crowds, and let each other through."""
+        return (self.has[i] & self.has[j] & SEPARATE) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether one of two bodies is solid on one side only."""
+        return ((self.has[i] | self.has[j]) & ONE_WAY) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def lets_through(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.bint:
+        """Tell whether one of two bodies is not solid on a side of the pair.
+
+        The side is given by the axis and the sign of the normal, which points from j to i.
+        """
+        if self.has[i] & ONE_WAY and self.one_way[i] != -sign * (k + 1):
+            return True
+        return (self.has[j] & ONE_WAY) != 0 and self.one_way[j] != sign * (k + 1)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
+        """Return the friction of a pair: the geometric mean, or that of the one that has any."""
+        one: cython.double = self.friction[i]
+        two: cython.double = self.friction[j]
+
+        if one < 0.0:
+            return max(two, 0.0)
+        if two < 0.0:
+            return one
+        return sqrt(one) * sqrt(two)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def speed_of_surface(
+        self, i: cython.Py_ssize_t, side: cython.int, k: cython.int
+    ) -> cython.double:
+        """Return how fast the face of a body on a side moves along itself, on an axis."""
+        if self.has[i] & CARRY and self.carries[i] == side:
+            return self.surface[i, k]
+        return 0.0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def side_of(normal: cython.double[:, ::1], i: cython.Py_ssize_t) -> cython.int:
+    """Return the code of a unit vector along an axis, or 0 if it is none."""
+    k: cython.int
+    side: cython.int = 0
+
+    for k in range(normal.shape[1]):
+        if normal[i, k] == 0.0:
+            continue
+        if side != 0 or abs(normal[i, k]) != 1.0:
+            return 0
+        side = k + 1 if normal[i, k] > 0.0 else -(k + 1)
+    return side

@@ -1,0 +1,104 @@
+"""The widths of a world whose axes close in rings, and places in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+
+from ecs_collide._checks import LARGEST, Floats
+
+Wrap: TypeAlias = tuple[float | None, ...]
+"""For each axis the width of the world, or None where it goes on for ever."""
+
+ROUNDS = 64
+"""So often may a body go around in a step, and a ray or a box that is cast on its way."""
+
+
+def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
+    """Return the widths by axis, None where no axis has one; or say what is wrong with them."""
+    if wrap is None:
+        return None
+    wanted = (
+        f"Space(wrap={wrap!r}) must have {dim} entries, one for each axis: "
+        "how wide the world is on it, or None where it does not wrap"
+    )
+    try:
+        widths = tuple(wrap)
+    except TypeError:
+        raise TypeError(wanted) from None
+    if isinstance(wrap, (str, bytes)) or len(widths) != dim:
+        raise ValueError(wanted)
+    for k, width in enumerate(widths):
+        if width is None:
+            continue
+        if isinstance(width, bool) or not isinstance(width, (int, float, np.number)):
+            raise TypeError(f"{wanted}; the {'xyz'[k]} entry is {width!r}")
+        if not 1.0 / LARGEST <= width <= LARGEST:
+            raise ValueError(
+                f"{wanted}; the width on {'xyz'[k]} is {width!r} and must be within "
+                "2**-500 ... 2**500"
+            )
+    checked = tuple(None if width is None else float(width) for width in widths)
+    return None if not any(checked) else checked
+
+
+class Ring:
+    """A world with at least one axis that wraps, for whole arrays of places.
+
+    Attributes
+    ----------
+    wrap : tuple
+    widths : float64 (dim,)
+        0 on the axes that do not wrap.
+    axes : list of int
+        Those that do.
+    """
+
+    def __init__(self, wrap: Wrap) -> None:
+        self.wrap = wrap
+        self.widths = np.array([width or 0.0 for width in wrap])
+        self.axes = [k for k, width in enumerate(wrap) if width]
+
+    def into_world(self, places: Floats) -> Floats:
+        """Return places (..., dim) as they are in the world: as `Bodies.into_world`."""
+        inside = np.array(places, np.float64)
+        for k in self.axes:
+            width, column = self.widths[k], inside[..., k]
+            out = ~((column >= 0.0) & (column < width)) & np.isfinite(column)
+            if out.any():
+                place = column[out]
+                number = np.floor(place / width)
+                number -= place - number * width < 0.0
+                number += place - number * width >= width
+                column[out] = np.maximum(0.0, place - number * width) + 0.0
+        return inside
+
+    def shortest(self, ways: Floats) -> Floats:
+        """Return how many widths ways (..., dim) are to be shortened by, to be the shortest."""
+        rounds = np.zeros_like(ways)
+        for k in self.axes:
+            rounds[..., k] = np.rint(ways[..., k] / self.widths[k])
+        return rounds
+
+    def around(self, least: Sequence[int], most: Sequence[int]) -> Iterator[Floats]:
+        """Yield how far off images are, from so many widths up to so many on each axis."""
+        counts = [range(low, high + 1) for low, high in zip(least, most, strict=True)]
+        for numbers in product(*counts):
+            yield np.array(numbers) * self.widths
+
+    def __str__(self) -> str:
+        return repr(self.wrap)
+
+
+def nearest_shift(wrap: Wrap | None, one: Sequence[float], two: Sequence[float]) -> list[float]:
+    """Return how far from where it stands the image of `two` is that is nearest to `one`."""
+    shifts = []
+    for k, (here, there) in enumerate(zip(one, two, strict=True)):
+        width = wrap[k] if wrap else None
+        n = 0.0 if width is None else -float(round((there - here) / width))
+        shifts.append(0.0 if width is None or not math.isfinite(n) else n * width)
+    return shifts

@@ -1,0 +1,781 @@
+"""Who lies against whom: contacts, remembered from step to step.
+
+A solid contact begins with an impact of two bodies that are not in contact.
+Between two changes of a velocity each gap of a pair is linear in time, so when
+a velocity changes, the time at which the first gap opens is known: there the
+contact ends.  It goes on if the velocities change again before that time, or
+if no gap exceeds the slop by then:
+
+    gap ^                                  gap ^             /
+        |                                      |           /
+        |      it stays in contact             |         /   parts
+      0 +______________________> time        0 +_______/______________> time
+        ^        ^ velocities change           ^       ^ an answer
+
+Invariant: of a solid pair `Pairs.inside` is 1 while it is in contact, and
+`Pairs.memory` then is the place of the contact in `parts`, `opened` and `side`.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
+    from cython.cimports.ecs_collide.broadphase.images_c import widths_of
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide.narrowphase.event_log_c import (
+        AT_END,
+        AT_START,
+        BEGAN,
+        ENDED,
+        WITHIN,
+        Log,
+    )
+    from cython.cimports.ecs_collide.narrowphase.placement_c import (
+        APART,
+        APART_AT_LEAST,
+        DEEP,
+        SUNK,
+        Settler,
+    )
+    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
+else:
+    from ecs_collide.broadphase.broadphase import Candidates
+    from ecs_collide.broadphase.images import widths_of
+    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from ecs_collide.narrowphase.event_log import AT_END, AT_START, BEGAN, ENDED, WITHIN, Log
+    from ecs_collide.narrowphase.placement import APART, APART_AT_LEAST, DEEP, SUNK, Settler
+    from ecs_collide.narrowphase.sweep_test import SLOP
+
+import numpy as np
+
+from ecs_collide.constants import TOUCHED_BY_GAME
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+
+cython.declare(
+    INF=cython.double,
+    SOLID=cython.int,
+    CROSSING=cython.int,
+    PASSING=cython.int,
+    LEAVING=cython.int,
+    SEPARATED=cython.int,
+    FILTER_CHANGED=cython.int,
+    DROPPED=cython.int,
+)
+
+INF = float("inf")
+
+# Codes of events.ContactKind and events.END_REASONS.
+SOLID = 0
+CROSSING = 1
+PASSING = 2  # one falls through the other; nobody is told of it
+LEAVING = 3  # solid as yet, and with the next step one falls through the other
+SEPARATED = 0
+FILTER_CHANGED = 3
+DROPPED = 7
+
+
+@cython.final
+@cython.cclass
+class Contacts:
+    """The contacts of a space.
+
+    Attributes
+    ----------
+    n : int
+    rows : int64 (n or more, 5)
+        first, second (rows), kind, axis, sign, and during a step 1 once the
+        contact has been dealt with.
+    since : float64 (n or more,)
+        When each began, in seconds of the space's time.
+    clock : float
+        The space's time at the start of the step, in seconds.
+    pressed : int64 (n_pressed or more,)
+        Rows of the bodies that lay against others at the step's start, where both yield.
+    left : list of int
+        Rows of bodies that sleep and have lost a contact, until somebody clears it.
+    forgotten : list of int
+        Rows of bodies all of whose contacts were ended before a step, until somebody clears it.
+    images : int64 (n or more,)
+        In a world that wraps, by which image of the second body they touch; see `broadphase.images`.
+    n_open : int
+        Within a step: the contacts that there were, and the solid ones that have begun since.
+    parts : float64 (n_open or more,)
+        When the bodies of a solid contact part on their present paths: a
+        fraction of the step, 1 or more where that is after its end.
+    opened : float64 (n_open or more,)
+        When in this step it began; -1 where it is older.
+    side : int8 (n_open or more,)
+        The normal of a solid contact: (axis + 1) * sign.
+    """
+
+    def __init__(
+        self,
+        bodies: Bodies,
+        pairs: Pairs,
+        candidates: Candidates,
+        settler: Settler,
+        log: Log,
+    ):
+        self.bodies = bodies
+        self.pairs = pairs
+        self.candidates = candidates
+        self.settler = settler
+        self.log = log
+        self.left = []
+        self.forgotten = []
+        self.n = self.n_pressed = 0
+        self.pressed = zeros(LONG, 1)
+        self.is_pressed = zeros(BYTE, 1)
+        self.clock = 0.0
+        self.rows = zeros(LONG, 16, 6)
+        self.next_rows = zeros(LONG, 16, 6)
+        self.since = zeros(DOUBLE, 16)
+        self.next_since = zeros(DOUBLE, 16)
+        self.images = zeros(LONG, 16)
+        self.next_images = zeros(LONG, 16)
+        self.n_open = 0
+        self.parts = zeros(DOUBLE, 16)
+        self.opened = zeros(DOUBLE, 16)
+        self.side = zeros(BYTE, 16)
+        self.n_kept = 0
+        self.kept_rows = zeros(LONG, 16, 6)
+        self.kept_since = zeros(DOUBLE, 16)
+        self.kept_images = zeros(LONG, 16)
+
+    @cython.ccall
+    def keep(self) -> cython.void:
+        """Keep the contacts as they are now, before a step, for `kept`."""
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        if self.kept_rows.shape[0] < self.rows.shape[0]:
+            self.kept_since = zeros(DOUBLE, self.rows.shape[0])
+            self.kept_images = zeros(LONG, self.rows.shape[0])
+            self.kept_rows = zeros(LONG, self.rows.shape[0], 6)
+        if not cython.compiled:
+            _keep_at_once(self)
+            return
+        for n in range(self.n):
+            self.kept_since[n] = self.since[n]
+            for k in range(6):
+                self.kept_rows[n, k] = self.rows[n, k]
+        for n in range(self.n if self.bodies.wraps else 0):
+            self.kept_images[n] = self.images[n]
+        self.n_kept = self.n
+
+    def kept(self) -> tuple:
+        """Return the contacts that were kept, as `recover` and `recover_images` take them."""
+        n: cython.Py_ssize_t = self.n_kept
+
+        return self.kept_rows[:n], self.kept_since[:n], self.kept_images[:n]
+
+    @cython.ccall
+    def find_pressed(self):
+        """Find the bodies that lie against others, where both yield; see `pressed`."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        side: cython.int
+        i: cython.Py_ssize_t
+
+        if self.pressed.shape[0] < b.centre.shape[0]:
+            self.is_pressed = zeros(BYTE, b.centre.shape[0])
+            self.pressed = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
+        self.n_pressed = 0
+        for n in range(self.n):
+            if self.rows[n, 2] != SOLID or not b.yields[self.rows[n, 0]]:
+                continue
+            if not b.yields[self.rows[n, 1]]:
+                continue
+            for side in range(2):
+                i = self.rows[n, side]
+                if not self.is_pressed[i]:
+                    self.is_pressed[i] = 1
+                    self.pressed[self.n_pressed] = i
+                    self.n_pressed += 1
+        for n in range(self.n_pressed):
+            self.is_pressed[self.pressed[n]] = 0
+
+    @cython.cfunc
+    def recall(self) -> cython.void:
+        """Tell the pairs which of them are in contact since the step before."""
+        n: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+
+        kept: cython.Py_ssize_t = 0
+
+        self._make_room(self.n)
+        for n in range(self.n):
+            if self.rows[n, 2] == LEAVING:
+                self._tell_end(n, AT_START, 0.0, DROPPED)
+                self.rows[n, 2] = PASSING
+            if self.bodies.wraps:
+                p = self.pairs.find_image(self.rows[n, 0], self.rows[n, 1], self.images[n])
+            else:
+                p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
+            if p < 0 and not self.candidates.may_meet(self.rows[n, 0], self.rows[n, 1]):
+                self._tell_end(n, AT_START, 0.0, FILTER_CHANGED)
+                continue
+            if p >= 0 and self._is_outdated(n, p):
+                self._tell_end(n, AT_START, 0.0, FILTER_CHANGED)
+                continue
+            self._move(n, kept)
+            if p >= 0:
+                self.know(p, kept)
+                if self.rows[kept, 2] != PASSING:
+                    self._anchor(p, self.rows[kept, 3])
+                if self.rows[kept, 2] == SOLID:
+                    self.parts[kept] = max(self._time_to_parting(p, 0.0), 0.0)
+            kept += 1
+        self.n = self.n_open = kept
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def know(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
+        """Let a pair be in a contact that there was at the start of the step, both bodies at rest."""
+        self.pairs.known[p] = 1
+        self.pairs.memory[p] = n
+        if self.rows[n, 2] == PASSING:
+            self.pairs.left_alone[p] = 2
+        elif self.rows[n, 2] == SOLID:
+            self.pairs.inside[p] = 1
+            self.parts[n] = INF
+            self.opened[n] = -1.0
+            self.side[n] = (self.rows[n, 3] + 1) * self.rows[n, 4]
+
+    @cython.cfunc
+    def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
+        """Have places for `n` contacts within a step."""
+        if n > self.parts.shape[0]:
+            self.opened = grown(self.opened, 2 * n)
+            self.side = grown(self.side, 2 * n)
+            self.parts = grown(self.parts, 2 * n)  # last: by it the room is known
+
+    # -- within a step --
+
+    @cython.cfunc
+    def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """Let a solid pair have an impact, which begins a contact unless it is in one."""
+        n: cython.Py_ssize_t
+
+        if self.pairs.inside[p]:
+            return
+        n = self.pairs.contact_of(p)
+        if n < 0:
+            n = self.n_open
+            self._make_room(n + 1)
+            self.n_open = n + 1
+            self.pairs.memory[p] = n
+        self.pairs.inside[p] = 1
+        self.parts[n] = now + max(self._time_to_parting(p, now), 0.0)
+        self.opened[n] = now
+        self.side[n] = (self.pairs.axis[p] + 1) * self.pairs.sign[p]
+        self._log(p, BEGAN, WITHIN, now, self.pairs.axis[p], self.pairs.sign[p])
+
+    @cython.cfunc
+    def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """Find when a solid pair in contact parts, now that a path has changed; end it if it has."""
+        rest: cython.double = self._time_to_parting(p, now)
+
+        if rest < 0.0:
+            self.part(p, now)
+        else:
+            self.parts[self.pairs.memory[p]] = now + rest
+
+    @cython.cfunc
+    def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """End the contact of a solid pair, at `now` or when its bodies parted before that."""
+        n: cython.Py_ssize_t = self.pairs.memory[p]
+
+        self.pairs.inside[p] = 0
+        self._log_end(p, n, WITHIN, min(self.parts[n], now))
+
+    @cython.cfunc
+    def take_out(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
+        if (
+            self.pairs.inside[p]
+            and not self.pairs.crossing[p]
+            and self.parts[self.pairs.memory[p]] < now
+        ):
+            self.part(p, now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _time_to_parting(self, p: cython.Py_ssize_t, now: cython.double) -> cython.double:
+        """Return how long after `now` the first gap of a pair opens; below 0 if one is open."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.Py_ssize_t = b.start_of(i)
+        two: cython.Py_ssize_t = b.start_of(j)
+        way1: cython.double = now - b.base[i]
+        way2: cython.double = now - b.base[j]
+        k: cython.int
+        centre1: cython.double
+        centre2: cython.double
+        half1: cython.double
+        half2: cython.double
+        gap: cython.double
+        plus: cython.double
+        rate: cython.double
+        growth: cython.double
+        slop: cython.double
+        wraps: cython.bint = b.wraps
+        least: cython.double = APART_AT_LEAST
+        rest: cython.double = INF
+
+        for k in range(b.dim):
+            centre1 = b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            centre2 = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            if wraps:
+                centre2 += self.pairs.offset[p, k]
+                least = max(APART_AT_LEAST, SLOP * b.width[k])
+            half1 = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
+            half2 = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
+            gap = (centre2 - half2) - (centre1 + half1)
+            plus = (centre1 - half1) - (centre2 + half2)
+            slop = SLOP * max(
+                abs(b.swept_min[i, k]),
+                abs(b.swept_max[i, k]),
+                abs(b.swept_min[j, k]),
+                abs(b.swept_max[j, k]),
+            )
+            if max(gap, plus) > max(slop, least):
+                return -1.0
+            rate = b.path[one + MOTION] - b.path[two + MOTION]
+            growth = b.path[one + RESIZE] + b.path[two + RESIZE]
+            if -rate - growth > 0.0:
+                rest = min(rest, max(-gap, 0.0) / (-rate - growth))
+            if rate - growth > 0.0:
+                rest = min(rest, max(-plus, 0.0) / (rate - growth))
+            one += 4
+            two += 4
+        return rest
+
+    @cython.cfunc
+    def _log(
+        self,
+        p: cython.Py_ssize_t,
+        event: cython.int,
+        phase: cython.int,
+        time: cython.double,
+        axis: cython.int,
+        sign: cython.int,
+    ) -> cython.void:
+        """Log that the contact of a solid pair began, or that it ended because they parted."""
+        if self.bodies.wraps:
+            self.log.image = self.pairs.image[p]
+        self.log.add_contact(
+            event, phase, time,
+            self.bodies.ids[self.pairs.first[p]], self.bodies.ids[self.pairs.second[p]],
+            axis, sign, SOLID, -1 if event == BEGAN else SEPARATED,
+        )  # fmt: skip
+
+    @cython.cfunc
+    def _log_end(
+        self,
+        p: cython.Py_ssize_t,
+        n: cython.Py_ssize_t,
+        phase: cython.int,
+        time: cython.double,
+    ) -> cython.void:
+        """Log that the bodies of a solid pair have parted."""
+        side: cython.int = self.side[n]
+
+        self._log(p, ENDED, phase, time, abs(side) - 1, 1 if side > 0 else -1)
+        if self.pairs.known[p]:
+            self._leave(self.pairs.first[p], self.pairs.second[p])
+
+    # -- at its end --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the bodies of a contact now treat each other in another way."""
+        if self.rows[n, 2] == PASSING:
+            return self.pairs.crossing[p] or not self.bodies.traits.is_one_way(
+                self.pairs.first[p], self.pairs.second[p]
+            )
+        return self.rows[n, 2] != self.pairs.crossing[p]
+
+    @cython.cfunc
+    def _tell_end(
+        self,
+        n: cython.Py_ssize_t,
+        phase: cython.int,
+        time: cython.double,
+        reason: cython.int,
+    ) -> cython.void:
+        """Log that a contact ended, unless nobody was told that it began."""
+        if self.bodies.wraps:
+            self.log.image = self.images[n]
+        if self.rows[n, 2] != PASSING:
+            self.log.add_contact(
+                ENDED, phase, time,
+                self.bodies.ids[self.rows[n, 0]], self.bodies.ids[self.rows[n, 1]],
+                self.rows[n, 3], self.rows[n, 4],
+                SOLID if self.rows[n, 2] == LEAVING else self.rows[n, 2], reason,
+            )  # fmt: skip
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _move(self, n: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
+        """Move a contact to an earlier place in the table."""
+        k: cython.int
+
+        if n != to:
+            for k in range(6):
+                self.rows[to, k] = self.rows[n, k]
+            self.since[to] = self.since[n]
+            if self.bodies.wraps:
+                self.images[to] = self.images[n]
+
+    @cython.cfunc
+    def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Anchor what goes along with an immovable body that it lies against."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+
+        if self.pairs.crossing[p] or b.velocity[i, k] != b.velocity[j, k]:
+            return
+        if not b.yields[j]:
+            b.anchor(i, j, k, 0.0)
+        elif not b.yields[i]:
+            b.anchor(j, i, k, 0.0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a pair is in contact at the end of the step; set the settler's side."""
+        relation: cython.int
+        k: cython.int
+        closing: cython.double
+
+        if not self.pairs.crossing[p]:
+            if self.pairs.clear[p]:
+                return False
+            relation = self.settler.relate(p)
+            return relation != APART and (relation != SUNK or self.settler.n_near == 1)
+        if not self.pairs.inside[p]:
+            return False
+        relation = self.settler.relate(p)
+        k = self.settler.axis
+        if relation == DEEP or self.settler.gap < 0.0:
+            return True
+        # Entered in the last instant, or about to leave?
+        closing = self.bodies.motion_of(self.pairs.second[p], k)
+        closing = (closing - self.bodies.motion_of(self.pairs.first[p], k)) * self.settler.sign
+        return closing > 0.0
+
+    @cython.cfunc
+    def compare(self) -> cython.void:
+        """Find the contacts that began and ended, and remember those that are."""
+        b: Bodies = self.bodies
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        n_before: cython.Py_ssize_t = self.n
+
+        self.n = 0
+        for p in range(self.pairs.n):
+            if self.pairs.crossing[p] and self.pairs.left_alone[p]:
+                self._compare_soft(p)
+            elif self.pairs.crossing[p]:
+                self._compare_crossing(p)
+            elif self.pairs.known[p] or self.pairs.inside[p] or not self.pairs.clear[p]:
+                self._compare_solid(p)
+        for n in range(n_before):
+            if self.rows[n, 5]:
+                continue
+            i = self.rows[n, 0]
+            j = self.rows[n, 1]
+            if b.wraps:
+                self.log.image = self.images[n]
+                self.candidates.around.take(self.images[n])
+            if (
+                b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & TOUCHED_BY_GAME
+            ) and not self._is_left_out(n):
+                self._tell_end(n, AT_END, 1.0, SEPARATED)
+                self._leave(i, j)
+            else:
+                self._keep(
+                    i, j, self.rows[n, 2], self.rows[n, 3], self.rows[n, 4], self.since[n]
+                )  # fmt: skip
+        self.rows, self.next_rows = self.next_rows, self.rows
+        self.since, self.next_since = self.next_since, self.since
+        if b.wraps:
+            self.images, self.next_images = self.next_images, self.images
+            self.candidates.around.rest()
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_left_out(self, n: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a contact is between two bodies that are no pair, for lack of room."""
+        i: cython.Py_ssize_t = self.rows[n, 0]
+        j: cython.Py_ssize_t = self.rows[n, 1]
+
+        return self.candidates.leaves_out(i, j) or (
+            self.candidates.waits(i, j) and self.pairs.find(i, j) < 0
+        )
+
+    @cython.cfunc
+    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find whether a pair that does not cross freely is in contact, and remember it if so."""
+        b: Bodies = self.bodies
+        s: Settler = self.settler
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        is_open: cython.bint = self.pairs.inside[p]
+        since: cython.double
+
+        if b.wraps:
+            self.log.image = self.pairs.image[p]
+        if n >= 0:
+            self.rows[n, 5] = 1
+        if self.pairs.left_alone[p] == 2:
+            if self.pairs.gone[p] or s.stand(p) != APART:
+                self._keep(i, j, PASSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
+            return
+        if not is_open:
+            since = self.clock + b.dt
+        else:
+            n = self.pairs.memory[p]
+            since = self.clock + self.opened[n] * b.dt if self.opened[n] >= 0.0 else self.since[n]
+        if self.pairs.gone[p]:
+            if is_open:
+                k = abs(self.side[n]) - 1
+                self._keep(i, j, SOLID, k, 1 if self.side[n] > 0 else -1, since)
+        elif self._is_contact(p):
+            if not is_open:
+                self._log(p, BEGAN, AT_END, 1.0, s.axis, s.sign)
+            self._keep(i, j, SOLID, s.axis, s.sign, since)
+        elif is_open:
+            if self.parts[n] < 1.0:
+                self._log_end(p, n, WITHIN, self.parts[n])
+            else:
+                self._log_end(p, n, AT_END, 1.0)
+
+    @cython.cfunc
+    def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find whether the insides of a pair that crosses freely overlap, and remember it if so."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        axis: cython.int = self.pairs.axis[p]
+        sign: cython.int = self.pairs.sign[p]
+        began: cython.double = self.pairs.began[p] if self.pairs.met[p] else -1.0
+        since: cython.double
+
+        if b.wraps:
+            self.log.image = self.pairs.image[p]
+        if n >= 0:
+            axis = self.rows[n, 3]
+            sign = self.rows[n, 4]
+            self.rows[n, 5] = 1
+        if began < 0.0:
+            began = 1.0
+        since = self.since[n] if n >= 0 else self.clock + began * b.dt
+        if self.pairs.gone[p]:
+            if n >= 0 or self.pairs.inside[p]:
+                self._keep(i, j, CROSSING, axis, sign, since)
+        elif self._is_contact(p):
+            self._keep(i, j, CROSSING, axis, sign, since)
+        elif n >= 0:
+            self._tell_end(n, AT_END, 1.0, SEPARATED)
+            self._leave(i, j)
+        elif self.pairs.inside[p]:
+            self.log.add_contact(
+                ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, SEPARATED,
+            )  # fmt: skip
+
+    @cython.cfunc
+    def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find whether two members of soft crowds overlap, and remember it if so.
+
+        When within the step that began or ended nobody has looked.
+        """
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        side: cython.int = self.candidates.separating.overlap(i, j, self.pairs.offset, p)
+
+        if self.bodies.wraps:
+            self.log.image = self.pairs.image[p]
+        if n >= 0:
+            self.rows[n, 5] = 1
+            if side != 0 or self.pairs.gone[p]:
+                self._keep(i, j, CROSSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
+            else:
+                self._tell_end(n, AT_END, 1.0, SEPARATED)
+                self._leave(i, j)
+        elif side != 0 and not self.pairs.gone[p]:
+            self.log.add_contact(
+                BEGAN, AT_END, 1.0, self.bodies.ids[i], self.bodies.ids[j],
+                abs(side) - 1, 1 if side > 0 else -1, CROSSING, -1,
+            )  # fmt: skip
+            self._keep(
+                i, j, CROSSING, abs(side) - 1, 1 if side > 0 else -1, self.clock + self.bodies.dt
+            )
+
+    @cython.cfunc
+    def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Note who sleeps, held by the other body, when the contact of two has ended."""
+        if self.bodies.held[i] and not self.bodies.yields[j]:
+            self.left.append(i)
+        if self.bodies.held[j] and not self.bodies.yields[i]:
+            self.left.append(j)
+
+    @cython.cfunc
+    def _keep(
+        self,
+        first: cython.Py_ssize_t,
+        second: cython.Py_ssize_t,
+        crossing: cython.int,
+        axis: cython.int,
+        sign: cython.int,
+        since: cython.double,
+    ) -> cython.void:
+        n: cython.Py_ssize_t = self.n
+
+        if n == self.next_rows.shape[0]:
+            # Last the rows, by whose length it is known how much room there is.
+            self.next_since = grown(self.next_since, 2 * n)
+            self.next_rows = grown(self.next_rows, 2 * n)
+        self.next_since[n] = since
+        self.next_rows[n, 0] = first
+        self.next_rows[n, 1] = second
+        self.next_rows[n, 2] = crossing
+        self.next_rows[n, 3] = axis
+        self.next_rows[n, 4] = sign
+        self.next_rows[n, 5] = 0
+        if self.bodies.wraps:
+            if n == self.next_images.shape[0]:
+                self.next_images = grown(self.next_images, 2 * n)
+            self.next_images[n] = self.log.image
+        self.n = n + 1
+
+    def shift_images(self, shifts: cython.longlong[::1]):
+        """Let the images follow bodies that were brought into the world.
+
+        By row: the images by which they were off before.
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(self.n):
+            self.images[n] += shifts[self.rows[n, 1]] - shifts[self.rows[n, 0]]
+
+    def offsets_into(self, offsets: cython.double[:, ::1]):
+        """Write for each contact how far off its second body is touched, float64 (n, dim)."""
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        if self.bodies.wraps:
+            for n in range(self.n):
+                for k in range(self.bodies.dim):
+                    offsets[n, k] = widths_of(self.images[n], k) * self.bodies.width[k]
+
+    def forget(self, row: cython.Py_ssize_t, reason: cython.int):
+        """End all contacts of a body before a step, for `reason`."""
+        n: cython.Py_ssize_t
+        partner: cython.Py_ssize_t
+        kept: cython.Py_ssize_t = 0
+
+        self.forgotten.append(row)
+        for n in range(self.n):
+            if self.rows[n, 0] == row or self.rows[n, 1] == row:
+                self._tell_end(n, AT_START, 0.0, reason)
+                partner = self.rows[n, 0] + self.rows[n, 1] - row
+                if self.bodies.asleep[partner]:
+                    self.left.append(partner)
+            else:
+                self._move(n, kept)
+                kept += 1
+        self.n = kept
+
+    def drop(self, row: cython.Py_ssize_t, platform: cython.Py_ssize_t) -> int:
+        """Let a body fall through one-way bodies that it lies on, from the next step on.
+
+        Parameters
+        ----------
+        row, platform : int
+            Rows; a platform of -1 stands for all of them.
+
+        Returns
+        -------
+        int
+            How many there are.
+        """
+        n: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        side: cython.int
+        dropped: cython.Py_ssize_t = 0
+
+        for n in range(self.n):
+            if row not in (self.rows[n, 0], self.rows[n, 1]):
+                continue
+            if self.rows[n, 2] != SOLID and self.rows[n, 2] != LEAVING:
+                continue
+            other = self.rows[n, 0] + self.rows[n, 1] - row
+            if platform >= 0 and other != platform:
+                continue
+            side = (self.rows[n, 3] + 1) * self.rows[n, 4]  # of the second; the first has the other
+            if self.bodies.traits.one_way[other] != (side if self.rows[n, 1] == other else -side):
+                continue
+            self.rows[n, 2] = LEAVING
+            dropped += 1
+        return dropped
+
+    def recover_images(self, images: cython.longlong[::1]):
+        """Take the images of the contacts that are."""
+        n: cython.Py_ssize_t
+
+        self.images = grown(self.images, max(self.n, self.images.shape[0]))
+        for n in range(self.n):
+            self.images[n] = images[n]
+
+    def recover(self, rows: cython.longlong[:, ::1], since: cython.double[::1]):
+        """Take contacts for those that are, in place of what there was.
+
+        Parameters
+        ----------
+        rows : int64 (n, 5)
+            first, second (rows), kind, axis, sign.
+        since : float64 (n,)
+            When each began.
+        """
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        self.n = 0
+        if rows.shape[0] > self.rows.shape[0]:
+            self.since = grown(self.since, rows.shape[0])
+            self.rows = grown(self.rows, rows.shape[0])
+        self.n = rows.shape[0]
+        for n in range(self.n):
+            self.since[n] = since[n]
+            for k in range(5):
+                self.rows[n, k] = rows[n, k]
+            self.rows[n, 5] = 0
+
+
+def _keep_at_once(contacts):
+    """Do as `Contacts.keep` over whole arrays, where a loop would be one in Python."""
+    n = contacts.n
+    for kept, now in (
+        (contacts.kept_since, contacts.since),
+        (contacts.kept_rows, contacts.rows),
+        (contacts.kept_images, contacts.images),
+    ):
+        if len(now) >= n:
+            np.asarray(kept)[:n] = np.asarray(now)[:n]
+    contacts.n_kept = n

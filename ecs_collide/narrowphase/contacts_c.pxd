@@ -1,0 +1,70 @@
+cimport cython
+
+from ecs_collide.motion.bodies_c cimport Bodies
+from ecs_collide.broadphase.broadphase_c cimport Candidates
+from ecs_collide.narrowphase.event_log_c cimport Log
+from ecs_collide.broadphase.pair_table_c cimport Pairs
+from ecs_collide.narrowphase.placement_c cimport Settler
+
+cdef double INF
+cdef int SOLID
+cdef int TOUCHED_BY_GAME
+cdef int CROSSING
+cdef int PASSING
+cdef int LEAVING
+cdef int SEPARATED
+cdef int FILTER_CHANGED
+cdef int DROPPED
+
+@cython.final
+cdef class Contacts:
+    cdef Bodies bodies
+    cdef Pairs pairs
+    cdef Candidates candidates
+    cdef Settler settler
+    cdef Log log
+    cdef readonly list left
+    cdef Py_ssize_t n_pressed
+    cdef long long[::1] pressed
+    cdef signed char[::1] is_pressed
+    cpdef find_pressed(self)
+    cdef readonly list forgotten
+    cdef public Py_ssize_t n
+    cdef public long long[:, ::1] rows
+    cdef long long[:, ::1] next_rows
+    cdef public double[::1] since
+    cdef double[::1] next_since
+    cdef public double clock
+    cdef public long long[::1] images
+    cdef long long[::1] next_images
+    cdef Py_ssize_t n_open
+    cdef double[::1] parts
+    cdef double[::1] opened
+    cdef signed char[::1] side
+    cdef Py_ssize_t n_kept
+    cdef long long[:, ::1] kept_rows
+    cdef double[::1] kept_since
+    cdef long long[::1] kept_images
+    cpdef void keep(self)
+    cdef void recall(self)
+    cdef void know(self, Py_ssize_t p, Py_ssize_t n) noexcept
+    cdef void _make_room(self, Py_ssize_t n)
+    cdef void meet(self, Py_ssize_t p, double now)
+    cdef void follow(self, Py_ssize_t p, double now)
+    cdef void part(self, Py_ssize_t p, double now)
+    cdef void take_out(self, Py_ssize_t p, double now)
+    cdef double _time_to_parting(self, Py_ssize_t p, double now) noexcept
+    cdef void _log(self, Py_ssize_t p, int event, int phase, double time, int axis, int sign)
+    cdef void _log_end(self, Py_ssize_t p, Py_ssize_t n, int phase, double time)
+    cdef bint _is_left_out(self, Py_ssize_t n) noexcept
+    cdef void _compare_solid(self, Py_ssize_t p)
+    cdef void _compare_crossing(self, Py_ssize_t p)
+    cdef void _compare_soft(self, Py_ssize_t p)
+    cdef void compare(self)
+    cdef void _anchor(self, Py_ssize_t p, int k)
+    cdef bint _is_contact(self, Py_ssize_t p) noexcept
+    cdef void _leave(self, Py_ssize_t i, Py_ssize_t j)
+    cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign, double since)
+    cdef void _tell_end(self, Py_ssize_t n, int phase, double time, int reason)
+    cdef bint _is_outdated(self, Py_ssize_t n, Py_ssize_t p) noexcept
+    cdef void _move(self, Py_ssize_t n, Py_ssize_t to) noexcept

@@ -1,0 +1,163 @@
+"""The next impact of each pair, the earliest first.
+
+The key is (time, corner, lower id, higher id, image): no two pairs share one, so the
+order is the same whatever order the pairs came in.  Corner impacts come after
+all others of their instant; without this a box aimed at the seam of two tiles
+would catch on it.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
+
+
+@cython.final
+@cython.cclass
+class Queue:
+    """A binary heap of pairs that knows where each pair is in it.
+
+    Pairs are small ints; each is in the heap once or not at all.  `low` and
+    `high` hold the entity ids of a pair and `image` which image of the second it is; they
+    are filled by the owner.  `due`
+    holds the times in the order of the heap: most times differ, so most
+    comparisons look at nothing else.
+    """
+
+    def __init__(self):
+        self.size = 0
+        self.time = zeros(DOUBLE, 16)
+        self.corner = zeros(BYTE, 16)
+        self.keys = zeros(LONG, 16, 3)
+        self.heap = zeros(LONG, 16)
+        self.due = zeros(DOUBLE, 16)
+        self.image = zeros(LONG, 16)
+        self.low, self.high, self.place = interleaved(self.keys)
+
+    @cython.cfunc
+    def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
+        """Make room for pairs 0 to `n_pairs` - 1."""
+        time: cython.double[::1] = grown(self.time, n_pairs)
+        corner: cython.schar[::1] = grown(self.corner, n_pairs)
+        keys: cython.longlong[:, ::1] = grown(self.keys, n_pairs)
+        heap: cython.longlong[::1] = grown(self.heap, n_pairs)
+        due: cython.double[::1] = grown(self.due, n_pairs)
+        image: cython.longlong[::1] = grown(self.image, n_pairs)
+        low, high, place = interleaved(keys)
+
+        self.time = time
+        self.corner = corner
+        self.heap = heap
+        self.due = due
+        self.image = image
+        self.keys = keys
+        self.low, self.high, self.place = low, high, place
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def clear(self) -> cython.void:
+        """Take out all pairs."""
+        n: cython.Py_ssize_t
+
+        for n in range(self.size):
+            self.place[self.heap[n]] = 0
+        self.size = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def holds(self, pair: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a pair is queued."""
+        return self.place[pair] > 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def top(self) -> cython.Py_ssize_t:
+        """Return the pair with the least key, or -1 when none is left."""
+        if self.size == 0:
+            return -1
+        return self.heap[0]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def put(self, pair: cython.Py_ssize_t, time: cython.double, corner: cython.int) -> cython.void:
+        """Queue a pair, or give a queued one a new time.  O(log n)."""
+        self.drop(pair)
+        self.time[pair] = time
+        self.corner[pair] = corner
+        self.size += 1
+        self._rise(self.size - 1, pair)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def drop(self, pair: cython.Py_ssize_t) -> cython.void:
+        """Take a pair out if it is queued.  O(log n)."""
+        hole: cython.Py_ssize_t = self.place[pair] - 1  # places count from 1; 0 is outside
+
+        if hole < 0:
+            return
+        self.place[pair] = 0
+        self.size -= 1
+        if hole != self.size:
+            self._rise(self._sink(hole), self.heap[self.size])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _put_at(self, place: cython.Py_ssize_t, pair: cython.Py_ssize_t) -> cython.void:
+        self.heap[place] = pair
+        self.due[place] = self.time[pair]
+        self.place[pair] = place + 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Tell which of two pairs of one time comes first."""
+        if self.corner[one] != self.corner[other]:
+            return self.corner[one] < self.corner[other]
+        if self.low[one] != self.low[other]:
+            return self.low[one] < self.low[other]
+        if self.high[one] != self.high[other]:
+            return self.high[one] < self.high[other]
+        return self.image[one] < self.image[other]  # the same two, around the world
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rise(self, place: cython.Py_ssize_t, pair: cython.Py_ssize_t) -> cython.void:
+        """Put a pair where there is a hole, or further up."""
+        time: cython.double = self.time[pair]
+        above: cython.Py_ssize_t
+
+        while place > 0:
+            above = (place - 1) >> 1
+            if time > self.due[above]:
+                break
+            if time == self.due[above] and not self._breaks_tie(pair, self.heap[above]):
+                break
+            self._put_at(place, self.heap[above])
+            place = above
+        self._put_at(place, pair)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _sink(self, hole: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Move a hole down to the lowest row of the heap; return where it ends.
+
+        The pair that is to fill it comes from there, so it seldom has far to rise.
+        """
+        below: cython.Py_ssize_t = 2 * hole + 1
+
+        while below < self.size:
+            if below + 1 < self.size and (
+                self.due[below + 1] < self.due[below]
+                or (
+                    self.due[below + 1] == self.due[below]
+                    and self._breaks_tie(self.heap[below + 1], self.heap[below])
+                )
+            ):
+                below += 1
+            self._put_at(hole, self.heap[below])
+            hole = below
+            below = 2 * hole + 1
+        return hole

@@ -1,0 +1,592 @@
+"""When the bodies of a pair meet next, from where they are now.
+
+Sweeps pairs from the time reached to the end of the step and keeps the queue
+of what comes next: impacts, and for pairs that cross freely also exits.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
+    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import (
+        IMPACT,
+        OVERLAP,
+        SEPARATE,
+        Sweeper,
+    )
+    from cython.cimports.ecs_collide.response.clusters_c import Clusters
+    from cython.cimports.libc.math import copysign
+else:
+    from math import copysign
+
+    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from ecs_collide.narrowphase.impact_queue import Queue
+    from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
+    from ecs_collide.response.clusters import Clusters
+
+cython.declare(
+    INF=cython.double, CLEAR=cython.double, KEEPS=cython.int, OVERLAPS=cython.int, PARTS=cython.int
+)
+INF = float("inf")
+CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
+
+
+# How a pair touches: added to 1 + axis in `Pairs.touch`.
+KEEPS = 3  # up to this: it has kept together since it was swept
+OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
+PARTS = 8  # it touches at this instant, and parts
+
+
+@cython.final
+@cython.cclass
+class Meetings:
+    """The sweeps of a step, and what they queue.
+
+    Attributes
+    ----------
+    now : float
+        The time that the step has reached, a fraction of it.
+    instant_tick : int
+        The tick at which the step reached this time; see `Bodies`.
+    n_sweeps : int
+        In this step; pairs that pass each other far off are told without one.
+    """
+
+    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue, clusters: Clusters):
+        self.bodies = bodies
+        self.clusters = clusters
+        self.pairs = pairs
+        self.queue = queue
+        self.sweeper = Sweeper(bodies.dim)
+        self.now = 0.0
+        self.n_sweeps = 0
+        self.instant_tick = 0
+
+    def begin_step(self):
+        """Start again at time 0, with nothing queued."""
+        self.queue.clear()
+        self.now = 0.0
+        self.n_sweeps = 0
+        self.instant_tick = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _misses(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Tell of most pairs, at little cost, that they have no impact; note which end clear.
+
+        One of the two sides of each axis is looked at, without a branch: if it
+        is open now and would be after a whole step of its rate, by more than
+        all rounding, no sweep can find an impact.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.Py_ssize_t = b.start_of(i)
+        two: cython.Py_ssize_t = b.start_of(j)
+        _k: cython.int
+        way1: cython.double = self.now - b.base[i]
+        way2: cython.double = self.now - b.base[j]
+        rest: cython.double = 1.0 - self.now
+        margin: cython.double = CLEAR * b.farthest
+        apart: cython.double
+        sizes: cython.double
+        side: cython.double
+        gap: cython.double
+        rate: cython.double
+        least: cython.double = -INF
+        end: cython.double = -INF
+        wraps: cython.bint = b.wraps
+
+        for _k in range(b.dim):
+            apart = (b.path[two + CENTRE] + b.path[two + MOTION] * way2) - (
+                b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            )
+            if wraps:
+                apart += self.pairs.offset[p, _k]
+            sizes = (b.path[two + HALF] + b.path[two + RESIZE] * way2) + (
+                b.path[one + HALF] + b.path[one + RESIZE] * way1
+            )
+            side = copysign(1.0, apart)
+            gap = side * apart - sizes
+            rate = side * (b.path[two + MOTION] - b.path[one + MOTION]) - (
+                b.path[two + RESIZE] + b.path[one + RESIZE]
+            )
+            least = max(least, min(gap, gap + rate))
+            end = max(end, gap + rate * rest)
+            one += 4
+            two += 4
+        self.pairs.clear[p] = end > margin
+        return least > margin
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def aim(self, p: cython.Py_ssize_t) -> cython.void:
+        """Aim the sweeper at a pair, from now to the end of the step."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.Py_ssize_t = b.start_of(i)
+        two: cython.Py_ssize_t = b.start_of(j)
+        k: cython.int
+        way1: cython.double = self.now - b.base[i]
+        way2: cython.double = self.now - b.base[j]
+        rest: cython.double = 1.0 - self.now
+        centre1: cython.double
+        centre2: cython.double
+        half1: cython.double
+        half2: cython.double
+        wraps: cython.bint = b.wraps
+
+        self.n_sweeps += 1
+        for k in range(b.dim):
+            centre1 = b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            centre2 = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            if wraps:
+                centre2 += self.pairs.offset[p, k]
+            half1 = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
+            half2 = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
+            self.sweeper.aim(
+                k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
+                b.path[one + MOTION], b.path[one + RESIZE],
+                b.path[two + MOTION], b.path[two + RESIZE], rest,
+            )  # fmt: skip
+            if wraps and b.width[k] > 0.0:
+                self.sweeper.loosen(k, b.width[k])
+            one += 4
+            two += 4
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def solve(self, p: cython.Py_ssize_t) -> cython.int:
+        """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
+        way: cython.int
+
+        self.aim(p)
+        self.sweeper.solve()
+        if not self.pairs.crossing[p] and self.bodies.traits.is_one_way(
+            self.pairs.first[p], self.pairs.second[p]
+        ):
+            self._let_through(p)
+        if self.sweeper.kind == OVERLAP:
+            way = self.bodies.way_out(self.pairs.first[p], self.pairs.second[p])
+            if abs(way) == self.sweeper.axis + 1:  # it leads out here, be the other side as shallow
+                self.sweeper.sign = 1 if way > 0 else -1
+        return self.sweeper.kind
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _let_through(self, p: cython.Py_ssize_t) -> cython.void:
+        """Forget what the sweeper found unless it is an impact with the solid side of a one-way body.
+
+        The other one must be fully on the free side of it now.  Over a corner it lands.
+        """
+        s: Sweeper = self.sweeper
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        n: cython.int
+        side: cython.int
+        k: cython.int
+        sign: cython.int
+
+        if s.kind == IMPACT:
+            for n in range(2):
+                side = self.bodies.traits.one_way[j if n else i]
+                if side == 0:
+                    continue
+                k = abs(side) - 1
+                sign = 1 if (side > 0) == (n == 1) else -1  # the normal points from second to first
+                if not s.turn_to(k, sign):
+                    s.kind = SEPARATE
+            if self.bodies.traits.lets_through(i, j, s.axis, s.sign):
+                s.kind = SEPARATE  # both are, and not with faces that are opposite
+        elif s.kind == OVERLAP:
+            s.kind = SEPARATE
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
+        """Return how fast the faces of the pair's contact side close, in units per second."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int = self.pairs.axis[p]
+        sign: cython.int = self.pairs.sign[p]
+
+        speed: cython.double = (
+            (b.velocity[j, k] + sign * b.growth[j, k]) - (b.velocity[i, k] - sign * b.growth[i, k])
+        ) * sign
+
+        return max(speed, 0.0) + 0.0  # faces that close by rounding alone have none
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
+        """Keep the contact side that the sweeper found."""
+        self.pairs.meet(p)
+        self.pairs.kind[p] = kind
+        self.pairs.axis[p] = self.sweeper.axis
+        self.pairs.sign[p] = self.sweeper.sign
+        self.pairs.exit[p] = self.now + self.sweeper.exit
+        self.pairs.speed[p] = self.closing_speed(p)
+
+    @cython.cfunc
+    def sweep_solid(self) -> cython.void:
+        """Sweep all pairs that do not cross freely over the whole step, when none is queued yet."""
+        p: cython.Py_ssize_t
+
+        for p in range(self.pairs.n):
+            if not self.pairs.crossing[p] and not self._misses(p) and not self.pairs.left_alone[p]:
+                self._sweep(p)
+
+    @cython.cfunc
+    def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
+        """Sweep a pair from now on and queue its next impact, if it has one."""
+        if self.queue.place[p] > 0:
+            self.queue.drop(p)
+        self.pairs.clear[p] = 0
+        if self.pairs.left_alone[p] or self.pairs.gone[p]:
+            return
+        if self.pairs.crossing[p]:
+            self.pairs.stale[p] = 0
+            self.aim(p)
+            self.sweep_crossing(p, self.sweeper.solve())
+        elif not (self.pairs.touch[p] and self._keeps_clear(p)) and not self._misses(p):
+            self._sweep(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _touch_of(self, p: cython.Py_ssize_t) -> cython.int:
+        """Return how a pair is known to touch now, as `Pairs.touch`; 0 if that is not known."""
+        side: cython.int = self.pairs.touch[p]
+
+        if abs(side) > KEEPS and self.pairs.tick[p] < self.instant_tick:
+            return 0
+        return side
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keeps_clear(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair is known to touch now, on a side that does not close.
+
+        Such a pair has no impact while both velocities stay.
+        """
+        b: Bodies = self.bodies
+        side: cython.int = self._touch_of(p)
+        k: cython.int = (abs(side) - 1) & 3
+        closing: cython.double
+
+        if side == 0:
+            return False
+        closing = b.motion_of(self.pairs.second[p], k) - b.motion_of(self.pairs.first[p], k)
+        if side < 0:
+            closing = -closing
+        if closing > 0.0:
+            return False
+        if closing < 0.0 and abs(side) <= KEEPS:
+            self.pairs.touch[p] = side + (PARTS if side > 0 else -PARTS)
+            self.pairs.tick[p] = self.bodies.tick
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _note_touch(self, p: cython.Py_ssize_t) -> cython.void:
+        """Note the side on which the pair just swept touches; it has no impact there."""
+        s: Sweeper = self.sweeper
+        b: Bodies = self.bodies
+        side: cython.int
+        k: cython.int
+        parting: cython.int = 0
+        is_apart: cython.bint = False
+
+        if s.kind == OVERLAP:
+            k = s.axis
+            if (
+                not b.traits.any_pusher
+                and b.resize_of(self.pairs.first[p], k) == 0.0
+                and b.resize_of(self.pairs.second[p], k) == 0.0
+                and s.is_shallowest_alone()
+            ):
+                self.pairs.touch[p] = s.sign * (k + 1 + OVERLAPS)
+            return
+        for side in range(2 * b.dim):
+            k = side >> 1
+            if s.gap[side] < 0.0:
+                continue
+            if s.gap[side] > s.near[k]:
+                is_apart = True
+            elif s.rate[side] == 0.0 and s.rate[side ^ 1] == 0.0:
+                self.pairs.touch[p] = k + 1 if side & 1 else -k - 1
+                return
+            elif s.rate[side] > 0.0 and s.rate[side] + s.rate[side ^ 1] == 0.0:
+                parting = k + 1 + PARTS if side & 1 else -k - 1 - PARTS
+        if not is_apart:
+            self.pairs.touch[p] = parting
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _sweep(self, p: cython.Py_ssize_t) -> cython.void:
+        """Queue the next impact of a pair that may have one."""
+        kind: cython.int = self.solve(p)
+
+        self.pairs.tick[p] = self.bodies.tick
+        self.pairs.touch[p] = 0
+        if self._is_meeting():
+            self.note_side(p, kind)
+            self.queue.put(p, self.now, self.sweeper.corner)
+            self.pairs.stale[p] = 0
+        elif kind == IMPACT:
+            self._queue_impact(p)
+        else:
+            self._note_touch(p)
+
+    @cython.cfunc
+    def find_closing(self) -> cython.void:
+        """Queue the impacts that are due because velocities of this instant have changed.
+
+        Looks along faces that touch: at the rims of the clusters whose
+        velocity has changed, and at the bodies that turned alone.
+        """
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        next_node: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+
+        while True:
+            root = c.take_changed()
+            if root == 0:
+                break
+            node = c.rim[root]
+            last = c.last_rim[root]
+            c.rim[root] = c.last_rim[root] = 0
+            while node:
+                next_node = c.next_rim[node] if node != last else 0
+                c.is_on_rim[node] = 0
+                i = c.body[node]
+                if c.node_of[i, c.axis[node]] == node and self._find_closing_of(
+                    i, c.axis[node], root
+                ):
+                    c.keep_on_rim(node, root)
+                node = next_node
+        while True:
+            i = c.take_alone()
+            if i < 0:
+                break
+            self._find_closing_of(i, -1, 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_closing_of(
+        self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Queue what closes of the contacts of a body, on one axis or (-1) on all.
+
+        Returns
+        -------
+        bool
+            Whether any of them is with a body outside the cluster of `root`.
+        """
+        c: Clusters = self.clusters
+        pairs: Pairs = self.pairs
+        is_outside: cython.bint = False
+        p: cython.Py_ssize_t = pairs.head_of(i)
+        at: cython.Py_ssize_t = p
+        j: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        side: cython.int
+        k: cython.int
+        apart: cython.double
+
+        while at >= 0:
+            p = at
+            if pairs.first[p] == i:
+                j = pairs.second[p]
+                at = pairs.next_of_first[p] - 1
+            else:
+                j = pairs.first[p]
+                at = pairs.next_of_second[p] - 1
+            side = pairs.touch[p]
+            if side == 0:
+                continue
+            k = (abs(side) - 1) & 3
+            if axis >= 0 and k != axis:
+                continue
+            node = c.node_of[j, k]
+            other = c.root(node) if node else 0
+            if other and other == root:
+                continue
+            if abs(side) > KEEPS and (abs(side) < PARTS or pairs.tick[p] < self.instant_tick):
+                continue
+            is_outside = True
+            if root == 0 and node and not c.is_on_rim[node]:
+                c.keep_on_rim(node, other)
+            apart = c.velocity[other] if other else self.bodies.velocity[j, k]
+            apart -= c.velocity[root] if root else c.velocity_of(i, k)
+            if (
+                apart != 0.0
+                and (apart > 0.0) == ((side > 0) == (j == pairs.second[p]))
+                and not self._is_settled(p)
+            ):
+                c.write_body(i)
+                c.write_body(j)
+                self._sweep_closing(p)
+        return is_outside
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_settled(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether nothing is to be looked for: the pair is due already, or has no impacts."""
+        if self.pairs.left_alone[p] or self.pairs.gone[p]:
+            return True
+        return self.queue.holds(p) and self.queue.time[p] == self.now
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
+        """Sweep a pair whose touching faces close; queue its impact if it is due at once.
+
+        It is not where the two pass each other on another axis; then the pair
+        is swept again when the instant is over.
+        """
+        kind: cython.int = self.solve(p)
+
+        self.queue.drop(p)
+        self.pairs.tick[p] = self.bodies.tick
+        if self._is_meeting():
+            self.note_side(p, kind)
+            self.queue.put(p, self.now, self.sweeper.corner)
+            self.pairs.stale[p] = 0
+        else:
+            self.pairs.touch[p] = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
+        """Sweep a new pair whose bodies have been at rest in this step, to see whether it touches."""
+        if not self.pairs.crossing[p]:
+            self.solve(p)
+            self.pairs.tick[p] = self.bodies.tick
+            self._note_touch(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _queue_impact(self, p: cython.Py_ssize_t) -> cython.void:
+        """Queue the impact that the sweeper found, unless it belongs to the next step."""
+        t: cython.double = self.now + self.sweeper.enter
+
+        if t < 1.0:
+            self.note_side(p, IMPACT)
+            self.queue.put(p, t, self.sweeper.corner)
+            self.pairs.stale[p] = 0
+
+    @cython.cfunc
+    def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
+        """Queue when the swept bodies of a pair will enter or leave each other."""
+        t: cython.double
+
+        self.pairs.tick[p] = self.bodies.tick
+        if self.pairs.inside[p]:
+            t = self.now + max(self.sweeper.exit, 0.0)
+            if t < 1.0:
+                self.queue.put(p, t, 0)
+        elif kind == IMPACT:
+            self._queue_impact(p)
+        elif kind == OVERLAP:
+            self.note_side(p, kind)
+            self.queue.put(p, self.now, 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_meeting(self) -> cython.bint:
+        """Tell whether the pair just swept is meeting at this instant.
+
+        A gap within the slop of where they now are is none: where placement has left one ulp, the
+        impact belongs to this instant and not to one of its own, in which the
+        groups of this one would have ended.  On no axis may there be more: a side
+        that closes by less than the slop until they meet tells nothing of when.
+        """
+        kind: cython.int = self.sweeper.kind
+        closing: cython.double
+        side: cython.int
+
+        if kind != IMPACT and kind != OVERLAP:
+            return False
+        closing = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
+        if kind == OVERLAP:
+            return closing > 0.0
+        if self.sweeper.enter * closing > self.sweeper.near[self.sweeper.axis]:
+            return False
+        for side in range(2 * self.bodies.dim):
+            if self.sweeper.gap[side] > self.sweeper.near[side >> 1]:
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def meets(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
+        self.solve(p)
+        if not self._is_meeting():
+            return False
+        self.note_side(p, self.sweeper.kind)
+        return True
+
+    @cython.cfunc
+    def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair again from now; tell whether its impact is still due at once.
+
+        If it is due later it is queued for then.
+        """
+        self.pairs.tick[p] = self.bodies.tick
+        if self.meets(p):
+            return True
+        if self.sweeper.kind == IMPACT:
+            self._queue_impact(p)
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def waits(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let a corner impact wait for a face impact of either body that is all but due.
+
+        Two times that should be one differ by rounding, and the corner must
+        come second: it is requeued for the time of the face impact.
+        """
+        q: cython.Py_ssize_t
+        n: cython.int
+        row: cython.Py_ssize_t
+        closing: cython.double
+        until: cython.double
+        earliest: cython.double = INF
+
+        self.aim(p)
+        closing = self.sweeper.closing_rate(self.pairs.axis[p], self.pairs.sign[p])
+        # Never 0: only a closing side is queued, and what has turned since was swept again.
+        until = self.now + self.sweeper.slop[self.pairs.axis[p]] / closing
+        for n in range(2):
+            row = self.pairs.second[p] if n else self.pairs.first[p]
+            if not self.bodies.yields[row]:
+                continue  # nothing that hits it changes its path, and a floor is hit by many
+            q = self.pairs.head_of(row)
+            while q >= 0:
+                if (
+                    self.queue.holds(q)
+                    and not self.queue.corner[q]
+                    and not self.pairs.crossing[q]
+                    and self.now < self.queue.time[q] <= until
+                ):
+                    earliest = min(earliest, self.queue.time[q])
+                q = self.pairs.next_of(q, row)
+        if earliest == INF:
+            return False
+        self.queue.put(p, earliest, 1)
+        self.pairs.stale[p] = 1
+        return True

@@ -1,0 +1,31 @@
+cimport cython
+
+from ecs_collide.motion.bodies_c cimport Bodies
+from ecs_collide.broadphase.pair_table_c cimport Pairs
+from ecs_collide.narrowphase.impact_queue_c cimport Queue
+
+cdef double APART_AT_LEAST
+cdef int APART
+cdef int TOUCHING
+cdef int SUNK
+cdef int DEEP
+
+cdef void place(Bodies b, Py_ssize_t i, Py_ssize_t j, int k, int sign, double t, double shift) noexcept
+
+@cython.final
+cdef class Settler:
+    cdef Bodies bodies
+    cdef Pairs pairs
+    cdef Queue queue
+    cdef long long[:, ::1] level
+    cdef public int axis
+    cdef public int sign
+    cdef public int n_near
+    cdef public double gap
+    cdef int relate(self, Py_ssize_t p) noexcept
+    cdef int stand(self, Py_ssize_t p) noexcept
+    cdef void settle(self) noexcept
+    cdef void _part_planes(self) noexcept
+    cdef bint _is_plane(self, Py_ssize_t i, int k) noexcept
+    cdef bint _find_levels(self) noexcept
+    cdef bint _can_sink(self, Py_ssize_t p) noexcept

@@ -1,0 +1,314 @@
+"""What a space has inside, as arrays: for overlays, for tools, and to compare two runs.
+
+Nothing here changes anything, and a step pays nothing for it.  All of it is as
+of the end of the last step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from enum import IntFlag
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ecs_collide.constants import NEW, ONE_WAY
+from ecs_collide.events import ContactKind, PrintsItsName
+from ecs_collide.queries.contacts import LEAVING, Standing
+from ecs_collide.queries.searcher import Branches
+from ecs_collide.step.events_of_step import unit_normals
+
+Doubles = NDArray[np.float64]
+Longs = NDArray[np.int64]
+
+_FEW = 16  # up to here it takes less to look bodies up one by one
+_ASLEEP = 1  # of the column `asleep`: what a step has roused is awake
+
+
+class BodyKind(PrintsItsName, IntFlag):
+    """What a body is, as bits; `Space.body_kinds` gives them for many.
+
+    Attributes
+    ----------
+    STATIC : none of what follows
+    MOVES : it has `Velocity` or `Growth`, or the game drives it
+    YIELDS : a response may move it
+    SENSOR : it is crossed freely
+    ONE_WAY : it is solid on one side only
+    ASLEEP : it moves, and sleeps as nothing happens to it
+    QUARANTINED : it is left out until what its components say is put right
+    """
+
+    STATIC = 0
+    MOVES = 1
+    YIELDS = 2
+    SENSOR = 4
+    ONE_WAY = 8
+    ASLEEP = 16
+    QUARANTINED = 32
+
+    @classmethod
+    def _missing_(cls, value: object) -> object:
+        """Take numpy's integers too, as `Space.body_kinds` gives them."""
+        return super()._missing_(int(value) if isinstance(value, np.integer) else value)
+
+
+class ContactPoints(NamedTuple):
+    """Where bodies lie against each other.
+
+    Attributes
+    ----------
+    pairs : int64 (n, 2)
+        The entities, the lower id first; sorted.
+    points : float64 (n, dim)
+        The middle of what the two boxes have in common, or of the gap between them; in
+        the world, where it wraps.
+    normals : float64 (n, dim)
+        Unit axis vectors from the second box towards the first.
+    kinds : int64 (n,)
+        Each a `ContactKind`.
+    """
+
+    pairs: Longs
+    points: Doubles
+    normals: Doubles
+    kinds: Longs
+
+
+class ImpactBoxes(NamedTuple):
+    """Where the two boxes of each collision of a step met.
+
+    Attributes
+    ----------
+    pairs : int64 (n, 2)
+        The entities, in the order of `Space.collisions`.
+    times : float64 (n,)
+        Fractions of the step.
+    mins, maxs : float64 (n, 2, dim)
+        The box of the first and of the second at that time.
+    normals : float64 (n, dim)
+        Unit axis vectors from the second box towards the first.
+    """
+
+    pairs: Longs
+    times: Doubles
+    mins: Doubles
+    maxs: Doubles
+    normals: Doubles
+
+
+class Views(Standing):
+    """Bodies, trees, pairs and contacts as arrays, and a fingerprint of them."""
+
+    def _rows(self, entities: ArrayLike | None) -> tuple[Longs, list[tuple[int, int]]]:
+        """Return the rows of bodies, and place and id of those that no step has read yet.
+
+        Their rows are those of any body.
+        """
+        self._guard.refuse_others()
+        if entities is None:
+            return self._roster.rows, []
+        ids = np.asarray(entities)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise ValueError(
+                f"entities={entities!r} must be a list or array of entity ids, or None"
+            )
+        if ids.size < _FEW:
+            few = [self._row(entity) for entity in ids.tolist()]
+            new = [(n, ids[n].item()) for n, row in enumerate(few) if row < 0] if -1 in few else []
+            return np.array([max(row, 0) for row in few] if new else few, np.int64), new
+        rows = self._roster.rows_of(ids.astype(np.int64))
+        unread = (rows < 0) | (self._roster.columns.news[rows] & NEW != 0)
+        if self._world is not None:
+            unread |= np.isin(rows, self._presence.replaced_rows(self._world))
+        if not unread.any():
+            return rows, []
+        new = [(n, ids[n].item()) for n in np.flatnonzero(unread).tolist()]
+        new = [(n, entity) for n, entity in new if self._row(entity) < 0]  # raises for no body
+        rows[[n for n, _ in new]] = 0
+        return rows, new
+
+    def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """Return what bodies are: uint8 (n,), bits of `BodyKind`.
+
+        `entities` is a list or an array of ids; None: all, in the order of `entities`.
+        """
+        (rows, new), c = self._rows(entities), self._roster.columns
+        asleep = c.asleep[rows] == _ASLEEP
+        kinds = np.zeros(len(rows), np.uint8)
+        for kind, has in (
+            (BodyKind.MOVES, (c.moves[rows] != 0) | asleep),
+            (BodyKind.YIELDS, c.yields[rows] != 0),
+            (BodyKind.SENSOR, c.sensor[rows] != 0),
+            (BodyKind.ONE_WAY, c.traits[rows] & ONE_WAY != 0),
+            (BodyKind.ASLEEP, asleep),
+            (BodyKind.QUARANTINED, c.quarantined[rows] != 0),
+        ):
+            kinds |= has.astype(np.uint8) * np.uint8(kind)
+        for place, entity in new:
+            body = self._new_body(entity)
+            kinds[place] = (
+                BodyKind.MOVES * body.moves
+                | BodyKind.YIELDS * body.yields
+                | BodyKind.SENSOR * body.is_sensor
+                | BodyKind.ONE_WAY * body.is_one_way
+            )
+        return kinds
+
+    def boxes(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
+        """Return the min and the max corners of bodies, two float64 (n, dim).
+
+        What `bounds` says of one.  Of a body in quarantine, what its components
+        say, so NaN may be among it.
+        """
+        (rows, new), c = self._rows(entities), self._roster.columns
+        mins, maxs = c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
+        for place, entity in new:
+            mins[place], maxs[place] = self._new_body(entity).corners
+        return mins, maxs
+
+    def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
+        """Return the fat bounds of bodies, two float64 (n, dim); NaN for those that have none.
+
+        These are in quarantine, or no step has read them yet.
+
+        A body is hung elsewhere in its tree when its path leaves them.
+        Those that do not move, or sleep, have none to spare.
+        """
+        rows, new = self._rows(entities)
+        rows = np.ascontiguousarray(rows)
+        mins = np.full((len(rows), self.dim), np.nan)
+        maxs = np.full((len(rows), self.dim), np.nan)
+        for tree in self._trees:
+            tree.fat_into(rows.data, mins.data, maxs.data)
+        for place, _ in new:
+            mins[place] = maxs[place] = np.nan
+        return mins, maxs
+
+    def swept_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
+        """Return bounds around the paths of bodies in the last step, two float64 (n, dim).
+
+        Of a body that was answered within the step: around what was its path
+        from then on.  They reach further than the path by about the 2**-40th part of
+        its largest number.  In a world that wraps the path ends in the world.
+        NaN for those in quarantine, and for those that no step has read yet.
+        """
+        (rows, new), c = self._rows(entities), self._roster.columns
+        mins, maxs = c.swept_min.take(rows, axis=0), c.swept_max.take(rows, axis=0)
+        out = c.quarantined[rows] != 0
+        out[[place for place, _ in new]] = True
+        mins[out] = maxs[out] = np.nan
+        return mins, maxs
+
+    def branches(self) -> Branches:
+        """Return the bounds of all inner nodes of the two trees.  O(bodies).
+
+        Those around bodies that move hold their paths in the last step.
+        """
+        parts = []
+        for tree, moving in zip(self._trees, (False, True), strict=True):
+            n = tree.n_nodes
+            mins, maxs = np.empty((n, self.dim)), np.empty((n, self.dim))
+            depths = np.empty(n, np.int64)
+            tree.branches_into(mins.data, maxs.data, depths.data)
+            parts.append((mins, maxs, depths, np.full(n, moving)))
+        return Branches(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def candidate_pairs(self) -> Longs:
+        """Return the pairs that the last step swept, int64 (n, 2): ids, each row and all sorted.
+
+        All bodies that may have met in it, by their paths.  None after `restore`, until
+        there is a step.
+        """
+        self._guard.refuse_others()
+        rows = np.empty((self._timeline.pairs.n, 2), np.int64)
+        self._timeline.pairs.rows_into(rows.data)
+        pairs = self._roster.columns.ids[rows]
+        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+    def contact_points(self) -> ContactPoints:
+        """Return all contacts as arrays, with where they are; see `contacts`."""
+        self._guard.refuse_others()
+        kept, c = self._timeline.contacts, self._roster.columns
+        rows = np.array(kept.rows, np.int64)[: kept.n]
+        kinds = np.where(rows[:, 2] == LEAVING, int(ContactKind.SOLID), rows[:, 2])
+        told = kinds < len(ContactKind)
+        rows, kinds = rows[told], kinds[told]
+        pairs = c.ids[rows[:, :2]]
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        rows, first, second = rows[order], rows[order, 0], rows[order, 1]
+        offsets = np.zeros((kept.n, self.dim))  # of the second body's image
+        kept.offsets_into(offsets.data)
+        offsets = offsets[told][order]
+        low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
+        high = np.minimum(c.tight_max[first], c.tight_max[second] + offsets)
+        points = low / 2 + high / 2
+        if self._ring is not None:
+            points = self._ring.into_world(points)
+        normals = unit_normals(rows[:, 3], rows[:, 4], self.dim)
+        return ContactPoints(pairs[order], points, normals, kinds[order])
+
+    def impact_boxes(self) -> ImpactBoxes:
+        """Return where the boxes of each collision of the last step met.
+
+        Collisions with bodies that this space no longer knows are left out.
+        Sizes are reckoned back from what they are now, by the growth of now.
+        """
+        self._guard.refuse_others()
+        events, c = self._events.collision_array, self._roster.columns
+        pairs = np.stack([events["first"], events["second"]], axis=1)
+        rows = self._roster.rows_of(pairs.ravel()).reshape(-1, 2)
+        known = (rows >= 0).all(axis=1)
+        events, pairs, rows = events[known], pairs[known], rows[known]
+        centres = np.stack([events["position_first"], events["position_second"]], axis=1)
+        left = (self._dt * (1.0 - events["time"]))[:, None, None]
+        halves = np.maximum(c.seen_half[rows] - c.seen_growth[rows] * left, 0.0)
+        return ImpactBoxes(
+            pairs,
+            events["time"].copy(),
+            centres - halves,
+            centres + halves,
+            events["normal"].copy(),
+        )
+
+    def state_hash(self) -> bytes:
+        """Return 16 bytes that stand for what the last step left: a fingerprint.
+
+        Over ids, positions, half sizes and velocities of all bodies and all
+        events of the step, every bit of them.  Two runs that do the same
+        have the same fingerprint after each step, on every platform, compiled or
+        not; so it finds the step in which two players of a game, or a game and
+        its recording, go apart.  What the game keeps elsewhere has no
+        part in it.  1 to 2 ms for 10,000 bodies.
+
+        Raises
+        ------
+        RuntimeError
+            Within a step.
+        """
+        self._guard.refuse_others()
+        if self.is_stepping:
+            raise RuntimeError(
+                "state_hash() was called within a step: call it between steps, "
+                "or in a handler of their events"
+            )
+        rows, c = self._roster.rows, self._roster.columns
+        digest = hashlib.blake2b(digest_size=16)
+        n_events = [len(self._events.collision_array), len(self._events.contact_array)]
+        digest.update(np.array([self.dim, len(rows), *n_events], "<i8").data)
+        for column in (c.ids, c.seen_centre, c.seen_half, c.seen_velocity):
+            _add(digest, column[rows])
+        for array in (self._events.collision_array, self._events.contact_array):
+            for name in array.dtype.names or ():
+                _add(digest, array[name])
+        return digest.digest()
+
+
+def _add(digest: hashlib.blake2b, numbers: NDArray[np.generic]) -> None:
+    """Take numbers into a fingerprint, the least significant byte of each first."""
+    array = np.array(numbers, numbers.dtype.newbyteorder("<"), order="C")
+    if array.dtype.kind == "f" and np.isnan(array.sum()):  # each platform has another one
+        array[np.isnan(array)] = np.nan
+    if array.size:
+        digest.update(array.view(np.uint8).data)

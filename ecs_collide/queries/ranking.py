@@ -1,0 +1,151 @@
+"""The first few of many items, by a key and of equal keys by id.
+
+A heap with the worst on top, so that one look tells whether an item is of use.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
+
+cython.declare(ALL=cython.Py_ssize_t, LARGEST_DOUBLE=cython.double)
+ALL = 2**60  # more items than there can be
+LARGEST_DOUBLE = 2.0**1023 * (2.0 - 2.0**-52)
+
+
+@cython.final
+@cython.cclass
+class Ranking:
+    """Items offered one by one, of which the first few are kept.
+
+    Attributes
+    ----------
+    n : int
+        How many are kept.
+    keys, items : memoryview
+        float64 and int64: the first `n` are what is kept; in order after `sort`.
+    bound : float
+        The greatest key that is still of use, never inf.
+    """
+
+    def __init__(self) -> None:
+        self.keys = zeros(DOUBLE, 8)
+        self.items = zeros(LONG, 8)
+        self.n = self.most = 0
+        self.bound = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def begin(self, most: cython.Py_ssize_t, bound: cython.double) -> cython.void:
+        """Keep the first `most` items, 0 for all, with keys up to `bound`."""
+        self.n = 0
+        self.most = ALL if most == 0 else most
+        self.bound = min(bound, LARGEST_DOUBLE)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def offer(
+        self, key: cython.double, item: cython.longlong, ids: cython.longlong[::1]
+    ) -> cython.int:
+        """Keep an item if it is among the first."""
+        i: cython.Py_ssize_t
+        parent: cython.Py_ssize_t
+
+        if self.n == self.most:
+            if self._is_before(key, item, 0, ids):
+                self._sink(key, item, self.n, ids)
+                self.bound = self.keys[0]
+            return 0
+        if self.n == self.keys.shape[0]:
+            # Last the keys, by whose length it is known how much room there is.
+            self.items = grown(self.items, 2 * self.n)
+            self.keys = grown(self.keys, 2 * self.n)
+        i = self.n
+        self.n += 1
+        while i > 0:
+            parent = (i - 1) >> 1
+            if not self._is_after(key, item, parent, ids):
+                break
+            self.keys[i] = self.keys[parent]
+            self.items[i] = self.items[parent]
+            i = parent
+        self.keys[i] = key
+        self.items[i] = item
+        if self.n == self.most:
+            self.bound = self.keys[0]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_before(
+        self,
+        key: cython.double,
+        item: cython.longlong,
+        i: cython.Py_ssize_t,
+        ids: cython.longlong[::1],
+    ) -> cython.bint:
+        """Tell whether an item comes before that at `i`."""
+        if key != self.keys[i]:
+            return key < self.keys[i]
+        return ids[item] < ids[self.items[i]]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_after(
+        self,
+        key: cython.double,
+        item: cython.longlong,
+        i: cython.Py_ssize_t,
+        ids: cython.longlong[::1],
+    ) -> cython.bint:
+        """Tell whether an item comes after that at `i`."""
+        if key != self.keys[i]:
+            return key > self.keys[i]
+        return ids[item] > ids[self.items[i]]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _sink(
+        self,
+        key: cython.double,
+        item: cython.longlong,
+        n: cython.Py_ssize_t,
+        ids: cython.longlong[::1],
+    ) -> cython.void:
+        """Put an item in the place of the worst of the first `n`."""
+        i: cython.Py_ssize_t = 0
+        child: cython.Py_ssize_t = 1
+
+        while child < n:
+            if child + 1 < n and self._is_after(
+                self.keys[child + 1], self.items[child + 1], child, ids
+            ):
+                child += 1
+            if not self._is_before(key, item, child, ids):
+                break
+            self.keys[i] = self.keys[child]
+            self.items[i] = self.items[child]
+            i = child
+            child = 2 * i + 1
+        self.keys[i] = key
+        self.items[i] = item
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def sort(self, ids: cython.longlong[::1]) -> cython.void:
+        """Let the items stand in order, the first of them first."""
+        key: cython.double
+        item: cython.longlong
+        i: cython.Py_ssize_t = self.n - 1
+
+        while i > 0:
+            key = self.keys[i]
+            item = self.items[i]
+            self.keys[i] = self.keys[0]
+            self.items[i] = self.items[0]
+            self._sink(key, item, i, ids)
+            i -= 1

@@ -1,0 +1,705 @@
+"""Find the first few items of one or two trees: along a ray, before a box that moves, near a point.
+
+The three questions are one.  Each gives an item a *key*, the time at which it
+is met or its distance, and a node a key that is never greater than those of
+the items below it: rounding keeps order in each operation.  What is wanted are
+the items with the least keys, of equal ones those with the least ids.  A node that
+cannot beat the worst of those found so far is not visited, and of the children of a node
+the most promising is visited first.
+
+No code of the game runs in here, so nothing changes a tree under a walk.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
+    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
+    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
+    from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
+    from cython.cimports.ecs_collide.broadphase.traversal_c import describe_hit, take, time_of_entry
+    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, Sweeper
+    from cython.cimports.ecs_collide.queries.ranking_c import Ranking
+    from cython.cimports.libc.math import nextafter, sqrt
+else:
+    from math import nextafter, sqrt
+
+    from ecs_collide.broadphase.dynamic_tree import Tree
+    from ecs_collide.broadphase.fat_bounds import flat
+    from ecs_collide.broadphase.nodes import Nodes
+    from ecs_collide.broadphase.simd import WIDTH
+    from ecs_collide.broadphase.traversal import describe_hit, take, time_of_entry
+    from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
+    from ecs_collide.queries.ranking import Ranking
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
+
+cython.declare(
+    RAY=cython.int,
+    CAST=cython.int,
+    NEAR=cython.int,
+    INF=cython.double,
+    TINY=cython.double,
+    NOTICEABLE=cython.double,
+    SCALE=cython.double,
+    STACK_ROOM=cython.Py_ssize_t,
+)
+RAY = 0  # when a ray is in a box, closed
+CAST = 1  # when a box that moves meets it, by the rules of the sweep
+NEAR = 2  # how far it is from a point
+INF = float("inf")
+TINY = 1e-200  # as in narrowphase.sweep_test
+NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
+SCALE = 2.0**600
+STACK_ROOM = 1024  # for more than a hundred levels
+
+
+@cython.final
+@cython.cclass
+class Seeker:
+    """Asks one tree, or two as if they were one.
+
+    The items' own boxes stand in row `item` of two arrays, `tight_min` and
+    `tight_max`; with no rows in them, for a single tree only, the boxes that
+    it holds are the items' own.  `ids` has the id of each item.
+    """
+
+    first: Tree
+    second: Tree
+    has_second: cython.bint
+    dim: cython.Py_ssize_t
+    sweeper: Sweeper
+    stack: cython.int[::1]
+    entry: cython.double[::1]  # of each node on the stack: its key
+    best: Ranking
+    barred: cython.schar[::1]  # of each item: 1 if it is left out
+    n_barred: cython.Py_ssize_t
+    alone: cython.Py_ssize_t  # another item that is left out; -1: none
+    asks: cython.int
+    centre: cython.double[3]
+    low: cython.double[3]  # of the box that moves; or the point, or the ray's origin
+    high: cython.double[3]
+    half: cython.double[3]
+    way: cython.double[3]
+    hit: cython.double[8]
+    near: cython.double[3]  # the corners of the box that is told of
+    far: cython.double[3]
+
+    def __init__(self, first: Tree, second: Tree | None = None) -> None:
+        self.first = first
+        self.second = first if second is None else second
+        self.has_second = second is not None
+        self.dim = first.dim
+        self.sweeper = Sweeper(first.dim)
+        self.stack = zeros(INT, STACK_ROOM)
+        self.entry = zeros(DOUBLE, STACK_ROOM)
+        self.best = Ranking()
+        self.barred = zeros(BYTE, 0)
+        self.n_barred = 0
+        self.alone = -1
+        self.asks = RAY
+        if not cython.compiled:
+            self.centre = [0.0] * 3
+            self.low = [0.0] * 3
+            self.high = [0.0] * 3
+            self.way = [0.0] * 3
+            self.half = [0.0] * 3
+            self.hit = [0.0] * 8
+            self.near = [0.0] * 3
+            self.far = [0.0] * 3
+
+    # Single questions
+
+    def cast_ray(
+        self,
+        origin: object,
+        direction: object,
+        most: cython.Py_ssize_t,
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> object:
+        """Return time, id, point and normal of the first `most` hits of a ray; 0: of all.
+
+        None where the two vectors are not plain tuples of numbers.  `barred`
+        is a tuple of the items that are left out, or None.
+        """
+        answers: list = []
+        i: cython.Py_ssize_t
+
+        if not (take(origin, self.low, self.dim) and take(direction, self.way, self.dim)):
+            return None
+        self.asks = RAY
+        self._seek(most, 1.0, barred, tight_min, tight_max, ids)
+        for i in range(self.best.n):
+            self._describe_ray(i, tight_min, tight_max)
+            answers.append(
+                (self.hit[0], ids[self.best.items[i]], self._vector(1), self._vector(1 + self.dim))
+            )
+        return answers
+
+    def cast_box(
+        self,
+        centre: object,
+        half: object,
+        motion: object,
+        most: cython.Py_ssize_t,
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> object:
+        """Return time, id, centre, normal and depth of the first `most` hits of a box; 0: of all.
+
+        None where the three vectors are not plain tuples of numbers, or a half
+        size is negative.
+        """
+        answers: list = []
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        if not (
+            take(centre, self.centre, self.dim)
+            and take(half, self.half, self.dim)
+            and take(motion, self.way, self.dim)
+        ):
+            return None
+        for k in range(self.dim):
+            if self.half[k] < 0.0:
+                return None
+        self._take_box()
+        self._seek(most, 1.0, barred, tight_min, tight_max, ids)
+        for i in range(self.best.n):
+            self._describe_box(i, tight_min, tight_max)
+            answers.append(
+                (
+                    self.hit[0],
+                    ids[self.best.items[i]],
+                    self._vector(1),
+                    self._vector(1 + self.dim),
+                    self.hit[1 + 2 * self.dim],
+                )
+            )
+        return answers
+
+    def nearest(
+        self,
+        point: object,
+        most: cython.Py_ssize_t,
+        within: cython.double,
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> object:
+        """Return distance, id and closest point of the `most` nearest items; 0: of all.
+
+        None where the point is no plain tuple of numbers.
+        """
+        answers: list = []
+        i: cython.Py_ssize_t
+
+        if not take(point, self.low, self.dim):
+            return None
+        self.asks = NEAR
+        self._seek(most, within, barred, tight_min, tight_max, ids)
+        for i in range(self.best.n):
+            self._describe_near(i, tight_min, tight_max)
+            answers.append((self.hit[0], ids[self.best.items[i]], self._vector(1)))
+        return answers
+
+    # Questions in bulk
+
+    def cast_boxes(
+        self,
+        centres: cython.double[:, ::1],
+        halves: cython.double[:, ::1],
+        motions: cython.double[:, ::1],
+        alone: cython.longlong[::1],
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+        found: cython.longlong[::1],
+        hits: cython.double[:, ::1],
+    ) -> None:
+        """Write for each box that moves the item that it meets first, and how; -1 for none.
+
+        Row i leaves out item ``alone[i]`` too.  Row i of `hits`, 2 + 2 * dim
+        numbers, gets time, centre, normal and depth.
+        """
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(found.shape[0]):
+            for k in range(self.dim):
+                self.centre[k] = centres[i, k] + 0.0
+                self.half[k] = halves[i, k]
+                self.way[k] = motions[i, k]
+            self._take_box()
+            self.alone = alone[i]
+            self._seek(1, 1.0, barred, tight_min, tight_max, ids)
+            found[i] = -1
+            if self.best.n == 0:
+                continue
+            found[i] = self.best.items[0]
+            self._describe_box(0, tight_min, tight_max)
+            for k in range(2 + 2 * self.dim):
+                hits[i, k] = self.hit[k]
+        self.alone = -1
+
+    def nearest_many(
+        self,
+        points: cython.double[:, ::1],
+        most: cython.Py_ssize_t,
+        within: cython.double,
+        alone: cython.longlong[::1],
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+        found: cython.longlong[:, ::1],
+        hits: cython.double[:, ::1],
+    ) -> None:
+        """Write for each point the `most` nearest items; -1 where there are no more.
+
+        Row i leaves out item ``alone[i]`` too.  Row ``most * i + j`` of
+        `hits`, 1 + dim numbers, gets distance and closest point of the item
+        in column j of row i.
+        """
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(points.shape[0]):
+            for k in range(self.dim):
+                self.low[k] = points[i, k] + 0.0
+            self.asks = NEAR
+            self.alone = alone[i]
+            self._seek(most, within, barred, tight_min, tight_max, ids)
+            for j in range(most):
+                found[i, j] = -1
+            for j in range(self.best.n):
+                found[i, j] = self.best.items[j]
+                self._describe_near(j, tight_min, tight_max)
+                for k in range(1 + self.dim):
+                    hits[most * i + j, k] = self.hit[k]
+        self.alone = -1
+
+    def query_many(
+        self,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+        offsets: cython.longlong[::1],
+    ) -> object:
+        """Return the items that share a point with each box, those of a box together, sorted by id.
+
+        An int64 memoryview; those of box i begin at ``offsets[i]``, which is
+        written, and end where the next ones begin.
+        """
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        room: cython.Py_ssize_t = max(64, 2 * mins.shape[0])
+        total: cython.Py_ssize_t = 0
+        found: cython.longlong[::1] = zeros(LONG, room)
+
+        offsets[0] = 0
+        self._bar(barred, 1, ids.shape[0])
+        for i in range(mins.shape[0]):
+            self.best.begin(0, 0.0)
+            self._touch(self.first, mins, maxs, i, tight_min, tight_max, ids)
+            if self.has_second:
+                self._touch(self.second, mins, maxs, i, tight_min, tight_max, ids)
+            self.best.sort(ids)
+            if total + self.best.n > room:
+                room = 2 * (total + self.best.n)
+                found = grown(found, room)
+            for j in range(self.best.n):
+                found[total + j] = self.best.items[j]
+            total += self.best.n
+            offsets[i + 1] = total
+        self._bar(barred, 0, ids.shape[0])
+        return found[:total]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _touch(
+        self,
+        tree: Tree,
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+        row: cython.Py_ssize_t,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> cython.int:
+        """Offer the items of a tree whose own boxes share a point with box `row` of two arrays."""
+        best: Ranking = self.best
+        own: cython.bint = tight_min.shape[0] == 0
+        item: cython.longlong
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(tree.walker.find_touching(flat(mins), flat(maxs), row, tree.found)):
+            item = tree.found[i]
+            if self.n_barred > 0 and self.barred[item]:
+                continue
+            if not own:
+                for k in range(self.dim):
+                    if tight_min[item, k] > maxs[row, k] or tight_max[item, k] < mins[row, k]:
+                        break
+                else:
+                    best.offer(0.0, item, ids)
+                continue
+            best.offer(0.0, item, ids)
+        return 0
+
+    # What is asked
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _take_box(self) -> cython.void:
+        """Ask for a cast of the box around `centre` with its `half` sizes."""
+        k: cython.Py_ssize_t
+
+        self.asks = CAST
+        for k in range(self.dim):
+            self.low[k] = self.centre[k] - self.half[k]
+            self.high[k] = self.centre[k] + self.half[k]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _bar(self, barred, mark: cython.schar, n_items: cython.Py_ssize_t) -> cython.int:
+        """Mark the items that are left out, or take their marks away."""
+        i: cython.Py_ssize_t
+        item: cython.Py_ssize_t
+
+        self.n_barred = 0
+        if barred is None:
+            return 0
+        if self.barred.shape[0] < n_items:
+            self.barred = zeros(BYTE, 2 * n_items)
+        for i in range(len(barred)):
+            item = barred[i]
+            self.barred[item] = mark
+            self.n_barred += mark
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _seek(
+        self,
+        most: cython.Py_ssize_t,
+        bound: cython.double,
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> cython.int:
+        """Find the first `most` items with keys up to `bound`, in order."""
+        self.best.begin(most, bound)
+        self._bar(barred, 1, ids.shape[0])
+        self._walk(self.first.nodes, tight_min, tight_max, ids)
+        if self.has_second:
+            self._walk(self.second.nodes, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
+        self.best.sort(ids)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _walk(
+        self,
+        nodes: Nodes,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> cython.int:
+        best: Ranking = self.best
+        own: cython.bint = tight_min.shape[0] == 0
+        lows: cython.p_double = flat(tight_min)
+        highs: cython.p_double = flat(tight_max)
+        stack: cython.int[::1] = self.stack
+        entry: cython.double[::1] = self.entry
+        dim: cython.Py_ssize_t = self.dim
+        item: cython.Py_ssize_t
+        node: cython.int
+        lane: cython.int
+        i: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        top: cython.Py_ssize_t = 0
+        key: cython.double
+
+        if nodes.n_items == 0:
+            return 0
+        stack[0] = nodes.root()
+        entry[0] = 0.0
+        while top >= 0:
+            node = stack[top]
+            key = entry[top]
+            top -= 1
+            if key > best.bound:
+                continue
+            first = top + 1
+            for lane in range(nodes.count[node]):
+                item = nodes.child[WIDTH * node + lane]
+                i = 2 * dim * (WIDTH * node + lane)
+                key = self._least_key(nodes.box, nodes.box, i, i + dim)
+                if key > best.bound:
+                    continue
+                if nodes.level[node] > 0:
+                    # Sorted in: what comes first comes to lie on top.
+                    top += 1
+                    i = top
+                    while i > first and entry[i - 1] < key:
+                        entry[i] = entry[i - 1]
+                        stack[i] = stack[i - 1]
+                        i -= 1
+                    entry[i] = key
+                    stack[i] = item
+                    continue
+                if item == self.alone or (self.n_barred > 0 and self.barred[item]):
+                    continue
+                if own:
+                    if self.asks == CAST:
+                        key = self._time_of_meeting(nodes.box, nodes.box, i, i + dim)
+                else:
+                    i = dim * item
+                    key = self._least_key(lows, highs, i, i)
+                    if self.asks == CAST and key <= best.bound:
+                        key = self._time_of_meeting(lows, highs, i, i)
+                if key <= best.bound:
+                    best.offer(key, item, ids)
+        return 0
+
+    # Keys
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _least_key(
+        self,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+        q: cython.Py_ssize_t,
+    ) -> cython.double:
+        """Return a key that none within the box from mins[p] to maxs[q] is less than."""
+        if self.asks == NEAR:
+            return self._distance(mins, maxs, p, q)
+        if self.asks == RAY:
+            return time_of_entry(mins, maxs, p, q, self.dim, self.low, self.way)
+        return self._time_of_touch(mins, maxs, p, q)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _distance(
+        self,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+        q: cython.Py_ssize_t,
+    ) -> cython.double:
+        """Return how far the point is from a box; 0 inside.
+
+        Lengths so small that their squares might be lost are scaled: by a
+        power of two, which changes no bit of the answer.
+        """
+        scale: cython.double = 1.0
+        total: cython.double = 0.0
+        greatest: cython.double = 0.0
+        gap: cython.double
+        k: cython.Py_ssize_t
+
+        for k in range(self.dim):
+            gap = max(mins[p + k] - self.low[k], self.low[k] - maxs[q + k])
+            greatest = max(greatest, gap)
+        if greatest == 0.0:
+            return 0.0
+        if greatest < NOTICEABLE:
+            scale = SCALE
+        for k in range(self.dim):
+            gap = max(mins[p + k] - self.low[k], self.low[k] - maxs[q + k])
+            if gap > 0.0:
+                gap = gap * scale
+                total = total + gap * gap
+        return sqrt(total) / scale
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _time_of_touch(
+        self,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+        q: cython.Py_ssize_t,
+    ) -> cython.double:
+        """Return when the moving box first touches a box, at 0 or later; inf for never.
+
+        Never later than it *meets* one within that: the gaps are those of the
+        sweep, and what that takes for 0 besides only makes it leave earlier.
+        """
+        enter: cython.double = 0.0
+        leave: cython.double = INF
+        ahead: cython.double
+        behind: cython.double
+        way: cython.double
+        k: cython.Py_ssize_t
+
+        for k in range(self.dim):
+            ahead = _without_tiny(mins[p + k] - self.high[k])
+            behind = _without_tiny(maxs[q + k] - self.low[k])
+            way = self.way[k]
+            if way > 0.0:
+                enter = max(enter, ahead / way)
+                leave = min(leave, behind / way)
+            elif way < 0.0:
+                enter = max(enter, behind / way)
+                leave = min(leave, ahead / way)
+            elif ahead > 0.0 or behind < 0.0:
+                return INF
+        return enter if enter <= leave else INF
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _time_of_meeting(
+        self,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+        q: cython.Py_ssize_t,
+    ) -> cython.double:
+        """Return when the moving box meets a box: an impact, or 0 for an overlap; inf for never."""
+        k: cython.int
+        kind: cython.int
+
+        for k in range(self.dim):
+            self.sweeper.aim(
+                k, self.low[k], self.high[k], mins[p + k], maxs[q + k],
+                self.way[k], 0.0, 0.0, 0.0, 1.0,
+            )  # fmt: skip
+        kind = self.sweeper.solve()
+        if kind == IMPACT:
+            return self.sweeper.enter
+        return 0.0 if kind == OVERLAP else INF
+
+    # What is told
+
+    @cython.cfunc
+    def _vector(self, at: cython.Py_ssize_t) -> tuple:
+        """Return the vector that begins at a place of `hit`."""
+        if self.dim == 2:
+            return self.hit[at], self.hit[at + 1]
+        return self.hit[at], self.hit[at + 1], self.hit[at + 2]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _box_of(
+        self,
+        i: cython.Py_ssize_t,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+    ) -> cython.void:
+        """Write the own box of the item found at `i`: its corners into `near` and `far`."""
+        item: cython.longlong = self.best.items[i]
+        nodes: Nodes = self.first.nodes
+        at: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        if tight_min.shape[0] > 0:
+            for k in range(self.dim):
+                self.near[k] = tight_min[item, k]
+                self.far[k] = tight_max[item, k]
+            return
+        at = 2 * self.dim * nodes.place_of[item]
+        for k in range(self.dim):
+            self.near[k] = nodes.box[at + k]
+            self.far[k] = nodes.box[at + self.dim + k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _describe_ray(
+        self,
+        i: cython.Py_ssize_t,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+    ) -> cython.void:
+        """Write time, point and normal of the item found at `i`."""
+        self._box_of(i, tight_min, tight_max)
+        describe_hit(
+            self.near, self.far, 0, 0, self.dim, self.best.keys[i], self.low, self.way, self.hit
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _describe_box(
+        self,
+        i: cython.Py_ssize_t,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+    ) -> cython.void:
+        """Write time, centre, normal and depth of the item found at `i`.
+
+        Where there is an impact the box is put flush against the face that it
+        meets, never a bit beyond it.
+        """
+        dim: cython.Py_ssize_t = self.dim
+        time: cython.double = self.best.keys[i]
+        axis: cython.int
+        k: cython.Py_ssize_t
+        centre: cython.double
+
+        self._box_of(i, tight_min, tight_max)
+        self._time_of_meeting(self.near, self.far, 0, 0)
+        self.hit[0] = time
+        for k in range(dim):
+            self.hit[1 + k] = self.centre[k] + time * self.way[k] + 0.0
+            self.hit[1 + dim + k] = 0.0
+        axis = self.sweeper.axis
+        self.hit[1 + dim + axis] = float(self.sweeper.sign)
+        self.hit[1 + 2 * dim] = self.sweeper.depth
+        if self.sweeper.kind == OVERLAP:
+            return
+        if self.sweeper.sign < 0:
+            centre = self.near[axis] - self.half[axis]
+            if centre + self.half[axis] > self.near[axis]:
+                centre = nextafter(centre, -INF)
+        else:
+            centre = self.far[axis] + self.half[axis]
+            if centre - self.half[axis] < self.far[axis]:
+                centre = nextafter(centre, INF)
+        self.hit[1 + axis] = centre + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _describe_near(
+        self,
+        i: cython.Py_ssize_t,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+    ) -> cython.void:
+        """Write distance and closest point of the item found at `i`."""
+        k: cython.Py_ssize_t
+
+        self._box_of(i, tight_min, tight_max)
+        self.hit[0] = self.best.keys[i]
+        for k in range(self.dim):
+            self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _without_tiny(difference: cython.double) -> cython.double:
+    """Return a difference, or 0 where the sweep takes it for none."""
+    if -TINY < difference < TINY:
+        return 0.0
+    return difference

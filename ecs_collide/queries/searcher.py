@@ -1,0 +1,423 @@
+"""What a tree and a space have in common when they are asked: arguments checked, answers named.
+
+Answers come from the compiled kernel at once where vectors are plain tuples;
+anything else is looked at more closely and asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import index
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ecs_collide import _backend
+from ecs_collide._checks import (
+    Floats,
+    refuse_negative,
+    refuse_reversed,
+    rows_together,
+    same_axes,
+    same_vectors,
+)
+from ecs_collide._ids import Integers
+from ecs_collide.events import Vector, VectorLike
+
+Boxes: TypeAlias = tuple[Any, Any, Any]
+"""The own boxes by row, min and max, and the ids: memoryviews for the kernel."""
+Rows: TypeAlias = tuple[int, ...] | None
+Exclude: TypeAlias = int | Iterable[int] | None
+_Hit = TypeVar("_Hit", bound=tuple[Any, ...])
+
+_FEW = 8  # hits that are looked at first where a filter refuses some
+
+
+class BoxHit(NamedTuple):
+    """Where a box that is cast meets a box.
+
+    Attributes
+    ----------
+    id : int
+        The box that is met; in a `Space` the entity.
+    time : float
+        The fraction of the way, in [0, 1).  0.0 also where they overlap from
+        the start.
+    centre : tuple of float
+        Where the centre of the box that was cast is then, in world units.
+        After an impact it stands flush against the face that it meets: put a
+        body there, and it touches without overlapping.
+    normal : tuple of float
+        Unit axis vector out of the face that is met, towards the box that was cast.
+        For an overlap: the shortest way out.
+    depth : float
+        How far they overlap at the start, on the side of `normal`, in world
+        units; 0.0 for an impact.
+    """
+
+    id: int
+    time: float
+    centre: Vector
+    normal: Vector
+    depth: float
+
+    @property
+    def entity(self) -> int:
+        """The same as `id`."""
+        return self.id
+
+
+class BoxHits(NamedTuple):
+    """Where many boxes that are cast meet boxes, a row for each.
+
+    Attributes
+    ----------
+    ids : ndarray
+        int64, shape (n,): the box, or the entity, that each meets first; -1 for none.
+    times, depths : ndarray
+        float64, shape (n,): as in `BoxHit`; inf and nan for none.
+    centres, normals : ndarray
+        float64, shape (n, dim): as in `BoxHit`; nan for none.
+    """
+
+    ids: Integers
+    times: Floats
+    centres: Floats
+    normals: Floats
+    depths: Floats
+
+
+class Neighbour(NamedTuple):
+    """A box near a point.
+
+    Attributes
+    ----------
+    id : int
+        The box; in a `Space` the entity.
+    distance : float
+        From the point to the box, in world units; 0.0 inside and on its surface.
+    point : tuple of float
+        The point of the box that is closest.
+    """
+
+    id: int
+    distance: float
+    point: Vector
+
+    @property
+    def entity(self) -> int:
+        """The same as `id`."""
+        return self.id
+
+
+class Neighbours(NamedTuple):
+    """The boxes near many points, a row for each, the nearest first.
+
+    Attributes
+    ----------
+    ids : ndarray
+        int64, shape (n, k): boxes or entities; -1 where there are no more.
+    distances : ndarray
+        float64, shape (n, k): as in `Neighbour`; inf where there are no more.
+    points : ndarray
+        float64, shape (n, k, dim): as in `Neighbour`; nan where there are no more.
+    """
+
+    ids: Integers
+    distances: Floats
+    points: Floats
+
+
+class RegionHits(NamedTuple):
+    """The boxes in many regions: those of region i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    Attributes
+    ----------
+    offsets : ndarray
+        int64, shape (n + 1,): where the ids of each region begin and end.
+    ids : ndarray
+        int64: boxes or entities, those of each region sorted.
+    """
+
+    offsets: Integers
+    ids: Integers
+
+
+class Branches(NamedTuple):
+    """The bounds of the inner nodes of trees, a row for each.
+
+    Attributes
+    ----------
+    mins, maxs : ndarray
+        float64, shape (n, dim): the corners, in world units.
+    depths : ndarray
+        int64, shape (n,): levels below the root of its tree; 0 for a root.
+    moving : ndarray
+        bool, shape (n,): in a `Space`, True in the tree of moving bodies and False in the
+        tree of the others; in an `AABBTree`, False.
+    """
+
+    mins: Floats
+    maxs: Floats
+    depths: Integers
+    moving: NDArray[np.bool_]
+
+
+class Asker:
+    """Asks one tree, or two as one.
+
+    Parameters
+    ----------
+    dim : int
+    place : str
+        What an error calls the whole: "tree" or "space".
+    trees : kernel trees
+        One or two.
+    """
+
+    def __init__(self, dim: int, place: str, *trees: Any) -> None:
+        self.dim = dim
+        self.place = place
+        self._seeker = _backend.kernels.seeking.Seeker(*trees)
+
+    # Single questions: at most so many answers, 0 for all
+
+    def ray(
+        self, origin: VectorLike, direction: VectorLike, most: int, barred: Rows, boxes: Boxes
+    ) -> list[Any]:
+        """Return time, id, point and normal of the first hits of a ray."""
+        hits = self._seeker.cast_ray(origin, direction, most, barred, *boxes)
+        if hits is None:
+            start, way = self._vectors(origin=origin, direction=direction)
+            hits = self._seeker.cast_ray(start, way, most, barred, *boxes)
+        return hits  # type: ignore[no-any-return]
+
+    def box(
+        self,
+        centre: VectorLike,
+        half: VectorLike,
+        motion: VectorLike,
+        most: int,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> list[BoxHit]:
+        """Return the first hits of a box that moves."""
+        hits = self._seeker.cast_box(centre, half, motion, most, barred, *boxes)
+        if hits is None:
+            vectors = self._vectors(centre=centre, half=half, motion=motion)
+            refuse_negative("half", np.array(vectors[1]))
+            hits = self._seeker.cast_box(*vectors, most, barred, *boxes)
+        return [BoxHit(id, time, at, normal, depth) for time, id, at, normal, depth in hits]
+
+    def near(
+        self, point: VectorLike, most: int, within: float, barred: Rows, boxes: Boxes
+    ) -> list[Neighbour]:
+        """Return the nearest boxes."""
+        hits = self._seeker.nearest(point, most, within, barred, *boxes)
+        if hits is None:
+            (known,) = self._vectors(point=point)
+            hits = self._seeker.nearest(known, most, within, barred, *boxes)
+        return [Neighbour(id, distance, at) for distance, id, at in hits]
+
+    # Questions in bulk
+
+    def cast_rays_again(
+        self,
+        hits: Any,
+        origins: Floats,
+        directions: Floats,
+        alone: Integers | None,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> None:
+        """Cast the rays again whose first hits are left out: one by one, for these are few."""
+        ids = np.asarray(boxes[2])
+        alone = _each(alone, len(origins))
+        out = np.isin(hits.ids, ids[list(barred or ())])
+        if alone.max(initial=-1) >= 0:
+            out |= (alone >= 0) & (hits.ids == ids[alone])
+        for row in np.flatnonzero(out & np.isfinite(hits.times)).tolist():
+            own = (int(alone[row]),) if alone[row] >= 0 else ()
+            start, way = tuple(origins[row].tolist()), tuple(directions[row].tolist())
+            found = self.ray(start, way, 1, (*(barred or ()), *own), boxes)
+            missed = np.inf, -1, np.nan, np.nan
+            hits.times[row], hits.ids[row], hits.points[row], hits.normals[row] = (
+                found[0] if found else missed
+            )
+
+    def cast_boxes(
+        self,
+        centres: ArrayLike,
+        halves: ArrayLike,
+        motions: ArrayLike,
+        alone: Integers | None,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> BoxHits:
+        """Return the first hit of each of many boxes that move."""
+        rows = self._rows(centres=centres, halves=halves, motions=motions)
+        refuse_negative("halves", rows[1])
+        n = len(rows[0])
+        found, hits = np.empty(n, np.int64), np.full((n, 2 + 2 * self.dim), np.nan)
+        self._seeker.cast_boxes(
+            *(array.data for array in rows),
+            _each(alone, n).data,
+            barred,
+            *boxes,
+            found.data,
+            hits.data,
+        )
+        missed = found < 0
+        hits[missed, 0] = np.inf
+        return BoxHits(
+            np.where(missed, -1, np.asarray(boxes[2])[found]),
+            hits[:, 0],
+            hits[:, 1 : 1 + self.dim],
+            hits[:, 1 + self.dim : -1],
+            hits[:, -1],
+        )
+
+    def nearest_many(
+        self,
+        points: ArrayLike,
+        k: int,
+        within: float,
+        alone: Integers | None,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> Neighbours:
+        """Return the nearest boxes to each of many points."""
+        (places,) = self._rows(points=points)
+        n = len(places)
+        found, hits = np.empty((n, k), np.int64), np.full((n * k, 1 + self.dim), np.nan)
+        self._seeker.nearest_many(
+            places.data, k, within, _each(alone, n).data, barred, *boxes, found.data, hits.data
+        )
+        missed = found < 0
+        distances = hits[:, 0].reshape(n, k)
+        distances[missed] = np.inf
+        return Neighbours(
+            np.where(missed, -1, np.asarray(boxes[2])[found]),
+            distances,
+            hits[:, 1:].reshape(n, k, self.dim),
+        )
+
+    def query_many(
+        self, mins: ArrayLike, maxs: ArrayLike, barred: Rows, boxes: Boxes
+    ) -> RegionHits:
+        """Return the boxes in each of many regions."""
+        lowers, uppers = self._rows(mins=mins, maxs=maxs)
+        refuse_reversed("mins", lowers, "maxs", uppers)
+        offsets = np.empty(len(lowers) + 1, np.int64)
+        items = self._seeker.query_many(lowers.data, uppers.data, barred, *boxes, offsets.data)
+        return RegionHits(offsets, np.asarray(boxes[2])[np.asarray(items)])
+
+    # What goes in
+
+    def _vectors(self, **vectors: VectorLike) -> list[Vector]:
+        """Return single vectors as plain tuples, or say what is wrong with them."""
+        rows = same_vectors(**vectors)
+        self._require_dim(rows.shape[1], vectors)
+        return [tuple(row) for row in rows.tolist()]
+
+    def _rows(self, **arrays: ArrayLike) -> list[Floats]:
+        """Return arrays of as many rows each, as `same_rows`, out of empty lists too."""
+        return self.same_rows(
+            **{
+                name: np.zeros((0, self.dim)) if np.size(array) == 0 else array
+                for name, array in arrays.items()
+            }
+        )
+
+    def same_rows(self, **arrays: ArrayLike) -> list[Floats]:
+        """Return arrays of as many rows each, single vectors repeated."""
+        known = same_axes(**arrays)
+        self._require_dim(known[next(iter(known))].shape[-1], arrays)
+        return [np.array(np.atleast_2d(rows), order="C") for rows in rows_together(known)]
+
+    def _require_dim(self, dim: int, named: Iterable[str]) -> None:
+        if dim != self.dim:
+            raise ValueError(
+                f"{' and '.join(named)} must have {self.dim} axes in this {self.place}"
+            )
+
+
+def checked_count(k: int) -> int:
+    """Return how many are wanted, or say why it is no such number."""
+    try:
+        number = index(k)
+    except TypeError:
+        raise TypeError(f"k={k!r} must be a whole number: how many are wanted") from None
+    if number < 1:
+        raise ValueError(f"k={k!r} must be at least 1: how many are wanted")
+    return number
+
+
+def checked_distance(within: float) -> float:
+    """Return the greatest distance, or say why it is none."""
+    if not (isinstance(within, (int, float)) and within >= 0.0):
+        raise ValueError(f"within={within!r} must be a distance in world units, 0 or more")
+    return float(within)
+
+
+def rows_to_exclude(exclude: Exclude, row_of: Callable[[int], int]) -> Rows:
+    """Return the rows of one id or several; such as have none are nothing to exclude."""
+    if exclude is None:
+        return None
+    try:
+        ids: Iterable[int] = (index(exclude),)  # type: ignore[arg-type]
+    except TypeError:
+        ids = exclude  # type: ignore[assignment]
+    try:
+        rows = [row_of(index(id)) for id in ids]
+    except TypeError:
+        raise TypeError(f"exclude={exclude!r} must be an id, or several ids") from None
+    return tuple([row for row in rows if row >= 0])
+
+
+def rows_to_exclude_each(
+    exclude_each: Sequence[int] | Integers | None, row_of: Callable[[int], int]
+) -> Integers | None:
+    """Return the row of each id, -1 for those that have none."""
+    if exclude_each is None:
+        return None
+    ids = np.asarray(exclude_each)
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+        raise ValueError(
+            f"exclude_each={exclude_each!r} must be ids, one for each row; -1 excludes none"
+        )
+    return np.array([row_of(id) for id in ids.tolist()], np.int64)
+
+
+def first_allowed(
+    ask: Callable[[int], list[_Hit]],
+    wanted: int,
+    entity_of: Callable[[_Hit], int],
+    allowed: Callable[[int], object],
+) -> list[_Hit]:
+    """Return the first `wanted` hits whose entities are allowed; 0: all.
+
+    Asks for a few hits and then for more, so that a filter is not called for all.
+    """
+    kept: list[_Hit] = []
+    n_seen, most = 0, 0 if wanted == 0 else max(_FEW, 2 * wanted)
+    while True:
+        hits = ask(most)
+        for hit in hits[n_seen:]:
+            if allowed(entity_of(hit)):
+                kept.append(hit)
+                if len(kept) == wanted:
+                    return kept
+        if most == 0 or len(hits) < most:
+            return kept
+        n_seen, most = most, 4 * most
+
+
+def _each(alone: Integers | None, n: int) -> Integers:
+    """Return the row that each question leaves out, -1 for none."""
+    if alone is None:
+        return np.full(n, -1, np.int64)
+    if len(alone) != n:
+        raise ValueError(f"exclude_each must have an id for each of the {n} rows; got {len(alone)}")
+    return alone

@@ -1,0 +1,338 @@
+"""Questions to a world whose axes close in rings.
+
+The bodies stand still and the question goes around: it is asked once for each number of
+widths by which it may meet something, and of each body the best answer counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ecs_collide._checks import Floats, refuse_negative, refuse_reversed
+from ecs_collide._ids import Integers
+from ecs_collide.events import VectorLike
+from ecs_collide.motion.wrapping import ROUNDS, Ring
+from ecs_collide.queries.searcher import (
+    Asker,
+    Boxes,
+    BoxHit,
+    BoxHits,
+    Neighbour,
+    Neighbours,
+    RegionHits,
+    Rows,
+)
+
+_REACH = 2.0**-30  # of a width: more than is lost by rounding where a part of a way is passed over
+
+
+class RingAsker(Asker):
+    """Asks two trees of a world that wraps as one.
+
+    Answers come in the order of `Asker`; where two images of a body are met at
+    once, the one that lies lower on the first axis on which they differ counts.
+    """
+
+    def __init__(self, ring: Ring, dim: int, place: str, *trees: Any) -> None:
+        super().__init__(dim, place, *trees)
+        self._ring = ring
+        self._trees = trees
+
+    # -- which images --
+
+    def _bounds(self) -> tuple[Floats, Floats] | None:
+        """Return a box that holds all bodies where they stand, None where there are none."""
+        low, high = np.full(self.dim, np.inf), np.full(self.dim, -np.inf)
+        one, two = np.zeros((1, self.dim)), np.zeros((1, self.dim))
+        for tree in self._trees:
+            if tree.root_into(one.data, two.data):
+                low, high = np.minimum(low, one[0]), np.maximum(high, two[0])
+        return None if low[0] > high[0] else (low, high)
+
+    def _shifts(self, low: Floats, high: Floats) -> Iterator[Floats]:
+        """Yield how far a question that reaches from one corner to another may be off."""
+        bounds = self._bounds()
+        if bounds is None:
+            return
+        least, most = [0] * self.dim, [0] * self.dim
+        for k in self._ring.axes:
+            width = self._ring.widths[k]
+            least[k] = int(np.ceil((low[k] - bounds[1][k]) / width - _REACH))
+            most[k] = int(np.floor((high[k] - bounds[0][k]) / width + _REACH))
+        yield from self._ring.around(least, most)
+
+    def _shifts_on_way(
+        self, starts: Floats, halves: Floats, ways: Floats
+    ) -> list[tuple[Floats, Floats]]:
+        """Return the shifts by which boxes that move come by, and when at the earliest, by row.
+
+        inf for rows that do not.
+        """
+        bounds = self._bounds()
+        if bounds is None or len(starts) == 0:
+            return []
+        low = np.minimum(starts, starts + ways) - halves
+        high = np.maximum(starts, starts + ways) + halves
+        found = []
+        reach = halves + _REACH * (self._ring.widths + abs(starts) + abs(ways))
+        for shift in self._shifts(low.min(axis=0), high.max(axis=0)):
+            behind = (bounds[0] - reach) - (starts - shift)
+            ahead = (bounds[1] + reach) - (starts - shift)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                one, other = behind / ways, ahead / ways
+            still = ways == 0.0
+            inside = (behind <= 0.0) & (ahead >= 0.0)
+            first = np.where(still, np.where(inside, -np.inf, np.inf), np.minimum(one, other))
+            last = np.where(still, np.inf, np.maximum(one, other))
+            enter = np.maximum(first.max(axis=1), 0.0)
+            enter[enter > np.minimum(last.min(axis=1), 1.0)] = np.inf
+            if np.isfinite(enter).any():
+                found.append((shift, enter))
+        return found
+
+    def _refuse_long(self, name: str, ways: Floats) -> None:
+        """Refuse a way that leads around the world too often."""
+        for k in self._ring.axes:
+            width = float(self._ring.widths[k])
+            longest = float(np.abs(ways[..., k]).max(initial=0.0))
+            if longest > ROUNDS * width:
+                raise ValueError(
+                    f"{name} leads {longest!r} on {'xyz'[k]} and may not lead more than {ROUNDS} "
+                    f"times around the world, which is {width!r} wide"
+                )
+
+    def _refuse_wide(self, name: str, halves: Floats) -> None:
+        for k in self._ring.axes:
+            width = float(self._ring.widths[k])
+            if 2.0 * halves[..., k].max(initial=0.0) > width:
+                raise ValueError(
+                    f"{name} must be at most {width / 2.0!r} on {'xyz'[k]}: the world is "
+                    f"{width!r} wide, and a box may be no wider"
+                )
+
+    def _place(self, places: Iterable[float]) -> tuple[float, ...]:
+        return tuple(self._ring.into_world(np.array(tuple(places))).tolist())
+
+    # -- single questions --
+
+    def ray(
+        self, origin: VectorLike, direction: VectorLike, most: int, barred: Rows, boxes: Boxes
+    ) -> list[Any]:
+        """Return time, id, point and normal of the first hits of a ray."""
+        start, way = (np.array(v) for v in self._vectors(origin=origin, direction=direction))
+        self._refuse_long("direction", way)
+        start = self._ring.into_world(start)
+
+        def ask(shift: Floats) -> list[Any]:
+            moved = tuple((start - shift).tolist())
+            return super(RingAsker, self).ray(moved, tuple(way.tolist()), most, barred, boxes)
+
+        hits = self._first(self._shifts_on_way(start[None], 0.0 * way[None], way[None]), most, ask)
+        return [(time, id, self._place(point), normal) for time, id, point, normal in hits]
+
+    def box(
+        self,
+        centre: VectorLike,
+        half: VectorLike,
+        motion: VectorLike,
+        most: int,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> list[BoxHit]:
+        """Return the first hits of a box that moves."""
+        vectors = self._vectors(centre=centre, half=half, motion=motion)
+        start, size, way = (np.array(vector) for vector in vectors)
+        refuse_negative("half", size)
+        self._refuse_wide("half", size)
+        self._refuse_long("motion", way)
+        start = self._ring.into_world(start)
+
+        def ask(shift: Floats) -> list[Any]:
+            moved = tuple((start - shift).tolist())
+            hits = super(RingAsker, self).box(moved, vectors[1], vectors[2], most, barred, boxes)
+            return [(hit.time, *hit) for hit in hits]
+
+        hits = self._first(self._shifts_on_way(start[None], size[None], way[None]), most, ask)
+        return [
+            BoxHit(id, time, self._place(at), normal, depth)
+            for _, id, time, at, normal, depth in hits
+        ]
+
+    def near(
+        self, point: VectorLike, most: int, within: float, barred: Rows, boxes: Boxes
+    ) -> list[Neighbour]:
+        """Return the nearest boxes."""
+        (known,) = self._vectors(point=point)
+        place = self._ring.into_world(np.array(known))
+
+        def ask(shift: Floats) -> list[Any]:
+            moved = tuple((place - shift).tolist())
+            hits = super(RingAsker, self).near(moved, most, within, barred, boxes)
+            return [(hit.distance, *hit) for hit in hits]
+
+        ways = [(shift, np.zeros(1)) for shift in self._beside()]
+        return [
+            Neighbour(id, distance, self._place(at))
+            for _, id, distance, at in self._first(ways, most, ask)
+        ]
+
+    def _beside(self) -> Iterator[Floats]:
+        """Yield no shift, and one width either way: one of them brings a body nearest."""
+        one = [int(width > 0.0) for width in self._ring.widths]
+        return self._ring.around([-n for n in one], one)
+
+    def _first(self, shifts: list[tuple[Floats, Floats]], most: int, ask: Any) -> list[Any]:
+        """Return the first answers, each a key, an id and more; of each id the first."""
+        best: dict[int, tuple[Any, ...]] = {}
+        for rank in sorted(range(len(shifts)), key=lambda n: float(shifts[n][1][0])):
+            shift, enter = shifts[rank]
+            if enter[0] == np.inf:
+                continue
+            if most and len(best) >= most:
+                keys = sorted(hit[0] for hit, _ in best.values())
+                if keys[most - 1] < enter[0]:
+                    break
+            for hit in ask(shift):
+                known = best.get(hit[1])
+                if known is None or (hit[0], rank) < (known[0][0], known[1]):
+                    best[hit[1]] = (hit, rank)
+        hits = sorted((hit for hit, _ in best.values()), key=lambda hit: (hit[0], hit[1]))
+        return hits[:most] if most else hits
+
+    # -- questions in bulk --
+
+    def rays(
+        self, origins: Floats, directions: Floats, cast: Any
+    ) -> tuple[Integers, Floats, Floats, Floats]:
+        """Return ids, times, points and normals of the first hit of each of many rays.
+
+        `cast` answers for rays as they stand.
+        """
+        self._refuse_long("directions", directions)
+        starts, n = self._ring.into_world(origins), len(origins)
+        ids, times = np.full(n, -1, np.int64), np.full(n, np.inf)
+        points, normals = np.full((n, self.dim), np.nan), np.full((n, self.dim), np.nan)
+
+        def ask(rows: Integers, moved: Floats) -> Any:
+            return cast(moved, directions[rows])
+
+        best = ids, times, points, normals
+        self._keep_first(best, starts, np.zeros_like(starts), directions, ask)
+        return ids, times, self._ring.into_world(points), normals
+
+    def cast_boxes(
+        self,
+        centres: ArrayLike,
+        halves: ArrayLike,
+        motions: ArrayLike,
+        alone: Integers | None,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> BoxHits:
+        """Return the first hit of each of many boxes that move."""
+        starts, sizes, ways = self._rows(centres=centres, halves=halves, motions=motions)
+        refuse_negative("halves", sizes)
+        self._refuse_wide("halves", sizes)
+        self._refuse_long("motions", ways)
+        starts = self._ring.into_world(starts)
+        best = BoxHits(
+            np.full(len(starts), -1, np.int64),
+            np.full(len(starts), np.inf),
+            np.full((len(starts), self.dim), np.nan),
+            np.full((len(starts), self.dim), np.nan),
+            np.full(len(starts), np.nan),
+        )
+        alone = _checked_each(alone, len(starts))
+
+        def ask(rows: Integers, moved: Floats) -> BoxHits:
+            own = None if alone is None else alone[rows]
+            return super(RingAsker, self).cast_boxes(
+                moved, sizes[rows], ways[rows], own, barred, boxes
+            )
+
+        self._keep_first(best, starts, sizes, ways, ask)
+        return best._replace(centres=self._ring.into_world(best.centres))
+
+    def _keep_first(
+        self, best: tuple[Any, ...], starts: Floats, sizes: Floats, ways: Floats, ask: Any
+    ) -> None:
+        """Write the first hit of each row, at any image of the world, over `best`.
+
+        Both are arrays of ids, times and more; `ask` is called with rows and their starts.
+        """
+        ids, times, *_ = best
+        for shift, enter in self._shifts_on_way(starts, sizes, ways):
+            rows = np.flatnonzero(enter <= times)
+            hits = ask(rows, starts[rows] - shift)
+            better = _is_better(hits.times, hits.ids, times[rows], ids[rows])
+            for whole, part in zip(best, hits, strict=True):
+                whole[rows[better]] = part[better]
+
+    def nearest_many(
+        self,
+        points: ArrayLike,
+        k: int,
+        within: float,
+        alone: Integers | None,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> Neighbours:
+        """Return the nearest boxes to each of many points."""
+        (places,) = self._rows(points=points)
+        places = self._ring.into_world(places)
+        parts = [
+            super(RingAsker, self).nearest_many(places - shift, k, within, alone, barred, boxes)
+            for shift in self._beside()
+        ]
+        ids = np.concatenate([part.ids for part in parts], axis=1)
+        distances = np.concatenate([part.distances for part in parts], axis=1)
+        at = np.concatenate([part.points for part in parts], axis=1)
+        rows = np.arange(len(places))[:, None]
+        order = np.lexsort((distances, ids), axis=1)  # stable: of equal ones the first shift
+        again = ids[rows, order][:, 1:] == ids[rows, order][:, :-1]
+        keys = distances[rows, order]
+        keys[:, 1:][again] = np.inf
+        then = np.lexsort((ids[rows, order], keys), axis=1)[:, :k]
+        order, keys = order[rows, then], keys[rows, then]
+        missed = keys == np.inf
+        found = np.where(missed, -1, ids[rows, order])
+        at = np.where(missed[:, :, None], np.nan, at[rows, order])
+        return Neighbours(found, keys, self._ring.into_world(at))
+
+    def query_many(
+        self, mins: ArrayLike, maxs: ArrayLike, barred: Rows, boxes: Boxes
+    ) -> RegionHits:
+        """Return the boxes in each of many regions."""
+        lowers, uppers = self._rows(mins=mins, maxs=maxs)
+        refuse_reversed("mins", lowers, "maxs", uppers)
+        for k in self._ring.axes:
+            width, low, high = self._ring.widths[k], lowers[:, k], uppers[:, k]
+            whole = high - low >= width
+            number = np.floor(low / width)
+            low[:], high[:] = low - number * width, high - number * width
+            low[whole], high[whole] = -2.0 * width, 3.0 * width  # boxes reach half a width beyond
+        rows: list[NDArray[np.int64]] = []
+        ids: list[NDArray[np.int64]] = []
+        for shift in self._beside():
+            hits = super().query_many(lowers - shift, uppers - shift, barred, boxes)
+            rows.append(np.repeat(np.arange(len(lowers)), np.diff(hits.offsets)))
+            ids.append(hits.ids)
+        both = np.unique(np.stack([np.concatenate(rows), np.concatenate(ids)], axis=1), axis=0)
+        counts = np.bincount(both[:, 0], minlength=len(lowers))
+        return RegionHits(np.concatenate([[0], np.cumsum(counts)]), both[:, 1].copy())
+
+
+def _is_better(times: Floats, ids: Integers, than: Floats, of: Integers) -> NDArray[np.bool_]:
+    """Tell by row whether a hit comes before another; the lower id of two at once."""
+    found: NDArray[np.bool_] = (times < than) | ((times == than) & (ids < of))
+    return found & (ids >= 0)
+
+
+def _checked_each(alone: Integers | None, n: int) -> Integers | None:
+    if alone is not None and len(alone) != n:
+        raise ValueError(f"exclude_each must have an id for each of the {n} rows; got {len(alone)}")
+    return alone

@@ -1,0 +1,1 @@
+"""What happens to bodies that meet: velocities, depenetration, carriers, soft separation."""

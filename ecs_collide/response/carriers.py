@@ -1,0 +1,467 @@
+"""Moving platforms: lifts and conveyor belts carry what stands on them.
+
+A body that lies against the carrying face of another is its *rider*, and what
+stands on a rider, on the same side, rides with it.  Within a step a rider has
+the velocity of its carrier beside its own; between steps its `Velocity` holds
+its own alone:
+
+    start of a step          v = own + carrier         who rides: from the contacts
+    landing within it        v = own + carrier         from that instant
+    end of the step          own = v - carrier         who rides: from the contacts
+    before the next step     own = own + taken_off     if it has lost its carrier
+
+Invariant between steps: a rider's velocity in the world, as the last step left
+it, is its `Velocity` plus `Ride.taken_off`.  A rider whose carrier is deleted,
+teleported or no longer carries gets that back.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
+    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import SOLID, Contacts
+    from cython.cimports.ecs_collide.response.solver_c import Responder
+else:
+    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.motion.bodies import Bodies
+    from ecs_collide.motion.surfaces import Traits
+    from ecs_collide.narrowphase.contacts import SOLID, Contacts
+    from ecs_collide.response.solver import Responder
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+
+
+@cython.cclass
+class Ride:
+    """Who is carried by whom, and how fast.
+
+    Attributes
+    ----------
+    n : int
+    riders : int64 (n or more,): rows
+    carrier : int64 (n_rows,): the row of what a body rides on, counting from 1; 0 for none
+    side : int8 (n_rows,): the code of the carrying face
+    drift : float64 (n_rows, dim): the velocity of the carrier, in units per second
+    taken_off : float64 (n_rows, dim): what a rider's velocity in the world at the end of the
+        last step has beyond its own: the drift, and less where something held it back
+    """
+
+    def __init__(self, dim: cython.int):
+        self.n = 0
+        self.riders = zeros(LONG, 1)
+        self.carrier = zeros(LONG, 1)
+        self.side = zeros(BYTE, 1)
+        self.drift = zeros(DOUBLE, 1, dim)
+        self.taken_off = zeros(DOUBLE, 1, dim)
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        self.riders = grown(self.riders, n_rows)
+        self.carrier = grown(self.carrier, n_rows)
+        self.side = grown(self.side, n_rows)
+        self.drift = grown(self.drift, n_rows)
+        self.taken_off = grown(self.taken_off, n_rows)
+
+
+@cython.final
+@cython.cclass
+class Carrying:
+    """The riders of a space, before and after a step.
+
+    Attributes
+    ----------
+    now : Ride
+        Between steps: as of the end of the last one.
+    rode : Ride
+        Within a step: as of its start, and who has landed since.
+    sweeps : bool
+        Whether it is the game that moves the bodies: what they are to do along
+        a face is what it says then.
+    own : float64 (n_rows, dim)
+        Within a step: the velocities of riders without what carries them.
+    """
+
+    def __init__(self, bodies: Bodies, contacts: Contacts, responder: Responder):
+        self.bodies = bodies
+        self.contacts = contacts
+        self.responder = responder
+        self.sweeps = False
+        self.n_rows = 1
+        self.now = Ride(bodies.dim)
+        self.before = Ride(bodies.dim)
+        self.rode = Ride(bodies.dim)
+        self.own = zeros(DOUBLE, 1, bodies.dim)
+        self.n_kept = 0
+        self.kept_riders = zeros(LONG, 1)
+        self.kept_drift = zeros(DOUBLE, 1, bodies.dim)
+        self.kept_taken_off = zeros(DOUBLE, 1, bodies.dim)
+
+    def _make_room(self, n_rows: cython.Py_ssize_t):
+        """Have a place for so many bodies."""
+        if n_rows > self.n_rows:
+            self.now.set_rows(n_rows)
+            self.before.set_rows(n_rows)
+            self.rode.set_rows(n_rows)
+            self.own = grown(self.own, n_rows)
+            self.n_rows = n_rows  # last: by it it is known how much room there is
+
+    def look(self, at_rest: cython.bint):
+        """Find who rides on whom by the contacts that there are.
+
+        With `at_rest` the velocities of bodies are their own alone, else those
+        of riders hold already what carries them.
+        """
+        t: Traits = self.bodies.traits
+        _n: cython.Py_ssize_t
+
+        if t.any_carrier:
+            self._make_room(self.bodies.ids.shape[0])
+        self._clear(self.now)
+        if not t.any_carrier:
+            return
+        for _n in range(self.contacts.n + 1):  # who carries each other in a ring would never end
+            self.now, self.before = self.before, self.now
+            if not self._pass(at_rest):
+                break
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _clear(self, ride: Ride) -> cython.void:
+        n: cython.Py_ssize_t
+
+        for n in range(ride.n):
+            ride.carrier[ride.riders[n]] = 0
+        ride.n = 0
+
+    @cython.cfunc
+    def _pass(self, at_rest: cython.bint) -> cython.bint:
+        """Find riders, those on top of others by what was found before; tell whether it differs."""
+        rows: cython.longlong[:, ::1] = self.contacts.rows
+        new: Ride = self.now
+        old: Ride = self.before
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        side: cython.int
+
+        self._clear(new)
+        for n in range(self.contacts.n):
+            if rows[n, 2] == SOLID:
+                side = (rows[n, 3] + 1) * rows[n, 4]  # the normal points from second to first
+                self._offer(rows[n, 0], rows[n, 1], side, at_rest)
+                self._offer(rows[n, 1], rows[n, 0], -side, at_rest)
+        if new.n != old.n:
+            return True
+        for n in range(new.n):
+            i = new.riders[n]
+            if new.carrier[i] != old.carrier[i] or new.side[i] != old.side[i]:
+                return True
+            for k in range(self.bodies.dim):
+                if new.drift[i, k] != old.drift[i, k]:
+                    return True
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _offer(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, at_rest: cython.bint
+    ) -> cython.void:
+        """Let body i ride on j, on a side of j, if that carries, and better than what it rides on.
+
+        Of several the one counts that moves most towards the rider, then the lower id.
+        """
+        b: Bodies = self.bodies
+        new: Ride = self.now
+        old: Ride = self.before
+        carries: cython.bint = b.traits.carries[j] == side
+        rides: cython.bint = old.carrier[j] != 0
+        k: cython.int = abs(side) - 1
+        along: cython.double
+        known: cython.double
+
+        if not b.yields[i] or not (carries or (rides and old.side[j] == side)):
+            return
+        if new.carrier[i] != 0:
+            known = new.drift[i, abs(new.side[i]) - 1] * (1 if new.side[i] > 0 else -1)
+            along = self._speed_of(j, side, k, carries, rides and at_rest) * (1 if side > 0 else -1)
+            if along < known or (along == known and b.ids[new.carrier[i] - 1] <= b.ids[j]):
+                return
+        else:
+            new.riders[new.n] = i
+            new.n += 1
+        new.carrier[i] = j + 1
+        new.side[i] = side
+        for k in range(b.dim):
+            new.drift[i, k] = self._speed_of(j, side, k, carries, rides and at_rest)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _speed_of(
+        self,
+        j: cython.Py_ssize_t,
+        side: cython.int,
+        k: cython.int,
+        carries: cython.bint,
+        adds: cython.bint,
+    ) -> cython.double:
+        """Return how fast what stands on a side of a body is carried, on an axis."""
+        if not carries:
+            return self.before.drift[j, k]
+        return (
+            self.bodies.velocity[j, k]
+            + (self.before.drift[j, k] if adds else 0.0)
+            + self.bodies.traits.speed_of_surface(j, side, k)
+        )
+
+    def recover(
+        self,
+        rows: cython.longlong[::1],
+        drift: cython.double[:, ::1],
+        taken_off: cython.double[:, ::1],
+    ):
+        """Take bodies, by their rows, for riders until the next step looks; see `Ride`."""
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        self._clear(self.now)
+        self.contacts.forgotten.clear()
+        if rows.shape[0] == 0:
+            return
+        self._make_room(self.bodies.ids.shape[0])
+        self._clear(self.now)
+        for n in range(rows.shape[0]):
+            self.now.riders[n] = rows[n]
+            self.now.carrier[rows[n]] = rows[n] + 1  # any: nobody asks
+            for k in range(self.bodies.dim):
+                self.now.drift[rows[n], k] = drift[n, k]
+                self.now.taken_off[rows[n], k] = taken_off[n, k]
+        self.now.n = rows.shape[0]
+
+    @cython.ccall
+    def keep(self) -> cython.void:
+        """Keep who rides, and how fast, as it is now, before a step, for `kept`."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        if self.kept_riders.shape[0] < self.now.n:
+            self.kept_drift = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
+            self.kept_taken_off = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
+            self.kept_riders = zeros(LONG, self.now.riders.shape[0])
+        for n in range(self.now.n):
+            i = self.now.riders[n]
+            self.kept_riders[n] = i
+            for k in range(self.bodies.dim):
+                self.kept_drift[n, k] = self.now.drift[i, k]
+                self.kept_taken_off[n, k] = self.now.taken_off[i, k]
+        self.n_kept = self.now.n
+
+    def kept(self) -> tuple:
+        """Return the riders that were kept, as `recover` takes them."""
+        n: cython.Py_ssize_t = self.n_kept
+
+        return self.kept_riders[:n], self.kept_drift[:n], self.kept_taken_off[:n]
+
+    def begin(self) -> list:
+        """Take the riders along: at the start of a step, when velocities are read.
+
+        Returns the rows of those who sleep and are carried somewhere.
+        """
+        woken: list = []
+        velocity: cython.double[:, ::1] = self.bodies.velocity
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        self.rode, self.now = self.now, self.rode
+        self.look(True)
+        self._let_go()
+        self.rode, self.now = self.now, self.rode
+        for n in range(self.rode.n):
+            i = self.rode.riders[n]
+            for k in range(self.bodies.dim):
+                if self.rode.drift[i, k] != 0.0 and self.bodies.asleep[i]:
+                    woken.append(i)
+                self.own[i, k] = velocity[i, k]
+                velocity[i, k] = velocity[i, k] + self.rode.drift[i, k]
+        return woken
+
+    @cython.cfunc
+    def _let_go(self) -> cython.void:
+        """Give those who have lost their carrier since the last step the velocity that they had.
+
+        Not those who were moved, or left out, themselves.
+        """
+        b: Bodies = self.bodies
+        last: Ride = self.rode
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        for row in self.contacts.forgotten:
+            i = row
+            if i < self.n_rows:
+                last.carrier[i] = 0
+        self.contacts.forgotten.clear()
+        if self.sweeps:  # the game moves the bodies: they keep no velocity from step to step
+            return
+        for n in range(last.n):
+            i = last.riders[n]
+            # From a body that sleeps nothing was taken off: it rests, and its own velocity is 0.
+            if last.carrier[i] != 0 and self.now.carrier[i] == 0 and b.moves[i]:
+                for k in range(b.dim):
+                    b.velocity[i, k] = b.velocity[i, k] + last.taken_off[i, k]
+
+    # -- within a step --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def land(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let a solid pair that has just been answered ride, if one landed on the other's face."""
+        pairs: Pairs = self.contacts.pairs
+        side: cython.int = (pairs.axis[p] + 1) * pairs.sign[p]  # from second to first
+
+        self._land_on(pairs.first[p], pairs.second[p], side)
+        self._land_on(pairs.second[p], pairs.first[p], -side)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
+        """Let body i ride on a side of j from this instant, if that carries.
+
+        Not if i rides on a third body.  If it rides on j already, and j has come to ride, i goes
+        along with that too.
+        """
+        b: Bodies = self.bodies
+        rode: Ride = self.rode
+        carries: cython.bint = b.traits.carries[j] == side
+        rides: cython.bint = rode.carrier[j] != 0 and rode.side[j] == side
+        k: cython.int
+        sign: cython.int = 1 if side > 0 else -1
+        normal: cython.int = abs(side) - 1
+        drift: cython.double
+        riding: cython.bint
+
+        if not b.yields[i] or not (carries or rides):
+            return
+        riding = self._is_riding(i)
+        if riding and (
+            rode.carrier[i] != j + 1 or rode.side[i] != side or self._is_as_before(i, j, side)
+        ):
+            return
+        if (
+            sign * (b.motion_of(i, normal) - b.motion_of(j, normal))
+            - (b.resize_of(i, normal) + b.resize_of(j, normal))
+            > 0.0
+        ):
+            return  # it bounces
+        if rode.carrier[i] == 0:
+            rode.riders[rode.n] = i
+            rode.n += 1
+        rode.carrier[i] = j + 1
+        rode.side[i] = side
+        for k in range(b.dim):
+            drift = self._drift_on(j, side, k)
+            if not riding or b.velocity[i, k] != self.own[i, k] + rode.drift[i, k]:
+                self.own[i, k] = self._own_of(i, k, drift, normal)
+            rode.drift[i, k] = drift
+            if k != normal:
+                self.responder.change(i, k, self.own[i, k] + drift)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _drift_on(self, j: cython.Py_ssize_t, side: cython.int, k: cython.int) -> cython.double:
+        """Return how fast a side of a body carries now, on an axis."""
+        if self.bodies.traits.carries[j] != side:
+            return self.rode.drift[j, k]
+        return self.bodies.velocity[j, k] + self.bodies.traits.speed_of_surface(j, side, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_as_before(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
+    ) -> cython.bint:
+        """Return whether a rider of j is carried as fast along its face as j carries now."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            if k != abs(side) - 1 and self.rode.drift[i, k] != self._drift_on(j, side, k):
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_riding(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body rides on something that it has not left within the step."""
+        pairs: Pairs = self.contacts.pairs
+        p: cython.Py_ssize_t
+
+        if self.rode.carrier[i] == 0:
+            return False
+        p = pairs.find(i, self.rode.carrier[i] - 1)
+        return (
+            p >= 0
+            and pairs.inside[p]
+            and self.contacts.parts[pairs.memory[p]] > self.responder.clusters.now
+        )
+
+    # -- at its end --
+
+    def end(self):
+        """Give riders their own velocities back: at the end of a step, when contacts are known."""
+        velocity: cython.double[:, ::1] = self.bodies.velocity
+        rode: Ride = self.rode
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        own: cython.double
+        drift: cython.double
+        taken_off: cython.double
+
+        self.look(False)
+        for n in range(self.now.n):
+            i = self.now.riders[n]
+            for k in range(self.bodies.dim):
+                drift = self.now.drift[i, k]
+                taken_off = drift
+                if (
+                    rode.carrier[i] != 0
+                    and velocity[i, k] == self.own[i, k] + rode.drift[i, k]
+                    and rode.drift[i, k] == drift
+                ):
+                    own = self.own[i, k]
+                else:
+                    own = self._own_of(i, k, drift, abs(self.now.side[i]) - 1)
+                    if own == velocity[i, k]:
+                        taken_off = 0.0
+                    elif own != velocity[i, k] - drift:
+                        taken_off = velocity[i, k] - own
+                velocity[i, k] = own
+                self.now.taken_off[i, k] = taken_off
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _own_of(
+        self, i: cython.Py_ssize_t, k: cython.int, drift: cython.double, normal: cython.int
+    ) -> cython.double:
+        """Return the own velocity of a body that has come to ride, or rides on otherwise than before.
+
+        Along the normal it is what it is as the carrier sees it.  Along the
+        face it is taken along at once: its own is the least between what it is
+        as the carrier sees it and as the world does, and it gains no speed.
+        """
+        v: cython.double = self.bodies.velocity[i, k]
+        own: cython.double = v - drift + 0.0
+
+        if k == normal:
+            return own
+        if self.sweeps:
+            return v
+        if min(own, v) <= 0.0 <= max(own, v):
+            return 0.0
+        return own if abs(own) < abs(v) else v

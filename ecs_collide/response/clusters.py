@@ -1,0 +1,669 @@
+"""Clusters: bodies that move as one along an axis, for one instant or to the end of the step.
+
+An inelastic answer merges the clusters of its two bodies on the contact axis.
+The bodies of a cluster form a tree of a disjoint-set forest (Tarjan,
+"Efficiency of a Good But Not Linear Set Union Algorithm", 1975), and only its
+*root* stores the momentum, the mass and the velocity.  A merge therefore takes
+nearly constant time, however many bodies move with it; the velocities of the
+members are written once, when the instant is over.
+
+A merge can make further contacts close: those between a member whose velocity
+has changed and a body outside its cluster.  They all lie on the *rim*, the
+members with a contact to the outside.  Each cluster lists the rim members that
+were not examined since its velocity changed, and those that were.
+
+In a crowd that presses together, each merge would turn a whole cluster, and
+the next one turn it back.  A body that merges have turned in `TURN_LIMIT`
+instants of a step is *worn*, and a free cluster with a worn member *lasts* to the
+end of the step.  Where two clusters of which one lasts merge, the heavier keeps
+its path, and the lighter one follows it.  Their momenta are added as always, and
+at the end of the step all members get momentum / mass, the *shared* velocity:
+a merge takes from the energy what it always took, but only the lighter one turns.
+
+Invariants: each node is in exactly one cluster; in the instant in which a
+cluster has changed its velocity, a member that is not on either rim list has no
+contact on this axis with a body outside the cluster; the momentum of a root
+is the sum over its members, in twice the precision.
+
+Nodes are numbered from 1; 0 means none.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+else:
+    from ecs_collide.motion.bodies import EARLIER, Bodies
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
+
+cython.declare(SPLITTER=cython.double, TURN_LIMIT=cython.longlong)
+SPLITTER = 2.0**27 + 1.0
+TURN_LIMIT = 3  # instants of a step in which merges may turn a body before its clusters last
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
+    """Return what rounding took from a product, exactly; 0 where that would overflow.
+
+    Dekker, "A Floating-Point Technique for Extending the Available Precision" (1971).
+    """
+    wide: cython.double = SPLITTER * a
+    high_a: cython.double = wide - (wide - a)
+    low_a: cython.double = a - high_a
+    high_b: cython.double
+    low_b: cython.double
+    error: cython.double
+
+    wide = SPLITTER * b
+    high_b = wide - (wide - b)
+    low_b = b - high_b
+    error = low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b)
+    return error if error == error else 0.0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cython.double:
+    """Return what rounding took from a sum, exactly (Knuth's TwoSum); 0 where that would overflow."""
+    part: cython.double = total - a
+    error: cython.double = (a - (total - part)) + (b - part)
+
+    return error if error == error else 0.0
+
+
+@cython.final
+@cython.cclass
+class Clusters:
+    """The clusters of a step, on all axes.
+
+    Attributes
+    ----------
+    now : float
+        The instant, as a fraction of the step.
+    instant, first_instant : int
+        Its number and that of the first one of the step, counted over all steps.
+    n_merges : int
+        Merges in this step.
+    n_lasting : int
+        Clusters of this step that came to last; some have merged since.
+    turns, turned_in : int64 (n_rows, dim)
+        In how many instants merges have turned a body on an axis, and the last of them;
+        meant is the step of that instant.
+    """
+
+    def __init__(self, bodies: Bodies):
+        self.bodies = bodies
+        self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
+        self.n_changed = self.n_unwritten = self.n_alone = 0
+        self.n_merges = 0
+        self.now = 0.0
+        self.instant = self.first_instant = 1
+        self.turns = zeros(LONG, 1, bodies.dim)
+        self.turned_in = zeros(LONG, 1, bodies.dim)
+        self.alone = zeros(LONG, 1)
+        self.is_alone = zeros(BYTE, 1)
+        self.capacity = 16
+        self.node_of = zeros(LONG, 1, bodies.dim)
+        self.links = zeros(LONG, 16, 19)
+        self.sums = zeros(DOUBLE, 16, 5)
+        self.lists = zeros(LONG, 16, 5)
+        self._name_columns()
+
+    def _name_columns(self):
+        """Name the columns of the tables."""
+        (
+            self.body, self.axis, self.parent, self.size, self.anchor, self.next, self.last,
+            self.next_rim, self.rim, self.last_rim, self.seen_rim, self.last_seen_rim,
+            self.is_on_rim, self.is_changed, self.is_unwritten, self.is_worn, self.lasts,
+            self.lowest, self.rim_of,
+        ) = interleaved(self.links)  # fmt: skip
+        self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity = interleaved(
+            self.sums
+        )
+        self.changed, self.unwritten, self.live, self.free, self.lasting = interleaved(self.lists)
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        node_of: cython.longlong[:, ::1] = grown(self.node_of, n_rows)
+        alone: cython.longlong[::1] = grown(self.alone, n_rows)
+        is_alone: cython.schar[::1] = grown(self.is_alone, n_rows)
+        turns: cython.longlong[:, ::1] = grown(self.turns, n_rows)
+        turned_in: cython.longlong[:, ::1] = grown(self.turned_in, n_rows)
+
+        self.turns = turns
+        self.turned_in = turned_in
+        self.node_of = node_of
+        self.alone = alone
+        self.is_alone = is_alone
+
+    @cython.cfunc
+    def _grow(self) -> cython.int:
+        """Double the room for nodes."""
+        n: cython.Py_ssize_t = 2 * self.capacity
+
+        self.links = grown(self.links, n)
+        self.sums = grown(self.sums, n)
+        self.lists = grown(self.lists, n)
+        self._name_columns()
+        self.capacity = n  # last: by it it is known how much room there is
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def begin_step(self) -> cython.void:
+        """Dissolve all clusters of the step before, be it broken off."""
+        n: cython.Py_ssize_t
+
+        for n in range(1, self.n_nodes + 1):
+            self.node_of[self.body[n], self.axis[n]] = 0
+        for n in range(self.n_alone):
+            self.is_alone[self.alone[n]] = 0
+        self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
+        self.n_changed = self.n_unwritten = self.n_alone = 0
+        self.n_merges = 0
+        self.now = 0.0
+        self.instant += 1
+        self.first_instant = self.instant
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def begin_instant(self, now: cython.double) -> cython.void:
+        """Go on to a later time: dissolve the clusters that do not last.  All must be written."""
+        n: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+
+        for n in range(self.n_live):
+            self._count_turn(self.live[n])
+        for n in range(self.n_live):
+            node = self.live[n]
+            if (
+                not self.lasts[self.root(node)]
+                and self.node_of[self.body[node], self.axis[node]] == node
+            ):
+                self.node_of[self.body[node], self.axis[node]] = 0
+        for n in range(self.n_live):
+            node = self.live[n]
+            if not self.lasts[self.root(node)]:
+                self.free[self.n_free] = node
+                self.n_free += 1
+        for n in range(self.n_alone):
+            self.is_alone[self.alone[n]] = 0
+        for n in range(self.n_changed):
+            self.is_changed[self.changed[n]] = 0
+        self.n_live = self.n_changed = self.n_alone = 0
+        self.now = now
+        self.instant += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _count_turn(self, node: cython.Py_ssize_t) -> cython.void:
+        """Count that merges have turned the body of a node in this instant, if they have."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.body[node]
+        k: cython.int = self.axis[node]
+
+        if (
+            self.node_of[i, k] != node
+            or not b.turned_now(i, self.now)
+            or b.turn[i, k, EARLIER] == b.velocity[i, k]
+        ):
+            return
+        if self.turned_in[i, k] < self.first_instant:
+            self.turns[i, k] = 0
+        self.turned_in[i, k] = self.instant
+        self.turns[i, k] += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def end_step(self) -> cython.void:
+        """Give the members of the clusters that last the velocity that they share."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        root: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        velocity: cython.double
+
+        for n in range(self.n_lasting):
+            root = self.lasting[n]
+            if self.parent[root] != root or self.size[root] == 0:
+                continue
+            velocity = self.shared_velocity(root)
+            k = self.axis[root]
+            node = root
+            last = self.last[root]
+            while True:
+                i = self.body[node]
+                if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
+                    b.mark(i)
+                    b.stir(i)
+                    b.velocity[i, k] = velocity + 0.0
+                    b.motion[i, k] = velocity * b.dt + 0.0
+                if node == last:
+                    break
+                node = self.next[node]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def has_changed(self) -> cython.bint:
+        """Return whether there may be rims, or bodies that turned alone, to examine."""
+        return self.n_changed > 0 or self.n_alone > 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def turn_alone(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Give a body a velocity that the other members of its cluster do not get."""
+        if self.lasting_root(i, k):
+            self.leave(i, k)
+        elif self.velocity_of(i, k) == velocity:
+            return
+        elif self.node_of[i, k]:
+            self.leave(i, k)
+        self.bodies.turn_to(i, k, velocity, self.now)
+        if not self.is_alone[i]:
+            self.is_alone[i] = 1
+            self.alone[self.n_alone] = i
+            self.n_alone += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def take_alone(self) -> cython.Py_ssize_t:
+        """Return a body that turned alone and was not examined since, or -1."""
+        if self.n_alone == 0:
+            return -1
+        self.n_alone -= 1
+        self.is_alone[self.alone[self.n_alone]] = 0
+        return self.alone[self.n_alone]
+
+    # -- the forest --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def root(self, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the root of the cluster of a node, and halve the path to it."""
+        while self.parent[node] != node:
+            self.parent[node] = self.parent[self.parent[node]]
+            node = self.parent[node]
+        return node
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def velocity_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity of a body on an axis, written or not."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        return self.velocity[self.root(node)] if node else self.bodies.velocity[i, k]
+
+    @cython.cfunc
+    def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
+        """Return the root of the cluster of a yielding body; begin one if it has none."""
+        b: Bodies = self.bodies
+        node: cython.Py_ssize_t = self.node_of[i, k]
+        velocity: cython.double
+
+        if node:
+            return self.root(node)
+        if self.n_free:
+            self.n_free -= 1
+            node = self.free[self.n_free]
+        else:
+            if self.n_nodes + 1 == self.capacity:
+                self._grow()
+            self.n_nodes += 1
+            node = self.n_nodes
+        self.live[self.n_live] = node
+        self.n_live += 1
+        velocity = b.velocity[i, k]
+        self.node_of[i, k] = node
+        self.body[node] = i
+        self.axis[node] = k
+        self.parent[node] = self.last[node] = node
+        self.size[node] = 1
+        self.anchor[node] = self.next[node] = self.next_rim[node] = 0
+        self.rim[node] = self.last_rim[node] = 0
+        self.seen_rim[node] = self.last_seen_rim[node] = node
+        self.is_on_rim[node] = 1
+        self.is_changed[node] = self.is_unwritten[node] = self.lasts[node] = 0
+        self.is_worn[node] = (
+            self.turned_in[i, k] >= self.first_instant and self.turns[i, k] >= TURN_LIMIT
+        )
+        self.lowest[node] = b.ids[i]
+        self.rim_of[node] = self.instant
+        self.mass[node] = b.mass[i]
+        self.mass_low[node] = 0.0
+        self.velocity[node] = velocity
+        self.momentum[node] = b.mass[i] * velocity
+        self.momentum_low[node] = error_of_product(b.mass[i], velocity, self.momentum[node])
+        return node
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def lasting_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
+        """Return the root of the cluster of a body if that lasts, else 0."""
+        root: cython.Py_ssize_t
+
+        if self.n_lasting == 0 or self.node_of[i, k] == 0:
+            return 0
+        root = self.root(self.node_of[i, k])
+        return root if self.lasts[root] else 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity that keeps the momentum of a cluster, be it not that of its path."""
+        return self._velocity_for(
+            self.momentum[root], self.momentum_low[root], self.mass[root], self.mass_low[root]
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity with which a body leaves the step if nothing more happens to it."""
+        root: cython.Py_ssize_t = self.lasting_root(i, k)
+
+        return self.shared_velocity(root) if root else self.bodies.velocity[i, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def push(
+        self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
+    ) -> cython.void:
+        """Add mass · velocity to the momentum of a cluster that lasts; its path stays as it is."""
+        momentum: cython.double = mass * velocity
+        total: cython.double = self.momentum[root] + momentum
+
+        self.momentum_low[root] += error_of_product(mass, velocity, momentum)
+        self.momentum_low[root] += error_of_sum(self.momentum[root], momentum, total)
+        self.momentum[root] = total
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def leave(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Take a body out of its cluster, with its share of the momentum; the others keep theirs."""
+        root: cython.Py_ssize_t = self.root(self.node_of[i, k])
+        mass: cython.double = self.mass[root] - self.bodies.mass[i]
+        velocity: cython.double = self.velocity[root]
+
+        if self.lasts[root]:
+            velocity = self.shared_velocity(root)
+        self.node_of[i, k] = 0  # its node stays in the tree, without a body
+        self.size[root] -= 1
+        self.mass_low[root] += error_of_sum(self.mass[root], -self.bodies.mass[i], mass)
+        self.mass[root] = mass
+        self.momentum[root] = mass * velocity
+        self.momentum_low[root] = error_of_product(mass, velocity, self.momentum[root])
+        self.momentum_low[root] += self.mass_low[root] * velocity
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def merge(
+        self,
+        one: cython.Py_ssize_t,
+        other: cython.Py_ssize_t,
+        anchor: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Merge two clusters by their roots, which may be the same, and give them one velocity.
+
+        `anchor` is the row of the immovable body whose velocity they take,
+        counted from 1; with 0 they take their mean velocity by mass, or that of
+        the heavier where they last.
+        """
+        velocity: cython.double
+        total: cython.double
+        swap: cython.Py_ssize_t
+        lasts: cython.bint = False
+
+        self.n_merges += 1
+        if anchor:
+            velocity = self.bodies.velocity[anchor - 1, self.axis[one]]
+        elif self._persists(one) or self._persists(other):
+            lasts = True
+            velocity = self.velocity[one] if self._leads(one, other) else self.velocity[other]
+        elif self.velocity[one] == self.velocity[other]:
+            velocity = self.velocity[one]
+        else:
+            velocity = self._mean(one, other)
+        self._set_velocity(one, velocity)
+        if one != other:
+            self._set_velocity(other, velocity)
+            if self.size[one] < self.size[other]:
+                swap = one
+                one = other
+                other = swap
+            self.parent[other] = one
+            self.size[one] += self.size[other]
+            self.is_worn[one] |= self.is_worn[other]
+            self.lowest[one] = min(self.lowest[one], self.lowest[other])
+            self.rim_of[one] = min(self.rim_of[one], self.rim_of[other])
+            total = self.mass[one] + self.mass[other]
+            self.mass_low[one] += self.mass_low[other]
+            self.mass_low[one] += error_of_sum(self.mass[one], self.mass[other], total)
+            self.mass[one] = total
+            total = self.momentum[one] + self.momentum[other]
+            self.momentum_low[one] += self.momentum_low[other]
+            self.momentum_low[one] += error_of_sum(self.momentum[one], self.momentum[other], total)
+            self.momentum[one] = total
+            self.next[self.last[one]] = other
+            self.last[one] = self.last[other]
+            if self.rim[other]:
+                self._append_rim(one, self.rim[other], self.last_rim[other])
+            if self.seen_rim[other]:
+                if self.seen_rim[one]:
+                    self.next_rim[self.last_seen_rim[one]] = self.seen_rim[other]
+                else:
+                    self.seen_rim[one] = self.seen_rim[other]
+                self.last_seen_rim[one] = self.last_seen_rim[other]
+        self.anchor[one] = anchor
+        if lasts and not self.lasts[one]:
+            self.lasts[one] = 1
+            self.lasting[self.n_lasting] = one
+            self.n_lasting += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
+        """Return whether what merges with a cluster lasts to the end of the step."""
+        return self.lasts[root] or self.is_worn[root]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the first of two clusters keeps its path when they merge to last."""
+        heavier: cython.double = self.mass[one] - self.mass[other]
+
+        heavier += self.mass_low[one] - self.mass_low[other]
+        if heavier != 0.0:
+            return heavier > 0.0
+        if self._persists(one) != self._persists(other):
+            return self._persists(one)
+        return self.lowest[one] < self.lowest[other]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def loss(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
+        """Return twice the kinetic energy that two clusters lose when they merge."""
+        velocity: cython.double = self.velocity[other]
+
+        if self.lasts[other]:
+            velocity = self.shared_velocity(other)
+        return self.loss_with(one, self.mass[other], velocity)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def loss_with(
+        self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
+    ) -> cython.double:
+        """Return twice the kinetic energy lost when a cluster and a mass get one velocity."""
+        apart: cython.double = self.velocity[root] - velocity
+        total: cython.double = self.mass[root] + mass
+
+        if self.lasts[root]:
+            apart = self.shared_velocity(root) - velocity
+        return self.mass[root] / total * apart * mass * apart
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _mean(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity that keeps the momentum of two clusters."""
+        momentum: cython.double = self.momentum[one] + self.momentum[other]
+        mass: cython.double = self.mass[one] + self.mass[other]
+
+        return self._velocity_for(
+            momentum,
+            self.momentum_low[one]
+            + self.momentum_low[other]
+            + error_of_sum(self.momentum[one], self.momentum[other], momentum),
+            mass,
+            self.mass_low[one]
+            + self.mass_low[other]
+            + error_of_sum(self.mass[one], self.mass[other], mass),
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _velocity_for(
+        self,
+        momentum: cython.double,
+        momentum_low: cython.double,
+        mass: cython.double,
+        mass_low: cython.double,
+    ) -> cython.double:
+        """Return momentum / mass, so that the mass times it is the momentum to 2 ulp.
+
+        The sums are those of Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
+        """
+        velocity: cython.double = (momentum + momentum_low) / mass
+        product: cython.double = mass * velocity
+        rest: cython.double = momentum - product
+
+        momentum_low += error_of_sum(momentum, -product, rest)
+        momentum_low -= error_of_product(mass, velocity, product)
+        momentum_low -= mass_low * velocity
+        return velocity + (rest + momentum_low) / mass
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _set_velocity(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
+        """Give a cluster a velocity; its whole rim is to be examined if that changes it."""
+        if self.velocity[root] == velocity:
+            return
+        self.velocity[root] = velocity
+        if self.rim_of[root] != self.instant:
+            self._put_all_on_rim(root)
+        if self.seen_rim[root]:
+            self._append_rim(root, self.seen_rim[root], self.last_seen_rim[root])
+            self.seen_rim[root] = self.last_seen_rim[root] = 0
+        if not self.is_changed[root]:
+            self.is_changed[root] = 1
+            self.changed[self.n_changed] = root
+            self.n_changed += 1
+        if not self.is_unwritten[root]:
+            self.is_unwritten[root] = 1
+            self.unwritten[self.n_unwritten] = root
+            self.n_unwritten += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _put_all_on_rim(self, root: cython.Py_ssize_t) -> cython.void:
+        """List all members of a cluster as examined: since its last change it has moved on."""
+        node: cython.Py_ssize_t = root
+        last: cython.Py_ssize_t = self.last[root]
+
+        self.rim_of[root] = self.instant
+        self.rim[root] = self.last_rim[root] = 0
+        self.seen_rim[root] = root
+        self.last_seen_rim[root] = last
+        while True:
+            self.is_on_rim[node] = 1
+            if node == last:
+                break
+            self.next_rim[node] = self.next[node]
+            node = self.next[node]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def take_changed(self) -> cython.Py_ssize_t:
+        """Return the root of a cluster whose rim is to be examined, or 0 if there is none."""
+        node: cython.Py_ssize_t
+
+        while self.n_changed:
+            self.n_changed -= 1
+            node = self.changed[self.n_changed]
+            self.is_changed[node] = 0
+            node = self.root(node)
+            if self.rim[node]:
+                return node
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
+        """List a member with a contact to the outside among those that were examined."""
+        self.is_on_rim[node] = 1
+        if self.seen_rim[root]:
+            self.next_rim[self.last_seen_rim[root]] = node
+        else:
+            self.seen_rim[root] = node
+        self.last_seen_rim[root] = node
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write(self) -> cython.void:
+        """Write the velocities of all members that have changed to the bodies."""
+        n: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        root: cython.Py_ssize_t
+
+        for n in range(self.n_unwritten):
+            node = self.unwritten[n]
+            root = self.root(node)
+            if node != root and self.is_unwritten[root]:
+                continue  # all of its members are members of that one
+            last = self.last[node]
+            while True:
+                if self.node_of[self.body[node], self.axis[node]] == node:
+                    self.bodies.turn_to(
+                        self.body[node], self.axis[node], self.velocity[root], self.now
+                    )
+                if node == last:
+                    break
+                node = self.next[node]
+        for n in range(self.n_unwritten):
+            self.is_unwritten[self.unwritten[n]] = 0
+        self.n_unwritten = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_body(self, i: cython.Py_ssize_t) -> cython.void:
+        """Write the velocity of one body."""
+        k: cython.int
+        node: cython.Py_ssize_t
+
+        for k in range(self.bodies.dim):
+            node = self.node_of[i, k]
+            if node:
+                self.bodies.turn_to(i, k, self.velocity[self.root(node)], self.now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _append_rim(
+        self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
+    ) -> cython.void:
+        """Append a list of members to those that are to be examined."""
+        if self.rim[root]:
+            self.next_rim[self.last_rim[root]] = first
+        else:
+            self.rim[root] = first
+        self.last_rim[root] = last

@@ -1,0 +1,89 @@
+cimport cython
+
+from ecs_collide.motion.bodies_c cimport Bodies
+
+cdef double error_of_product(double a, double b, double product) noexcept
+cdef double error_of_sum(double a, double b, double total) noexcept
+
+@cython.final
+cdef class Clusters:
+    cdef Bodies bodies
+    cdef public double now
+    cdef public long long n_merges
+    cdef public long long n_lasting
+    cdef public long long instant
+    cdef public long long first_instant
+    cdef Py_ssize_t n_nodes
+    cdef Py_ssize_t n_free
+    cdef Py_ssize_t n_live
+    cdef Py_ssize_t n_changed
+    cdef Py_ssize_t n_unwritten
+    cdef Py_ssize_t n_alone
+    cdef long long[:, ::1] turns
+    cdef long long[:, ::1] turned_in
+    cdef long long[::1] alone
+    cdef signed char[::1] is_alone
+    cdef Py_ssize_t capacity
+    cdef long long[:, ::1] node_of
+    cdef long long[:, ::1] links
+    cdef double[:, ::1] sums
+    cdef long long[:, ::1] lists
+    cdef long long[:] changed
+    cdef long long[:] unwritten
+    cdef long long[:] live
+    cdef long long[:] free
+    cdef long long[:] lasting
+    cdef long long[:] body
+    cdef long long[:] axis
+    cdef long long[:] parent
+    cdef long long[:] size
+    cdef long long[:] anchor
+    cdef long long[:] next
+    cdef long long[:] last
+    cdef long long[:] next_rim
+    cdef long long[:] rim
+    cdef long long[:] last_rim
+    cdef long long[:] seen_rim
+    cdef long long[:] last_seen_rim
+    cdef long long[:] is_on_rim
+    cdef long long[:] is_changed
+    cdef long long[:] is_unwritten
+    cdef long long[:] is_worn
+    cdef long long[:] lasts
+    cdef long long[:] lowest
+    cdef long long[:] rim_of
+    cdef double[:] momentum
+    cdef double[:] momentum_low
+    cdef double[:] mass
+    cdef double[:] mass_low
+    cdef double[:] velocity
+    cdef int _grow(self)
+    cdef void begin_step(self) noexcept
+    cdef void begin_instant(self, double now) noexcept
+    cdef bint has_changed(self) noexcept
+    cdef void turn_alone(self, Py_ssize_t i, int k, double velocity) noexcept
+    cdef Py_ssize_t take_alone(self) noexcept
+    cdef Py_ssize_t root(self, Py_ssize_t node) noexcept
+    cdef double velocity_of(self, Py_ssize_t i, int k) noexcept
+    cdef Py_ssize_t ensure(self, Py_ssize_t i, int k)
+    cdef void _count_turn(self, Py_ssize_t node) noexcept
+    cdef void end_step(self) noexcept
+    cdef Py_ssize_t lasting_root(self, Py_ssize_t i, int k) noexcept
+    cdef double shared_velocity(self, Py_ssize_t root) noexcept
+    cdef double final_velocity(self, Py_ssize_t i, int k) noexcept
+    cdef void push(self, Py_ssize_t root, double mass, double velocity) noexcept
+    cdef bint _persists(self, Py_ssize_t root) noexcept
+    cdef bint _leads(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef void _put_all_on_rim(self, Py_ssize_t root) noexcept
+    cdef void leave(self, Py_ssize_t i, int k) noexcept
+    cdef void merge(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor) noexcept
+    cdef double loss(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef double loss_with(self, Py_ssize_t root, double mass, double velocity) noexcept
+    cdef double _mean(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef double _velocity_for(self, double momentum, double momentum_low, double mass, double mass_low) noexcept
+    cdef void _set_velocity(self, Py_ssize_t root, double velocity) noexcept
+    cdef Py_ssize_t take_changed(self) noexcept
+    cdef void keep_on_rim(self, Py_ssize_t node, Py_ssize_t root) noexcept
+    cdef void write(self) noexcept
+    cdef void write_body(self, Py_ssize_t i) noexcept
+    cdef void _append_rim(self, Py_ssize_t root, Py_ssize_t first, Py_ssize_t last) noexcept

@@ -1,0 +1,493 @@
+"""Soft separation: moving members of a crowd that overlap apart, never through anything else.
+
+Position-based relaxation (Müller, Heidelberger, Hennix and Ratcliff, "Position Based Dynamics",
+2007), in Jacobi's form: each round looks where all members would be at the end of the step, and
+adds to the displacement of each the mean of what would part it from those it overlaps.
+
+    +-------+                      +-------+
+    |   A   |---+    A and B       |   A   |        the way apart leads along d / (h1 + h2)**2,
+    |     +-|-+ |    overlap      -+-------+-+      d from centre to centre: for squares it is
+    +-----|-+ B |                    |   B   |      that of d itself, for long boxes that of
+          +-----+                    +-------+      the short one out
+
+A displacement is no momentum.  It is added to the path of the step, and swept with it: what a
+member meets ends it on that axis, and is met at the velocity that the member has of itself.
+
+Invariant: no result depends on the order in which pairs are found.  What is added up is rounded
+to multiples of 2**-32 of the member's size first, so that each sum is exact.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide.response.solver_c import Responder
+    from cython.cimports.libc.math import floor, sqrt
+else:
+    from math import floor, sqrt
+
+    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from ecs_collide.response.solver import Responder
+
+from ecs_collide.constants import SEPARATE
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, zeros
+
+cython.declare(
+    INF=cython.double,
+    ROUNDS=cython.int,
+    SOFT=cython.int,
+    RELAXATION=cython.double,
+    DEPTH=cython.double,
+    ROUNDING=cython.double,
+    SAME_POINT=cython.double,
+    BINADE=cython.double,
+    MOST=cython.double,
+    GOLDEN_X=cython.double,
+    GOLDEN_Y=cython.double,
+    GOLDEN_Z=cython.double,
+)
+INF = float("inf")
+SOFT = 3  # in `Pairs.left_alone`
+ROUNDS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
+RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing
+DEPTH = 2.0**-24  # of two half sizes: an overlap that is less deep is none
+ROUNDING = 2.0**-40  # of the coordinates: nor is one that rounding may have made
+SAME_POINT = 2.0**-30  # of two half sizes: centres nearer than this have no direction
+BINADE = 1.5 * 2.0**20  # its neighbours are 2**-32 off
+MOST = 4.0  # sizes: what one partner can add, so that sums stay exact
+# The powers of the root of x**4 + x**3 = 1: multiples of them spread evenly in a cube.
+GOLDEN_X = 0.8191725133961645
+GOLDEN_Y = 0.6710436067037893
+GOLDEN_Z = 0.5497004779019703
+
+
+@cython.final
+@cython.cclass
+class Separating:
+    """The members of crowds that a step moves apart.
+
+    Attributes
+    ----------
+    n : int
+    rows : int64 (n or more,): the members that yield
+    reach : float64 (n_rows,): how far each may be moved in the step; 0 for all others
+    size : float64 (n_rows,): of a member its largest side
+    push : float64 (n_rows, dim): its displacement
+    active : int8 (n_rows,): 1 << axis where the displacement is part of its path
+    before, speed : float64 (n_rows, dim): its own velocity, and that with the displacement
+    n_left_out : int
+        The soft pairs of this step for which there was no room, and whose directions count alone.
+    """
+
+    def __init__(self, bodies: Bodies, pairs: Pairs):
+        self.bodies = bodies
+        self.pairs = pairs
+        self.n = self.n_pairs = self.n_left_out = 0
+        self.rows = zeros(LONG, 1)
+        self.soft = zeros(LONG, 1)
+        self.reach = zeros(DOUBLE, 1)
+        self.size = zeros(DOUBLE, 1)
+        self.place = zeros(DOUBLE, 1, bodies.dim)
+        self.half = zeros(DOUBLE, 1, bodies.dim)
+        self.push = zeros(DOUBLE, 1, bodies.dim)
+        self.total = zeros(DOUBLE, 1, bodies.dim)
+        self.count = zeros(LONG, 1)
+        self.total_left_out = zeros(DOUBLE, 1, bodies.dim)
+        self.count_left_out = zeros(LONG, 1)
+        self.active = zeros(BYTE, 1)
+        self.before = zeros(DOUBLE, 1, bodies.dim)
+        self.speed = zeros(DOUBLE, 1, bodies.dim)
+        self.n_rows = 1
+        if not cython.compiled:
+            self.offset = [0.0] * 3
+            self.way = [0.0] * 3
+
+    def _make_room(self, n_rows: cython.Py_ssize_t):
+        """Have a place for so many bodies, none of which is a member yet."""
+        self.rows = zeros(LONG, n_rows)
+        self.reach = zeros(DOUBLE, n_rows)
+        self.size = zeros(DOUBLE, n_rows)
+        self.place = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.half = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.push = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.total = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.count = zeros(LONG, n_rows)
+        self.total_left_out = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.count_left_out = zeros(LONG, n_rows)
+        self.active = zeros(BYTE, n_rows)
+        self.before = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.speed = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.n_rows = n_rows  # last: by it it is known how much room there is
+
+    @cython.ccall
+    def begin(self, rows: cython.longlong[::1]):
+        """Find the members among some moving bodies, and let their bounds hold all they may do.
+
+        When their paths are those that they have of themselves, and before the trees hold them.
+        """
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        self.forget()
+        if not b.traits.any_separator or b.dt == 0.0:
+            return
+        if self.n_rows < b.centre.shape[0]:
+            self._make_room(b.centre.shape[0])
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if not (b.traits.has[i] & SEPARATE and b.yields[i]) or b.sensor[i]:
+                continue
+            self.rows[self.n] = i
+            self.n += 1
+            self._locate(i)
+            self.size[i] = self.half[i, 0]
+            for k in range(1, b.dim):
+                self.size[i] = max(self.size[i], self.half[i, k])
+            self.size[i] *= 2.0
+            self.reach[i] = min(b.traits.separate[i] * b.dt, 0.5 * self.size[i])
+            self.count_left_out[i] = 0
+            for k in range(b.dim):
+                b.swept_min[i, k] -= self.reach[i]
+                b.swept_max[i, k] += self.reach[i]
+                self.push[i, k] = self.total_left_out[i, k] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def forget(self) -> cython.void:
+        """Have no members: of a step that was broken off too."""
+        n: cython.Py_ssize_t
+
+        for n in range(self.n):
+            self.reach[self.rows[n]] = 0.0
+            self.active[self.rows[n]] = 0
+        self.n = self.n_pairs = self.n_left_out = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _locate(self, i: cython.Py_ssize_t) -> cython.void:
+        """Find where a body would be at the end of the step by itself, and how large."""
+        b: Bodies = self.bodies
+        at: cython.Py_ssize_t = b.start_of(i)
+        k: cython.int
+
+        for k in range(b.dim):
+            self.place[i, k] = b.path[at + CENTRE] + b.path[at + MOTION]
+            self.half[i, k] = max(0.0, b.path[at + HALF] + b.path[at + RESIZE])
+            at += 4
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def leave_out(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
+    ) -> cython.void:
+        """Take the directions of two members for which there is no room among the pairs."""
+        k: cython.int
+        swap: cython.Py_ssize_t
+        sign: cython.double = 1.0
+
+        self.n_left_out += 1
+        if self.bodies.ids[j] < self.bodies.ids[i]:
+            swap = i
+            i = j
+            j = swap
+            sign = -1.0
+        self._locate(i)
+        self._locate(j)
+        for k in range(self.bodies.dim):
+            self.offset[k] = sign * offset[k] if self.bodies.wraps else 0.0
+        if self._find_way(i, j):
+            self._add(i, j, self.total_left_out, self.count_left_out)
+
+    @cython.ccall
+    def separate(self) -> cython.void:
+        """Add to the paths of members what moves them apart, when all pairs are found."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        _turn: cython.int
+
+        if self.n == 0:
+            return
+        self._find_soft()
+        for n in range(self.n):
+            i = self.rows[n]
+            self._locate(i)
+            if b.on_hold[i] or (b.traits.any_pusher and b.traits.way_out[i] != 0):
+                self.reach[i] = 0.0  # one displacement at a time, none where a limit was reached
+        for _turn in range(ROUNDS if self.n_pairs or self.n_left_out else 0):
+            if not self._relax():
+                break
+        for n in range(self.n):
+            i = self.rows[n]
+            for k in range(b.dim):
+                if self.push[i, k] != 0.0:
+                    self.active[i] |= 1 << k
+                    self.before[i, k] = b.velocity[i, k]
+                    b.velocity[i, k] = b.velocity[i, k] + self.push[i, k] / b.dt
+                    self.speed[i, k] = b.velocity[i, k]
+        b.start(self.rows[: self.n])  # all: their bounds were those of what they may do
+
+    @cython.cfunc
+    def _find_soft(self) -> cython.void:
+        """Find the soft pairs among all, and where those are that do not yield."""
+        pairs: Pairs = self.pairs
+        p: cython.Py_ssize_t
+
+        if self.soft.shape[0] < pairs.n:
+            self.soft = zeros(LONG, 2 * pairs.n)
+        self.n_pairs = 0
+        for p in range(pairs.n):
+            if pairs.left_alone[p] == SOFT:
+                self.soft[self.n_pairs] = p
+                self.n_pairs += 1
+                if self.reach[pairs.first[p]] == 0.0:
+                    self._locate(pairs.first[p])
+                if self.reach[pairs.second[p]] == 0.0:
+                    self._locate(pairs.second[p])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _relax(self) -> cython.bint:
+        """Do a round; return whether anything overlapped."""
+        b: Bodies = self.bodies
+        pairs: Pairs = self.pairs
+        n: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        found: cython.bint = False
+        weight: cython.double
+        length: cython.double
+
+        for n in range(self.n):
+            i = self.rows[n]
+            self.count[i] = self.count_left_out[i]
+            found |= self.count[i] > 0
+            for k in range(b.dim):
+                self.total[i, k] = self.total_left_out[i, k]
+        for n in range(self.n_pairs):
+            p = self.soft[n]
+            if b.wraps:
+                for k in range(b.dim):
+                    self.offset[k] = pairs.offset[p, k]
+            if self._find_way(pairs.first[p], pairs.second[p]):
+                self._add(pairs.first[p], pairs.second[p], self.total, self.count)
+                found = True
+        for n in range(self.n if found else 0):
+            i = self.rows[n]
+            if self.count[i] == 0 or self.reach[i] == 0.0:
+                continue
+            weight = self.size[i] * min(1.0, RELAXATION / self.count[i])
+            length = 0.0
+            for k in range(b.dim):
+                self.place[i, k] -= self.push[i, k]
+                self.push[i, k] += weight * self.total[i, k]
+                length += (self.push[i, k] / self.size[i]) * (self.push[i, k] / self.size[i])
+            length = sqrt(length) * self.size[i]
+            for k in range(b.dim):
+                if length > self.reach[i]:
+                    self.push[i, k] = self.push[i, k] * (self.reach[i] / length)
+                self.place[i, k] += self.push[i, k]
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Find what would move body i out of j, the one with the higher id; False if they are apart.
+
+        The way is along the gradient of the ellipse around the two half sizes.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        apart: cython.double
+        sizes: cython.double
+        part: cython.double
+        nearest: cython.double = 0.0
+        smallest: cython.double = INF
+        time: cython.double = INF
+
+        for k in range(b.dim):
+            apart = self.place[i, k] - self.place[j, k]
+            if b.wraps:
+                apart -= self.offset[k]
+            sizes = self.half[i, k] + self.half[j, k]
+            part = sizes - abs(apart)
+            if not part > max(
+                DEPTH * sizes, ROUNDING * (abs(self.place[i, k]) + abs(self.place[j, k]))
+            ):
+                return False
+            self.way[k] = apart / sizes
+            nearest = max(nearest, abs(self.way[k]))
+            smallest = min(smallest, sizes)
+        if nearest < SAME_POINT:
+            self._part_by_id(i, j)
+        for k in range(b.dim):
+            sizes = self.half[i, k] + self.half[j, k]
+            apart = self.place[i, k] - self.place[j, k]
+            if b.wraps:
+                apart -= self.offset[k]
+            self.way[k] = self.way[k] * (smallest / sizes)
+            if self.way[k] != 0.0:
+                time = min(time, (sizes - abs(apart)) / abs(self.way[k]))
+        if not time < INF:
+            return False
+        for k in range(b.dim):
+            self.way[k] = self.way[k] * time
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _part_by_id(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Take the direction of two bodies in one point from their ids.
+
+        Each id has a place of its own in a square, so many of them part to all sides.
+        """
+        k: cython.int
+        longest: cython.double = 0.0
+
+        for k in range(self.bodies.dim):
+            self.way[k] = _lean(self.bodies.ids[i], k) - _lean(self.bodies.ids[j], k)
+            longest = max(longest, abs(self.way[k]))
+        if longest == 0.0:
+            self.way[0] = longest = 1.0
+        for k in range(self.bodies.dim):
+            self.way[k] = self.way[k] / longest
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _add(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        total: cython.double[:, ::1],
+        count: cython.longlong[::1],
+    ) -> cython.void:
+        """Add the way found to what moves two bodies, shared by inverse mass."""
+        b: Bodies = self.bodies
+        k: cython.int
+        share: cython.double = 0.0
+
+        if self.reach[i] > 0.0:
+            share = 1.0
+            if self.reach[j] > 0.0:
+                share = b.mass[j] / (b.mass[i] + b.mass[j])
+            count[i] += 1
+            for k in range(b.dim):
+                total[i, k] += _rounded(self.way[k] * share / self.size[i])
+        if self.reach[j] > 0.0:
+            count[j] += 1
+            for k in range(b.dim):
+                total[j, k] -= _rounded(self.way[k] * (1.0 - share) / self.size[j])
+
+    # -- within the step --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def suspend(self, i: cython.Py_ssize_t, k: cython.int, responder: Responder) -> cython.bint:
+        """Give a member its own velocity, for an impact on axis `k`; return whether that changes it.
+
+        On that axis the displacement has come to its end.
+        """
+        axis: cython.int
+        met: cython.bint = False
+
+        if i >= self.n_rows or not self.active[i]:
+            return False
+        for axis in range(self.bodies.dim):
+            if self.active[i] & (1 << axis):
+                if self.bodies.velocity[i, axis] != self.speed[i, axis]:
+                    self.active[i] &= ~(1 << axis)  # a response has set it
+                else:
+                    met |= axis == k
+                    responder.change(i, axis, self.before[i, axis])
+        self.active[i] &= ~(1 << k)
+        return met
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def resume(self, i: cython.Py_ssize_t, responder: Responder) -> cython.void:
+        """Go on moving a member along the axes on which nothing has met it."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if i >= self.n_rows or not self.active[i] or b.gone[i]:
+            return
+        for k in range(b.dim):
+            if self.active[i] & (1 << k):
+                self.before[i, k] = b.velocity[i, k]
+                responder.change(i, k, b.velocity[i, k] + self.push[i, k] / b.dt)
+                self.speed[i, k] = b.velocity[i, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def end(self) -> cython.void:
+        """Give all members their own velocities back."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(self.n):
+            i = self.rows[n]
+            for k in range(self.bodies.dim):
+                if self.active[i] & (1 << k) and self.bodies.velocity[i, k] == self.speed[i, k]:
+                    self.bodies.velocity[i, k] = self.before[i, k]
+        self.forget()
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def overlap(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[:, ::1],
+        p: cython.Py_ssize_t,
+    ) -> cython.int:  # fmt: skip
+        """Return the side of body j on which i is inside it at the end of the step; 0 if it is not.
+
+        It is the shallowest one, of several the one of the lowest axis.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        side: cython.int = 0
+        apart: cython.double
+        sizes: cython.double
+        depth: cython.double
+        least: cython.double = INF
+
+        for k in range(b.dim):
+            apart = b.centre[i, k] - b.centre[j, k]
+            if b.wraps:
+                apart -= offset[p, k]
+            sizes = b.half[i, k] + b.half[j, k]
+            depth = sizes - abs(apart)
+            if not depth > max(
+                DEPTH * sizes, ROUNDING * (abs(b.centre[i, k]) + abs(b.centre[j, k]))
+            ):
+                return 0
+            if depth < least:
+                least = depth
+                side = k + 1 if apart > 0.0 else -k - 1
+        return side
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _rounded(part: cython.double) -> cython.double:
+    """Return a part of a size, rounded so that sums of it are exact in any order."""
+    return (max(-MOST, min(MOST, part)) + BINADE) - BINADE
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _lean(id: cython.longlong, k: cython.int) -> cython.double:
+    """Return where in a square, from 0 to 1 on each axis, an id has its place."""
+    low: cython.longlong = id & 0xFFFFF
+    far: cython.double = low * (GOLDEN_X if k == 0 else GOLDEN_Y if k == 1 else GOLDEN_Z)
+
+    return far - floor(far)

@@ -1,0 +1,803 @@
+"""What an impact does to the velocities of its two bodies.
+
+An answer has two parts, both seen from the partner.  The *normal part* is the
+pair's: restitution is shared by inverse mass, and where it is 0 the two join
+clusters that move as one along the normal (`response/clusters.py`).  The *rule for
+the rest* is each yielding body's own: deflect and slide keep the tangential
+velocity, stop takes the partner's, push turns all speed along the surface.
+
+Friction comes after that.  What it may take along the surface is a part of what
+the normal part took, as Coulomb has it; the surface of a conveyor belt moves.
+
+Halving the difference of a pair again and again never ends in a row of boxes;
+giving a whole cluster one velocity does.
+
+A cluster that lasts answers as one body of its mass and its shared velocity.
+Impulses go into its momentum, its path stays, and what then still closes on
+the path joins it.  Only an immovable partner takes a member out of it.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
+    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
+    from cython.cimports.ecs_collide.response.clusters_c import Clusters, error_of_product
+    from cython.cimports.libc.math import nextafter, sqrt
+else:
+    from math import nextafter, sqrt
+
+    from ecs_collide.motion.bodies import PUSH, STOP, Bodies
+    from ecs_collide.motion.surfaces import Traits
+    from ecs_collide.response.clusters import Clusters, error_of_product
+
+cython.declare(EPSILON=cython.double, ROUNDING=cython.double, INF=cython.double)
+EPSILON = 2.0**-52
+INF = float("inf")
+ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_further(one: cython.double, u: cython.double, other: cython.double) -> cython.bint:
+    """Tell exactly whether `one` is further from `u` than `other`, on the other side of it."""
+    total: cython.double = one + other
+    part: cython.double = total - one
+    rest: cython.double = (one - (total - part)) + (other - part)  # total + rest is exact
+
+    if other <= u:
+        return total > 2.0 * u or (total == 2.0 * u and rest > 0.0)
+    return total < 2.0 * u or (total == 2.0 * u and rest < 0.0)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _bounce(v: cython.double, u: cython.double, restitution: cython.double) -> cython.double:
+    """Return the velocity after meeting a partner that keeps `u`; its energy never rises."""
+    after: cython.double = u - restitution * (v - u)
+
+    if _is_further(after, u, v):
+        after = nextafter(after, u)
+    return after
+
+
+@cython.final
+@cython.cclass
+class Responder:
+    """Answers impacts.
+
+    Attributes
+    ----------
+    clusters : Clusters
+        The bodies that inelastic answers have merged in this instant.
+    first_yields, second_yields : bool
+        Whether the bodies of a pair yield to each other; see `weigh`.
+    solid_first, solid_second : int
+        After an answer that could not merge two bodies: the rows of the
+        immovable ones between which they are.
+    loss : float
+        Twice the kinetic energy that the last merge has taken from its bodies, or inf.
+    """
+
+    def __init__(self, bodies: Bodies):
+        self.bodies = bodies
+        self.clusters = Clusters(bodies)
+        self.first_yields = self.second_yields = False
+        self.solid_first = self.solid_second = -1
+        self.loss = INF
+        self.sum_high = self.sum_low = 0.0
+        if not cython.compiled:
+            self.before_first = [0.0] * 3
+            self.before_second = [0.0] * 3
+            self.face_first = [0.0] * 3
+            self.face_second = [0.0] * 3
+            self.wanted_first = [0.0] * 3
+            self.wanted_second = [0.0] * 3
+            self.after_first = [0.0] * 3
+            self.after_second = [0.0] * 3
+            self.way_first = [0.0] * 3
+            self.way_second = [0.0] * 3
+            self.frame = [0.0] * 3
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        self.clusters.set_rows(n_rows)
+
+    def begin_step(self):
+        """Dissolve the clusters of the step before."""
+        self.clusters.begin_step()
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def begin_instant(self, now: cython.double) -> cython.void:
+        """Go on to a later time: clusters are dissolved."""
+        self.clusters.begin_instant(now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def change(self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double) -> cython.void:
+        """Give a body a new velocity from now on; one that its cluster has not leaves the cluster."""
+        self.clusters.turn_alone(i, k, velocity)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _begin_sum(self) -> cython.void:
+        """Begin a sum of products in twice the precision."""
+        self.sum_high = self.sum_low = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _add_product(self, a: cython.double, b: cython.double) -> cython.void:
+        """Add a product to the sum.
+
+        Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005), Dot2.
+        """
+        product: cython.double = a * b
+        total: cython.double = self.sum_high + product
+        part: cython.double = total - self.sum_high
+
+        self.sum_low += (self.sum_high - (total - part)) + (product - part)
+        self.sum_low += error_of_product(a, b, product)
+        self.sum_high = total
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def weigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Find which bodies of a pair yield; return whether a held body gives way.
+
+        To a body that yields, a held one is a wall, unless an immovable body drives the former.
+        """
+        b: Bodies = self.bodies
+
+        self.first_yields = b.yields[i]
+        self.second_yields = b.yields[j]
+        if not (b.on_hold[i] or b.on_hold[j]):
+            return False
+        if b.on_hold[i] != b.on_hold[j] and self.first_yields and self.second_yields:
+            if b.on_hold[i]:
+                self.first_yields = self._is_driven(j, k)
+            else:
+                self.second_yields = self._is_driven(i, k)
+        return (self.first_yields and b.on_hold[i]) or (self.second_yields and b.on_hold[j])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether the cluster of a body has the velocity of a body that never yields."""
+        node: cython.Py_ssize_t = self.clusters.node_of[i, k]
+        anchor: cython.Py_ssize_t = self.clusters.anchor[self.clusters.root(node)] if node else 0
+
+        return anchor != 0 and not self.bodies.on_hold[anchor - 1]
+
+    @cython.cfunc
+    def answer(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+        normal_only: cython.bint,
+    ) -> cython.bint:
+        """Answer an impact of `i` and `j` on axis `k`, which were weighed.
+
+        Return False if they cannot be joined.
+        """
+        axis: cython.int
+
+        for axis in range(self.bodies.dim):
+            self.before_first[axis] = self.clusters.final_velocity(i, axis)
+            self.before_second[axis] = self.clusters.final_velocity(j, axis)
+            self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
+            self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
+        self.loss = INF
+        if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
+            self._exchange_faces(i, j, k, sign, restitution)
+        elif restitution > 0.0 and self._rebound(i, j, k, sign, restitution):
+            pass
+        elif not self._join(i, j, k):
+            return False
+        if not normal_only:
+            self._turn(i, j, k, restitution)
+            if self.bodies.traits.is_used:
+                self._rub(i, j, k, sign)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rebound(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+    ) -> cython.bint:
+        """Let a pair rebound; return False if it then still closes, and has to be joined."""
+        first: cython.Py_ssize_t = self.clusters.lasting_root(i, k)
+        second: cython.Py_ssize_t = self.clusters.lasting_root(j, k)
+
+        if first and second:
+            return False
+        if first:
+            return self._rebound_from(first, i, j, self.second_yields, k, sign, restitution)
+        if second:
+            return self._rebound_from(second, j, i, self.first_yields, k, -sign, restitution)
+        self._exchange(i, j, k, sign, restitution)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rebound_from(
+        self,
+        root: cython.Py_ssize_t,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        yields: cython.bint,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+    ) -> cython.bint:
+        """Let body j rebound from i, a member of a cluster that lasts; False if it still closes."""
+        c: Clusters = self.clusters
+        velocity: cython.double = c.shared_velocity(root)
+        other: cython.double = self.bodies.velocity[j, k]
+        path: cython.double = self.bodies.velocity[i, k]
+        mass: cython.double = self.bodies.mass[j]
+        after: cython.double
+
+        if (velocity - other) * sign >= 0.0:
+            return False  # only their paths close
+        if not yields:
+            self.change(i, k, _bounce(velocity, other, restitution))
+            return True
+        after = other + (1.0 + restitution) * (velocity - other) * (
+            c.mass[root] / (c.mass[root] + mass)
+        )
+        self.loss = (1.0 - restitution * restitution) * c.loss_with(root, mass, other)
+        c.push(root, mass, other)
+        c.push(root, -mass, after)
+        self.change(j, k, after)
+        return (path - after) * sign >= 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def change_along(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Give a body a velocity along a surface; of a cluster that lasts, all get their share."""
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t = c.lasting_root(i, k)
+        shared: cython.double
+
+        if root == 0:
+            self.change(i, k, velocity)
+            return
+        shared = c.shared_velocity(root)
+        if velocity != shared:
+            c.push(root, self.bodies.mass[i], velocity)
+            c.push(root, -self.bodies.mass[i], shared)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _exchange(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+    ) -> cython.void:
+        """Share the normal velocities of a pair by inverse mass."""
+        v1: cython.double = self.bodies.velocity[i, k]
+        v2: cython.double = self.bodies.velocity[j, k]
+        mass1: cython.double = self.bodies.mass[i]
+        mass2: cython.double = self.bodies.mass[j]
+        after1: cython.double
+        after2: cython.double
+        shared: cython.double
+
+        if not self.second_yields:
+            self.change(i, k, _bounce(v1, v2, restitution))
+            return
+        if not self.first_yields:
+            self.change(j, k, _bounce(v2, v1, restitution))
+            return
+        if mass1 == mass2 and restitution == 1.0:
+            after1 = v2
+            after2 = v1
+        else:
+            shared = (1.0 + restitution) * (v1 - v2)
+            after1 = v1 - shared * (mass2 / (mass1 + mass2))
+            after2 = v2 + shared * (mass1 / (mass1 + mass2))
+            self._begin_sum()
+            self._add_product(mass1, v1)
+            self._add_product(mass2, v2)
+            self._add_product(-mass1, after1)
+            self._add_product(-mass2, after2)
+            # What rounding has taken goes to the heavier body: the other would feel it.
+            if mass1 < mass2:
+                after2 += (self.sum_high + self.sum_low) / mass2
+            else:
+                after1 += (self.sum_high + self.sum_low) / mass1
+            if (after1 - after2) * sign < 0.0:  # still closing, by rounding
+                if mass1 < mass2:
+                    after1 = after2
+                else:
+                    after2 = after1
+        self.change(i, k, after1)
+        self.change(j, k, after2)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _exchange_faces(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+    ) -> cython.void:
+        """Share the velocities of the touching faces of a pair that changes size."""
+        b: Bodies = self.bodies
+        grow1: cython.double = -sign * b.growth[i, k]
+        grow2: cython.double = sign * b.growth[j, k]
+        v1: cython.double = self.clusters.final_velocity(i, k)
+        v2: cython.double = self.clusters.final_velocity(j, k)
+        shared: cython.double = (1.0 + restitution) * ((v1 + grow1) - (v2 + grow2))
+        share1: cython.double = 1.0
+        share2: cython.double = 1.0
+        nudge: cython.double
+
+        if self.clusters.n_lasting and shared * sign > 0.0:
+            shared = 0.0  # only their paths close
+        if self.first_yields and self.second_yields:
+            share1 = b.mass[j] / (b.mass[i] + b.mass[j])
+            share2 = b.mass[i] / (b.mass[i] + b.mass[j])
+        if self.first_yields:
+            self.change(i, k, v1 - shared * share1)
+        if self.second_yields:
+            self.change(j, k, v2 + shared * share2)
+        # Faces are rounded once more than velocities: move apart until they do not close.
+        nudge = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
+        while self._face_rate(i, j, k, sign) < 0.0:
+            if self.first_yields:
+                self.change(i, k, b.velocity[i, k] + sign * nudge)
+            else:
+                self.change(j, k, b.velocity[j, k] - sign * nudge)
+            nudge *= 2.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _face_rate(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast the touching faces of a pair part, per step; below 0 they close."""
+        b: Bodies = self.bodies
+
+        return sign * (
+            (b.motion_of(i, k) - sign * b.resize_of(i, k))
+            - (b.motion_of(j, k) + sign * b.resize_of(j, k))
+        )
+
+    @cython.cfunc
+    def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Merge the clusters of two bodies, if that can be; an immovable body links no clusters."""
+        b: Bodies = self.bodies
+        c: Clusters = self.clusters
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        anchor: cython.Py_ssize_t  # a row counted from 1, as `second_anchor`
+        second_anchor: cython.Py_ssize_t
+
+        if c.n_lasting:
+            if c.lasting_root(i, k) and (not self.second_yields or self._is_anchored(j, k)):
+                c.leave(i, k)
+            elif c.lasting_root(j, k) and (not self.first_yields or self._is_anchored(i, k)):
+                c.leave(j, k)
+        one = c.ensure(i, k) if self.first_yields else 0
+        other = c.ensure(j, k) if self.second_yields else one
+
+        if one == 0:
+            one = other
+        anchor = self._anchor_of(i, one) if self.first_yields else i + 1
+        second_anchor = self._anchor_of(j, other) if self.second_yields else j + 1
+        if anchor == 0 or self._gives_way(anchor, second_anchor, k):
+            anchor = second_anchor
+        elif self._gives_way(second_anchor, anchor, k):
+            pass
+        elif second_anchor != 0 and b.velocity[anchor - 1, k] != b.velocity[second_anchor - 1, k]:
+            self.solid_first = anchor - 1
+            self.solid_second = second_anchor - 1
+            return False
+        if anchor:
+            self.loss = INF
+        elif self.loss == INF:
+            self.loss = c.loss(one, other)
+        else:  # it has rebounded before
+            self.loss += c.loss(one, other)
+        c.merge(one, other, anchor)
+        c.write_body(i)
+        c.write_body(j)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body that yields is held, or in a cluster with one that does not."""
+        node: cython.Py_ssize_t = self.clusters.node_of[i, k]
+
+        if self.bodies.on_hold[i]:
+            return True
+        return node != 0 and self.clusters.anchor[self.clusters.root(node)] != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return what holds the cluster of a body: an immovable body, or the body if it is held."""
+        if self.clusters.anchor[root] == 0 and self.bodies.on_hold[i]:
+            return i + 1
+        return self.clusters.anchor[root]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _gives_way(
+        self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
+    ) -> cython.bint:
+        """Return whether an anchor is a held body, and another is none or is no slower."""
+        b: Bodies = self.bodies
+
+        if anchor == 0 or other == 0 or not b.on_hold[anchor - 1]:
+            return False
+        if not b.on_hold[other - 1]:
+            return True
+        self.clusters.write_body(anchor - 1)
+        self.clusters.write_body(other - 1)
+        return abs(b.velocity[other - 1, k]) >= abs(b.velocity[anchor - 1, k])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _turn(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        restitution: cython.double,
+    ) -> cython.void:
+        """Apply each yielding body's own rule to its tangential velocity."""
+        b: Bodies = self.bodies
+        axis: cython.int
+        first: cython.double
+        second: cython.double
+        mean: cython.double
+        turns: cython.bint = False
+
+        if (
+            self.first_yields
+            and self.second_yields
+            and b.response[i] == STOP
+            and b.response[j] == STOP
+        ):
+            # Each would take the other's: the two stop each other instead.
+            for axis in range(b.dim):
+                first = self.before_first[axis]
+                second = self.before_second[axis]
+                if axis != k and first != second:
+                    mean = (b.mass[i] * first + b.mass[j] * second) / (b.mass[i] + b.mass[j])
+                    self.change_along(i, axis, mean)
+                    self.change_along(j, axis, mean)
+            return
+        turns = self._aim(i, k, restitution, True) and self.first_yields
+        turns |= self._aim(j, k, restitution, False) and self.second_yields
+        if turns:
+            self._turn_as_far(i, j, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _aim(
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.int,
+        restitution: cython.double,
+        is_first: cython.bint,
+    ) -> cython.bint:
+        """Find the tangential velocity that `Stop` or `Push` wants; return False for other rules."""
+        axis: cython.int
+        own: cython.double
+        partner: cython.double
+        largest: cython.double = 0.0
+        speed: cython.double = 0.0
+        along: cython.double = 0.0
+
+        for axis in range(self.bodies.dim):
+            self._want(axis, self.clusters.final_velocity(i, axis), is_first)
+        if self.bodies.response[i] == STOP:
+            for axis in range(self.bodies.dim):
+                if axis != k:
+                    partner = self.face_second[axis] if is_first else self.face_first[axis]
+                    self._want(axis, partner, is_first)
+            return True
+        if self.bodies.response[i] != PUSH or restitution > 0.0:
+            return False
+        for axis in range(self.bodies.dim):
+            largest = max(largest, abs(self.before_first[axis] - self.before_second[axis]))
+        if largest == 0.0:
+            return False
+        for axis in range(self.bodies.dim):
+            own = (self.before_first[axis] - self.before_second[axis]) / largest
+            speed += own * own
+            if axis != k:
+                along += own * own
+        if along == 0.0:
+            return False
+        speed = sqrt(speed) / sqrt(along)
+        for axis in range(self.bodies.dim):
+            if axis != k:
+                own = self.before_first[axis] if is_first else self.before_second[axis]
+                partner = self.before_second[axis] if is_first else self.before_first[axis]
+                self._want(axis, partner + (own - partner) * speed, is_first)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _want(
+        self, axis: cython.int, velocity: cython.double, is_first: cython.bint
+    ) -> cython.void:
+        """Note the velocity that a body's own rule wants on an axis."""
+        if is_first:
+            self.wanted_first[axis] = velocity
+        else:
+            self.wanted_second[axis] = velocity
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _turn_as_far(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Turn a pair towards what its rules want, as far as its kinetic energy does not rise.
+
+        That is the energy as an immovable partner sees it, else as the world
+        does.  After the part s of the way it exceeds what it was by
+        a s² + 2 b s + c with c <= 0, so the part to go is the larger root.
+        """
+        b: Bodies = self.bodies
+        axis: cython.int
+        heavier: cython.double = max(b.mass[i], b.mass[j])
+        weight1: cython.double = b.mass[i] / heavier if self.second_yields else 1.0
+        weight2: cython.double = b.mass[j] / heavier if self.first_yields else 1.0
+        unit: cython.double = 0.0
+        energy: cython.double = 0.0
+        gain: cython.double = 0.0
+        square: cython.double = 0.0
+        slope: cython.double = 0.0
+        part: cython.double = 1.0
+        less: cython.double = EPSILON
+
+        weight1 *= self.first_yields
+        weight2 *= self.second_yields
+        for axis in range(b.dim):
+            self.frame[axis] = 0.0
+            if not self.second_yields:
+                self.frame[axis] = self.before_second[axis]
+            elif not self.first_yields:
+                self.frame[axis] = self.before_first[axis]
+            self.after_first[axis] = self.clusters.final_velocity(i, axis)
+            self.after_second[axis] = self.clusters.final_velocity(j, axis)
+            unit = max(unit, self._farthest(self.before_first, axis))
+            unit = max(unit, self._farthest(self.before_second, axis))
+            unit = max(unit, self._farthest(self.after_first, axis))
+            unit = max(unit, self._farthest(self.after_second, axis))
+            unit = max(unit, self._farthest(self.wanted_first, axis))
+            unit = max(unit, self._farthest(self.wanted_second, axis))
+        if unit == 0.0:
+            return
+        for axis in range(b.dim):
+            energy += weight1 * self._square(self.before_first, axis, unit)
+            energy += weight2 * self._square(self.before_second, axis, unit)
+            gain += weight1 * self._square(self.after_first, axis, unit)
+            gain += weight2 * self._square(self.after_second, axis, unit)
+        gain -= energy
+        for axis in range(b.dim):
+            if gain > 0.0:  # growing faces, or others of its cluster, have driven it
+                self.before_first[axis] = self.after_first[axis]
+                self.before_second[axis] = self.after_second[axis]
+            self.way_first[axis] = self.wanted_first[axis] - self.after_first[axis]
+            self.way_second[axis] = self.wanted_second[axis] - self.after_second[axis]
+            square += weight1 * (self.way_first[axis] / unit) * (self.way_first[axis] / unit)
+            square += weight2 * (self.way_second[axis] / unit) * (self.way_second[axis] / unit)
+            slope += (
+                weight1
+                * ((self.after_first[axis] - self.frame[axis]) / unit)
+                * (self.way_first[axis] / unit)
+            )
+            slope += (
+                weight2
+                * ((self.after_second[axis] - self.frame[axis]) / unit)
+                * (self.way_second[axis] / unit)
+            )
+        # What the pair has lost may have gone to others of its cluster.
+        gain = min(max(gain, -self.loss / heavier / unit / unit), 0.0)
+        if square + 2.0 * slope + gain > ROUNDING * energy:
+            part = max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
+        self._go(part)
+        while part > 0.0 and self._has_won(i, j):  # by rounding
+            part = part * (1.0 - less) if less < 1.0 else 0.0
+            less *= 4.0
+            self._go(part)
+        for axis in range(b.dim):
+            if axis == k:
+                continue
+            if self.way_first[axis] != 0.0 and self.first_yields:
+                self.change_along(i, axis, self.wanted_first[axis])
+            if self.way_second[axis] != 0.0 and self.second_yields:
+                self.change_along(j, axis, self.wanted_second[axis])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _farthest(self, velocity: cython.p_double, axis: cython.int) -> cython.double:
+        """Return how large a velocity is on an axis, as the frame sees it."""
+        return abs(velocity[axis] - self.frame[axis])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _square(
+        self, velocity: cython.p_double, axis: cython.int, unit: cython.double
+    ) -> cython.double:
+        """Return the square of a velocity on an axis, as the frame sees it."""
+        own: cython.double = (velocity[axis] - self.frame[axis]) / unit
+
+        return own * own
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _go(self, part: cython.double) -> cython.void:
+        """Want only a part of the way to what the rules of a pair want."""
+        axis: cython.int
+
+        if part == 1.0:
+            return
+        for axis in range(self.bodies.dim):
+            self.wanted_first[axis] = self.after_first[axis] + part * self.way_first[axis]
+            self.wanted_second[axis] = self.after_second[axis] + part * self.way_second[axis]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _has_won(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the kinetic energy of a pair would rise, in twice the precision."""
+        self._begin_sum()
+        if self.first_yields:
+            self._add_loss(
+                self.before_first,
+                self.wanted_first,
+                self.bodies.mass[i] if self.second_yields else 1.0,
+            )
+        if self.second_yields:
+            self._add_loss(
+                self.before_second,
+                self.wanted_second,
+                self.bodies.mass[j] if self.first_yields else 1.0,
+            )
+        return self.sum_high + self.sum_low < 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _add_loss(
+        self, before: cython.p_double, after: cython.p_double, mass: cython.double
+    ) -> cython.void:
+        """Add mass · ((before - frame)² - (after - frame)²), summed over the axes."""
+        axis: cython.int
+
+        for axis in range(self.bodies.dim):
+            self._add_product(mass * before[axis], before[axis])
+            self._add_product(-mass * after[axis], after[axis])
+            self._add_product(-2.0 * mass * self.frame[axis], before[axis])
+            self._add_product(2.0 * mass * self.frame[axis], after[axis])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rub(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.void:
+        """Let friction hold back what slides along the surface.
+
+        The impulse of the normal part is that of the body which changed its
+        momentum more: where one is held from behind, the other's is what
+        they press against each other with.
+        """
+        b: Bodies = self.bodies
+        t: Traits = b.traits
+        axis: cython.int
+        friction: cython.double = t.friction_between(i, j)
+        first: cython.double = 0.0
+        second: cython.double = 0.0
+        light1: cython.double = 0.0  # inverse masses, of those that yield
+        light2: cython.double = 0.0
+        largest: cython.double = 0.0
+        speed: cython.double = 0.0
+        part: cython.double
+        slide: cython.double
+        share: cython.double
+
+        if friction == 0.0 or not (self.first_yields or self.second_yields):
+            return
+        if (self.first_yields and (b.response[i] == PUSH or b.response[i] == STOP)) or (
+            self.second_yields and (b.response[j] == PUSH or b.response[j] == STOP)
+        ):
+            return
+        if self.first_yields:
+            first = b.mass[i] * abs(self.clusters.final_velocity(i, k) - self.before_first[k])
+            light1 = 1.0 / b.mass[i]
+        if self.second_yields:
+            second = b.mass[j] * abs(self.clusters.final_velocity(j, k) - self.before_second[k])
+            light2 = 1.0 / b.mass[j]
+        for axis in range(b.dim):
+            if axis != k:
+                largest = max(largest, abs(self._slide(i, j, k, sign, axis)))
+        if largest == 0.0:
+            return
+        for axis in range(b.dim):
+            if axis != k:
+                slide = self._slide(i, j, k, sign, axis) / largest
+                speed += slide * slide
+        speed = sqrt(speed) * largest
+        # The part of the sliding that is taken; all of it where that is not too much.
+        part = friction * max(first, second) * (light1 + light2) / speed
+        for axis in range(b.dim):
+            if axis == k:
+                continue
+            slide = self._slide(i, j, k, sign, axis)
+            if part < 1.0:
+                slide *= part
+            elif not self.second_yields:
+                self.change_along(i, axis, self._surface_of(j, sign * (k + 1), axis))
+                continue
+            elif not self.first_yields:
+                self.change_along(j, axis, self._surface_of(i, -sign * (k + 1), axis))
+                continue
+            share = light1 / (light1 + light2)
+            if self.first_yields:
+                self.change_along(i, axis, self.clusters.final_velocity(i, axis) - slide * share)
+            if part >= 1.0 and not (
+                self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
+            ):  # both yield: exactly as fast as the other
+                self.change_along(
+                    j,
+                    axis,
+                    self._surface_of(i, -sign * (k + 1), axis)
+                    - t.speed_of_surface(j, sign * (k + 1), axis),
+                )
+            elif self.second_yields:
+                self.change_along(
+                    j, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share)
+                )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _surface_of(
+        self, i: cython.Py_ssize_t, side: cython.int, axis: cython.int
+    ) -> cython.double:
+        """Return the velocity of a face of a body, by its side, along itself."""
+        return self.clusters.final_velocity(i, axis) + self.bodies.traits.speed_of_surface(
+            i, side, axis
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _slide(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        axis: cython.int,
+    ) -> cython.double:
+        """Return how fast the touching face of `i` slides over that of `j` on an axis."""
+        return self._surface_of(i, -sign * (k + 1), axis) - self._surface_of(
+            j, sign * (k + 1), axis
+        )

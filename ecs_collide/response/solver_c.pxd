@@ -1,0 +1,57 @@
+cimport cython
+
+from ecs_collide.motion.bodies_c cimport Bodies
+from ecs_collide.response.clusters_c cimport Clusters
+from ecs_collide.motion.surfaces_c cimport Traits
+
+@cython.final
+cdef class Responder:
+    cdef Bodies bodies
+    cdef public Clusters clusters
+    cdef bint first_yields
+    cdef bint second_yields
+    cdef Py_ssize_t solid_first
+    cdef Py_ssize_t solid_second
+    cdef double loss
+    cdef double sum_high
+    cdef double sum_low
+    cdef double before_first[3]
+    cdef double before_second[3]
+    cdef double face_first[3]
+    cdef double face_second[3]
+    cdef double wanted_first[3]
+    cdef double wanted_second[3]
+    cdef double after_first[3]
+    cdef double after_second[3]
+    cdef double way_first[3]
+    cdef double way_second[3]
+    cdef double frame[3]
+    cdef void begin_instant(self, double now) noexcept
+    cdef void change(self, Py_ssize_t i, int k, double velocity) noexcept
+    cdef void change_along(self, Py_ssize_t i, int k, double velocity) noexcept
+    cdef bint _rebound(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
+    cdef bint _rebound_from(self, Py_ssize_t root, Py_ssize_t i, Py_ssize_t j, bint yields, int k, int sign, double restitution) noexcept
+    cdef bint _is_anchored(self, Py_ssize_t i, int k) noexcept
+    cdef void _begin_sum(self) noexcept
+    cdef void _add_product(self, double a, double b) noexcept
+    cdef bint weigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept
+    cdef Py_ssize_t _anchor_of(self, Py_ssize_t i, Py_ssize_t root) noexcept
+    cdef bint _gives_way(self, Py_ssize_t anchor, Py_ssize_t other, int k) noexcept
+    cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only)
+    cdef bint _join(self, Py_ssize_t i, Py_ssize_t j, int k)
+    cdef void _exchange(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
+    cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
+    cdef double _face_rate(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef void _turn(self, Py_ssize_t i, Py_ssize_t j, int k, double restitution) noexcept
+    cdef bint _aim(self, Py_ssize_t i, int k, double restitution, bint is_first) noexcept
+    cdef void _want(self, int axis, double velocity, bint is_first) noexcept
+    cdef void _turn_as_far(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef double _farthest(self, double* velocity, int axis) noexcept
+    cdef double _square(self, double* velocity, int axis, double unit) noexcept
+    cdef void _go(self, double part) noexcept
+    cdef bint _has_won(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef void _add_loss(self, double* before, double* after, double mass) noexcept
+    cdef void _rub(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef double _surface_of(self, Py_ssize_t i, int side, int axis) noexcept
+    cdef double _slide(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis) noexcept

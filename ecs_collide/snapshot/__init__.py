@@ -1,0 +1,1 @@
+"""All that the next steps depend on, as bytes and back."""

@@ -1,0 +1,427 @@
+"""A snapshot as bytes: one layout on every platform, checked before any of it is believed.
+
+All numbers are little-endian.  A header names format, dimension, length and
+checksum; then come sections, each with its length before it, in the order of
+`_SECTIONS`.  Nothing in them is code.  What is read is checked in full, so
+that bytes which were made to look right can still do no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide._checks import LARGEST
+from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
+from ecs_collide.snapshot.schema import (
+    CONTACT,
+    FILTERED,
+    PENDING,
+    QUARANTINED,
+    RIDE,
+    SEEN,
+    STRAY,
+    UNSEEN,
+    Doubles,
+    Longs,
+    State,
+)
+from ecs_collide.sync.quarantine import Report
+
+VERSION = 1
+"""Of the layout; another one is refused."""
+
+# As that of PNG: text modes, which change line ends or stop at an end of file, damage it.
+_MAGIC = b"\x89ecsc\r\n\x1a"
+_HEADER = struct.Struct("<8sHHIQQ")  # magic, version, dim, sections, length in bytes, checksum
+_N_COUNTS = 18
+_SINGLE = ("Mass", "Deflect")  # of one number
+_SCALARS = struct.Struct(f"<qqqdd{_N_COUNTS}q")
+_LONGEST_ID = 2**62
+
+_SECTIONS = (
+    "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
+    "bodies", "flags", "strays", "filters", "contacts", "rides", "pending", "collisions",
+    "contact_events",
+)  # fmt: skip
+_OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
+
+
+# -- writing --
+
+
+def encode(state: State) -> bytes:
+    """Return a state as bytes: the same ones for the same state, on every platform."""
+    scalars = _SCALARS.pack(
+        state.step, state.next_entity, state.pair_limit, state.rest_speed, state.time,
+        *state.counts,
+    )  # fmt: skip
+    numbers, widths = [], []
+    for array in state.numbers:
+        # Most games have nothing on the third axis of a 2D space.
+        flat = state.dim == 2 and array.shape[1] == 3 and not array[:, 2].view(np.int64).any()
+        widths.append(2 if flat else array.shape[1])
+        numbers.append(_packed(array[:, :2] if flat else array))
+    sizes = [len(blob) for blobs in state.blobs for blob in blobs]
+    sections = [
+        [scalars],
+        [_text(state)],
+        [_packed(state.ids)],
+        [_packed(state.masks)],
+        [_packed(state.others)],
+        [bytes(widths)],
+        numbers,
+        [_packed(np.array(sizes, np.int64))],
+        [blob for blobs in state.blobs for blob in blobs],
+        [_packed(state.bodies)],
+        [state.flags.tobytes()],
+        [state.strays.tobytes()],
+        [state.filters.tobytes()],
+        [state.contacts.tobytes()],
+        [state.rides.tobytes()],
+        [state.pending.tobytes()],
+        [_packed(state.collisions)],
+        [_packed(state.contact_events)],
+    ]
+    if state.wrap is not None:
+        around = np.array([width or 0.0 for width in state.wrap])
+        sections.append([_packed(around), _packed(state.images)])
+    lengths = [sum(map(len, section)) for section in sections]
+    pieces = [struct.pack(f"<{len(lengths)}Q", *lengths)]
+    for section in sections:
+        pieces += section
+    length = _HEADER.size + len(pieces[0]) + sum(lengths)
+    start = _MAGIC, VERSION, state.dim, len(sections), length
+    checksum = _checksum(_HEADER.pack(*start, 0), *pieces)
+    return b"".join([_HEADER.pack(*start, checksum), *pieces])
+
+
+def _packed(array: NDArray[Any]) -> bytes:
+    return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _checksum(*pieces: bytes | memoryview) -> int:
+    """Return 64 bits over pieces: two checksums that fail to see different things.
+
+    A CRC sees every change within 32 bits that follow each other.
+    """
+    crc, adler = 0, 1
+    for piece in pieces:
+        crc, adler = zlib.crc32(piece, crc), zlib.adler32(piece, adler)
+    return crc << 32 | adler
+
+
+def _text(state: State) -> bytes:
+    told = _told(state.reports), _told(state.new_reports), state.n_reports
+    texts = [list(state.kinds), list(state.own), *told]
+    return json.dumps(texts, separators=(",", ":")).encode()
+
+
+def _told(reports: Sequence[Report]) -> list[list[object]]:
+    # Hexadecimal keeps every bit, and says nan and inf as JSON cannot.
+    return [[r.step, r.entity, r.field, float(r.value).hex(), r.message] for r in reports]  # type: ignore[arg-type]
+
+
+# -- reading --
+
+
+def decode(data: object, dim: int, known: Mapping[str, int]) -> State:
+    """Return the state that bytes hold.
+
+    Parameters
+    ----------
+    data : bytes
+    dim : int
+        Of the space that is to have it.
+    known : dict
+        The library's types of components by name, and how many numbers each has.
+
+    Raises
+    ------
+    TypeError
+        `data` is no bytes.
+    ValueError
+        It is no snapshot, or damaged, or of another format or dimension.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"restore() takes the bytes that snapshot() gave, not {data!r}")
+    data = bytes(data)
+    _require_whole(data)
+    _, _, found_dim, n_sections, _, _ = _HEADER.unpack_from(data)
+    if found_dim != dim:
+        raise ValueError(
+            f"the snapshot is of a {found_dim}D space and this one has dim={dim}: "
+            f"restore it into Space(dim={found_dim})"
+        )
+    wraps = n_sections == len(_SECTIONS) + 1
+    _require(wraps or n_sections == len(_SECTIONS), "its number of sections")
+    start = _HEADER.size + 8 * n_sections
+    _require(len(data) >= start, "the lengths of its sections")
+    lengths = struct.unpack_from(f"<{n_sections}Q", data, _HEADER.size)
+    _require(start + sum(lengths) == len(data), "the lengths of its sections")
+    parts = {}
+    for name, length in zip((*_SECTIONS, _OF_WRAP)[:n_sections], lengths, strict=True):
+        parts[name] = data[start : start + length]
+        start += length
+    return _checked(_Parts(parts, dim), known)
+
+
+def _require_whole(data: bytes) -> None:
+    """Refuse what is no snapshot, or not all of one as it was given out."""
+    if len(data) < _HEADER.size or not data.startswith(_MAGIC):
+        raise ValueError(
+            f"these {len(data)} bytes are no snapshot of ecs_collide, or not its beginning"
+        )
+    *start, length, checksum = _HEADER.unpack_from(data)
+    if start[1] != VERSION:
+        raise ValueError(
+            f"the snapshot has format {start[1]} and this version of ecs_collide reads "
+            f"format {VERSION}: restore it with the version that made it"
+        )
+    if length != len(data):
+        raise ValueError(
+            f"the snapshot was {length} bytes long and has {len(data)} now: "
+            "write and read it whole, as binary"
+        )
+    rest = memoryview(data)[_HEADER.size :]
+    if checksum != _checksum(_HEADER.pack(*start, length, 0), rest):
+        raise ValueError("the snapshot is damaged: its checksum is not that of its bytes")
+
+
+def _require(holds: object, what: str) -> None:
+    if not holds:
+        raise ValueError(f"the snapshot contradicts itself: {what}")
+
+
+class _Parts:
+    """The sections as arrays of the machine's own."""
+
+    def __init__(self, parts: dict[str, bytes], dim: int) -> None:
+        self.parts = parts
+        self.dim = dim
+
+    def array(self, name: str, dtype: Any) -> NDArray[Any]:
+        wanted = np.dtype(dtype)
+        data = self.parts[name]
+        _require(len(data) % wanted.itemsize == 0, f"the length of its {name}")
+        return np.frombuffer(data, wanted.newbyteorder("<")).astype(wanted)
+
+    def ids(self, name: str) -> Longs:
+        """Return entities, which must rise."""
+        ids: Longs = self.array(name, np.int64)
+        _require((ids[1:] > ids[:-1]).all(), f"the order of its {name}")
+        _require(len(ids) == 0 or (ids[0] >= 0 and ids[-1] < _LONGEST_ID), f"its {name}")
+        return ids
+
+
+def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
+    """Return the state in the sections, or say what about it cannot be."""
+    dim = parts.dim
+    scalars = parts.parts["scalars"]
+    _require(len(scalars) == _SCALARS.size, "the length of its scalars")
+    step, next_entity, pair_limit, rest_speed, time, *counts = _SCALARS.unpack(scalars)
+    _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
+    _require(rest_speed >= 0.0, "its scalars")  # not so for nan
+    _require(0.0 <= time < np.inf, "its scalars")
+    kinds, own, reports, new_reports, n_reports = _texts(parts.parts["text"])
+    strangers = [name for name in kinds if name not in known]
+    if strangers:
+        raise ValueError(
+            f"the snapshot holds {', '.join(strangers)} components, which this version of "
+            "ecs_collide does not have: restore it with the version that made it"
+        )
+    _require({kind for kind, _, _ in SEEN} <= set(kinds), "its types of components")
+    n_kinds = len(kinds) + len(own)
+    _require(len({*kinds, *own}) == n_kinds <= 64, "its types of components")
+
+    ids, others = parts.ids("ids"), parts.ids("others")
+    masks = parts.array("masks", np.uint64)
+    _require(len(masks) == len(ids), "the number of its masks")
+    _require(len(ids) == 0 or 0 < int(masks.max()) < 1 << n_kinds, "its masks")
+    _require(masks.all(), "its masks")
+    last = max([-1, *ids[-1:].tolist(), *others[-1:].tolist()])
+    _require(last < next_entity <= _LONGEST_ID, "the next entity")
+
+    bodies = parts.ids("bodies")
+    flags = parts.array("flags", np.uint8)
+    _require(len(flags) == len(bodies) and (flags < 32).all(), "the flags of its bodies")
+    state = State(
+        dim=dim,
+        step=step,
+        time=time,
+        next_entity=next_entity,
+        rest_speed=rest_speed,
+        pair_limit=pair_limit,
+        counts=tuple(counts),
+        kinds=kinds,
+        own=own,
+        reports=reports,
+        new_reports=new_reports,
+        n_reports=n_reports,
+        ids=ids,
+        masks=masks,
+        others=others,
+        numbers=[],
+        blobs=[],
+        bodies=bodies,
+        flags=flags,
+        strays=parts.array("strays", STRAY),
+        filters=parts.array("filters", FILTERED),
+        contacts=parts.array("contacts", CONTACT),
+        rides=parts.array("rides", RIDE),
+        pending=parts.array("pending", PENDING),
+        collisions=parts.array("collisions", collision_dtype(dim)),
+        contact_events=parts.array("contact_events", contact_dtype(dim)),
+    )
+    state.numbers = _numbers(state, parts, known)
+    state.blobs = _blobs(state, parts)
+    _check_strays(state)
+    _check_filters(state)
+    _check_contacts(state)
+    if _OF_WRAP in parts.parts:
+        _take_wrap(state, parts)
+    _check_events(state)
+    state.seen = state.find_seen()
+    _check_placed(state)
+    return state
+
+
+def _texts(
+    data: bytes,
+) -> tuple[tuple[str, ...], tuple[str, ...], list[Report], list[Report], int]:
+    try:
+        kinds, own, *told, n_reports = json.loads(data.decode())
+        _require(all(type(name) is str for name in [*kinds, *own]), "its texts")
+        _require(type(n_reports) is int and 0 <= n_reports < _LONGEST_ID, "its reports")
+        reports, new_reports = ([_report(one) for one in some] for some in told)
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+        raise ValueError("the snapshot contradicts itself: its texts") from error
+    return tuple(kinds), tuple(own), reports, new_reports, n_reports
+
+
+def _report(told: list[Any]) -> Report:
+    step, entity, field, value, message = told
+    _require(type(step) is int and type(entity) is int, "its reports")
+    _require(type(field) is str and type(message) is str, "its reports")
+    return Report(step, entity, field, float.fromhex(value), message)
+
+
+def _numbers(state: State, parts: _Parts, known: Mapping[str, int]) -> list[Doubles]:
+    """Return the numbers of each kind, a third axis that was left out put back."""
+    widths = parts.parts["widths"]
+    _require(len(widths) == len(state.kinds), "the widths of its components")
+    flat = parts.array("numbers", np.float64)
+    numbers, start = [], 0
+    for n, (kind, width) in enumerate(zip(state.kinds, widths, strict=True)):
+        whole = known[kind]
+        _require(width == whole or (width, whole) == (2, 3), "the widths of its components")
+        count = len(state.holders(n)) if width else 0
+        stop = start + count * width
+        _require(stop <= len(flat), "the number of its components")
+        array = flat[start:stop].reshape(-1, width) if width else np.zeros((0, 0))
+        if width < whole:
+            array = np.concatenate([array, np.zeros((count, 1))], axis=1)
+        numbers.append(array)
+        start = stop
+    _require(start == len(flat), "the number of its components")
+    return numbers
+
+
+def _blobs(state: State, parts: _Parts) -> list[list[bytes]]:
+    sizes = parts.array("blob_sizes", np.int64).tolist()
+    data = parts.parts["blobs"]
+    counts = [len(state.holders(len(state.kinds) + n)) for n in range(len(state.own))]
+    _require(len(sizes) == sum(counts) and min(sizes, default=0) >= 0, "its own components")
+    _require(sum(sizes) == len(data), "its own components")
+    pieces, start = [], 0
+    for size in sizes:
+        pieces.append(data[start : start + size])
+        start += size
+    blobs, start = [], 0
+    for count in counts:
+        blobs.append(pieces[start : start + count])
+        start += count
+    return blobs
+
+
+def _check_strays(state: State) -> None:
+    strays = state.strays
+    widths = np.array([1 if kind in _SINGLE else state.dim for kind, _, _ in SEEN])
+    _require((strays["column"] < len(SEEN)).all(), "what it has seen")
+    _require((strays["axis"] < widths[strays["column"]]).all(), "what it has seen")
+    _require((strays["body"] < len(state.bodies)).all(), "what it has seen")
+
+
+def _check_filters(state: State) -> None:
+    places, numbers = state.filters["body"].astype(np.int64), state.filters["numbers"]
+    _require((places < len(state.bodies)).all(), "the bodies of its filters")
+    _require((places[1:] > places[:-1]).all(), "the order of its filters")
+    _require(_within(numbers[:, :2], 0, 2**32 - 1), "its filters")
+    _require(_within(numbers[:, 2], 1 - 2**31, 2**31 - 1), "its filters")
+
+
+def _check_contacts(state: State) -> None:
+    contacts, dim = state.contacts, state.dim
+    for name in ("first", "second"):
+        _require(_are_in(contacts[name], state.bodies), "the bodies of its contacts")
+    _require((contacts["first"] < contacts["second"]).all(), "the order of its contacts")
+    _require(_within(contacts["kind"], 0, 3), "its contacts")
+    _require(_within(contacts["axis"], 0, dim - 1), "its contacts")
+    _require((abs(contacts["sign"]) == 1).all(), "its contacts")
+    _require(np.isfinite(contacts["since"]).all(), "its contacts")
+    _require(_are_in(state.rides["entity"], state.bodies), "the bodies that are carried")
+    _require((state.rides["entity"][1:] > state.rides["entity"][:-1]).all(), "its riders")
+    _require((abs(state.rides["drift"]) <= 2.0 * LARGEST * len(state.bodies)).all(), "its riders")
+    _require((abs(state.rides["taken_off"]) <= 2.0 * LARGEST).all(), "its riders")
+    codes = state.pending["codes"]
+    mosts = (1, 2, dim - 1, 1, 1, len(END_REASONS) - 1)
+    for n, (least, most) in enumerate(zip((0, 0, 0, -1, 0, -1), mosts, strict=True)):
+        _require(_within(codes[:, n], least, most), "its contact events")
+
+
+def _take_wrap(state: State, parts: _Parts) -> None:
+    """Take the widths of the world, and the images at which bodies touch."""
+    section, n = parts.parts[_OF_WRAP], 8 * state.dim
+    _require(len(section) == n + 8 * len(state.contacts), "the length of its wrap")
+    widths = np.frombuffer(section[:n], "<f8").tolist()
+    _require(all(0.0 <= width <= LARGEST for width in widths) and any(widths), "its wrap")
+    state.wrap = tuple(width or None for width in widths)
+    state.images = np.frombuffer(section[n:], "<i8").astype(np.int64)
+    # Not their abs(), which is negative for the lowest of all numbers.
+    _require(_within(state.images, 1 - _LONGEST_ID, _LONGEST_ID - 1), "its images")
+
+
+def _check_events(state: State) -> None:
+    for events, name, least, most in (
+        (state.collisions, "kind", 0, len(SweepKind) - 1),
+        (state.collisions, "answer", 0, len(Answer) - 1),
+        (state.contact_events, "event", 0, 1),
+        (state.contact_events, "kind", 0, 1),
+        (state.contact_events, "reason", -1, len(END_REASONS) - 1),
+    ):
+        _require(_within(events[name], least, most), "its events")
+
+
+def _are_in(some: NDArray[Any], rising: Longs) -> bool:
+    """Tell whether all of some numbers are among those that rise."""
+    places = np.searchsorted(rising, some)
+    return bool((places < len(rising)).all() and (rising[places] == some).all())
+
+
+def _within(array: NDArray[Any], least: int, most: int) -> bool:
+    return bool(((array >= least) & (array <= most)).all())
+
+
+def _check_placed(state: State) -> None:
+    """Refuse bodies that stood in a tree with numbers that no tree takes."""
+    placed = state.flags & (QUARANTINED | UNSEEN) == 0
+    every = slice(None) if placed.all() else placed
+    for column in state.seen[:4]:
+        _require((abs(column[every]) <= LARGEST).all(), "where its bodies are")  # not so for nan
+    _require((state.seen[1][every] >= 0.0).all(), "how large its bodies are")

@@ -1,0 +1,217 @@
+"""Read the numbers of all components of a type at once, and put them back in place.
+
+Where `sync.reader` looks at bodies and at what a step wants of them, this looks at
+all entities and at every field: what a snapshot holds.  Numbers are compared
+and written bit by bit, so zeros keep their signs.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+import numpy as np
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.sync.slots_c import (
+        Slots,
+        fields_read,
+        fields_write,
+        place_of_type,
+        same_bits,
+        slots_free,
+        slots_new,
+    )
+else:
+    from ecs_collide.sync.slots import (
+        fields_read,
+        fields_write,
+        place_of_type,
+        same_bits,
+        slots_free,
+        slots_new,
+    )
+
+
+@cython.final
+@cython.cclass
+class Records:
+    """The components of one type in a world.
+
+    Attributes
+    ----------
+    type : type
+    names : tuple of str
+        The attributes that are numbers, six at most.
+    are_whole : bool
+        Whether the numbers are whole ones.
+    items : list
+        The components, in the order of their entities.
+    """
+
+    type = cython.declare(object, visibility="readonly")
+    names = cython.declare(tuple, visibility="readonly")
+    are_whole: cython.bint
+    items = cython.declare(list, visibility="readonly")
+    slots: cython.pointer[Slots]
+    width: cython.Py_ssize_t
+
+    def __init__(self, type: object, names: tuple, are_whole: cython.bint):
+        self.type = type
+        self.names = names
+        self.are_whole = are_whole
+        self.items = []
+        self.width = len(names)
+        if cython.compiled:
+            self.slots = slots_new(type, names)
+
+    def __dealloc__(self):
+        if cython.compiled:
+            slots_free(self.slots)
+
+    def take(self, numbers: cython.double[:, ::1]) -> int:
+        """Read the numbers of all components.
+
+        Parameters
+        ----------
+        numbers : float64 (len(items), width)
+            Written.
+
+        Returns
+        -------
+        int
+            The place of a component with something that is no number, or -1.
+        """
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(len(self.items)):
+            item = self.items[i]
+            if cython.compiled and fields_read(self.slots, item, cython.address(numbers[i, 0])):
+                continue
+            try:
+                for k in range(self.width):
+                    value = getattr(item, self.names[k])
+                    if isinstance(value, (str, bytes, bytearray)):
+                        return i
+                    numbers[i, k] = float(value)
+            except (AttributeError, TypeError, ValueError, OverflowError):
+                return i
+        return -1
+
+    def put(self, numbers: cython.double[:, ::1]):
+        """Write numbers, float64 (len(items), width), where the components hold others."""
+        i: cython.Py_ssize_t
+
+        for i in range(len(self.items)):
+            item = self.items[i]
+            if self.are_whole:
+                _put_whole(item, self.names, np.asarray(numbers)[i])
+            elif not cython.compiled or not fields_write(
+                self.slots, item, cython.address(numbers[i, 0])
+            ):
+                _put_by_name(item, self.names, np.asarray(numbers)[i])
+
+    def agree(
+        self,
+        numbers: cython.double[:, ::1],
+        rows: cython.longlong[::1],
+        seen: cython.double[:, ::1],
+    ) -> bool:
+        """Tell whether numbers are bit by bit those of a column.
+
+        Parameters
+        ----------
+        numbers : float64 (n, width)
+        rows : int64 (n,)
+            Where in the column each is to be found; -1: nowhere.
+        seen : float64 (n_rows, width or less)
+        """
+        n: cython.Py_ssize_t
+        width: cython.Py_ssize_t = seen.shape[1]
+
+        if not cython.compiled:
+            return _agree_at_once(np.asarray(numbers), np.asarray(rows), np.asarray(seen))
+        for n in range(rows.shape[0]):
+            if rows[n] >= 0 and not same_bits(
+                cython.address(numbers[n, 0]), cython.address(seen[rows[n], 0]), width
+            ):
+                return False
+        return True
+
+
+def _agree_at_once(numbers, rows, seen):
+    """Do as `Records.agree` over whole arrays, where a loop would be one in Python."""
+    found = rows >= 0
+    return numbers[found, : seen.shape[1]].tobytes() == seen[rows[found]].tobytes()
+
+
+def _put_by_name(item, names, numbers):
+    """Write numbers into a component as Python does."""
+    for name, number in zip(names, numbers, strict=True):
+        try:
+            there = np.float64(getattr(item, name))
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            there = None
+        if there is None or there.tobytes() != number.tobytes():
+            setattr(item, name, float(number))
+
+
+def _put_whole(item, names, numbers):
+    """Write whole numbers into a component, and what is none as it is."""
+    for name, number in zip(names, numbers.tolist(), strict=True):
+        setattr(item, name, int(number) if number.is_integer() else number)
+
+
+def survey(entities: dict, dead, all_records: list) -> tuple:
+    """File the components of all entities of a world in their records.
+
+    Parameters
+    ----------
+    entities : dict
+        The components by type, a dict, for each entity.
+    dead : frozenset of int
+        Entities that count as gone.
+    all_records : list of Records
+        64 at most; their `items` are replaced.
+
+    Returns
+    -------
+    tuple of three lists of int
+        The entities that have any of these, by rising id; which they have,
+        bit n for the n-th record; and the other entities.
+    """
+    types: list = []
+    items: list = []
+    ids: list = []
+    masks: list = []
+    others: list = []
+    components: dict
+    any_dead: cython.bint = len(dead) > 0
+    n: cython.Py_ssize_t
+    mask: cython.ulonglong
+    one: cython.ulonglong = 1
+    record: Records
+
+    for record in all_records:
+        record.items = []
+        types.append(record.type)
+        items.append(record.items)
+    for entity in sorted(entities):
+        if any_dead and entity in dead:
+            continue
+        components = entities[entity]
+        mask = 0
+        for kind, component in components.items():
+            n = place_of_type(types, kind)
+            if n >= 0:
+                mask |= one << n
+                items[n].append(component)
+        if mask:
+            ids.append(entity)
+            masks.append(mask)
+        else:
+            others.append(entity)
+    return ids, masks, others

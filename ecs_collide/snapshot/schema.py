@@ -1,0 +1,143 @@
+"""All that the steps to come depend on, as arrays: what a snapshot holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.sync.quarantine import Report
+
+Longs = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+
+# What has become of a body since the last step; bits of `State.flags`.
+QUARANTINED = 1  # it was left out of it
+TOUCHED = 2  # known to be moved or resized by the game already
+UNSEEN = 4  # no step has taken it up yet
+CHANGED = 8  # it has other components, or other objects for them
+REPLACED = 16  # all of those that make it a body: it is another one
+
+SEEN = (
+    ("Position", "seen_centre", 0.0),
+    ("Extents", "seen_half", 0.0),
+    ("Velocity", "seen_velocity", 0.0),
+    ("Growth", "seen_growth", 0.0),
+    ("Mass", "seen_mass", 1.0),
+    ("Deflect", "seen_restitution", 0.0),
+    ("Position", "seen_place", 0.0),
+    ("Extents", "seen_size", 0.0),
+)
+"""The columns of what was seen last: whose numbers they are, and what stands for none."""
+
+N_OF_STEPS = 6  # of these are what a step works on; the others differ only in a game's own numbers
+
+STRAY = np.dtype([("column", "u1"), ("axis", "u1"), ("body", "<u4"), ("value", "<f8")])
+CONTACT = np.dtype(
+    [("first", "<i8"), ("second", "<i8"), ("kind", "i1"), ("axis", "i1"), ("sign", "i1"),
+     ("since", "<f8")]
+)  # fmt: skip
+FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
+RIDE = np.dtype([("entity", "<i8"), ("drift", "<f8", (3,)), ("taken_off", "<f8", (3,))])
+PENDING = np.dtype([("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))])
+
+
+@dataclass(slots=True)
+class State:
+    """All that the steps to come depend on.
+
+    Attributes
+    ----------
+    kinds, own : tuple of str
+        The types of components that are held, the library's and the game's.
+    ids, masks, others : int64, uint64, int64
+        The entities that had any of these; which of them, bit n for the n-th
+        of `kinds` and then `own`; the other entities.
+    numbers : list of float64 (n, width)
+        For each of `kinds` those of all its components, by rising entity.
+    blobs : list of list of bytes
+        For each of `own` the same.
+    bodies, flags : int64, uint8
+        The bodies of the last step, and what has become of them since.
+    strays : where what was seen of a body is not what its components say
+    filters : the filters that were seen last, where they are of any effect
+    rides : which bodies are carried, and how fast
+    contacts, pending : contacts; contact events that no step has told yet
+    collisions, contact_events : what the last step told
+    counts : of the last step, as in `Stats`
+    reports, n_reports : as in `Space`
+    new_reports : those that no step has told yet
+    wrap, images : as in `Space`; by contact, at which image the second body is touched
+    seen : what was seen last of all bodies, in the order of `SEEN`; only in what was decoded
+    """
+
+    dim: int
+    step: int
+    time: float
+    next_entity: int
+    rest_speed: float
+    pair_limit: int
+    counts: tuple[int, ...]
+    kinds: tuple[str, ...]
+    own: tuple[str, ...]
+    reports: list[Report]
+    new_reports: list[Report]
+    n_reports: int
+    ids: Longs
+    masks: NDArray[np.uint64]
+    others: Longs
+    numbers: list[Doubles]
+    blobs: list[list[bytes]]
+    bodies: Longs
+    flags: NDArray[np.uint8]
+    strays: NDArray[np.void]
+    contacts: NDArray[np.void]
+    filters: NDArray[np.void]
+    rides: NDArray[np.void]
+    pending: NDArray[np.void]
+    collisions: NDArray[np.void]
+    contact_events: NDArray[np.void]
+    wrap: Wrap | None = None
+    images: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
+    seen: list[Doubles] = field(default_factory=list)
+
+    def holders(self, n: int) -> Longs:
+        """Return the entities that have the n-th type of component."""
+        return holders(self.ids, self.masks, n)
+
+    def find_seen(self) -> list[Doubles]:
+        """Return what was seen last of all bodies, in the order of `SEEN`."""
+        columns = []
+        for n, (kind, _name, default) in enumerate(SEEN):
+            k = self.kinds.index(kind)
+            numbers = self.numbers[k]
+            width = self.dim if numbers.shape[1] > 1 else 1
+            holders = self.holders(k)
+            if len(holders) == len(self.bodies) and (holders == self.bodies).all():
+                column = np.array(numbers[:, :width], order="C")
+            else:
+                column = np.full((len(self.bodies), width), default)
+                if len(self.bodies):
+                    places = np.searchsorted(self.bodies, holders)
+                    places[places == len(self.bodies)] = 0
+                    here = self.bodies[places] == holders
+                    column[places[here]] = numbers[here, :width]
+            if len(self.strays):
+                some = self.strays[self.strays["column"] == n]
+                column[some["body"], some["axis"]] = some["value"]
+            columns.append(column)
+        return columns
+
+
+def holders(ids: Longs, masks: NDArray[np.uint64], n: int) -> Longs:
+    """Return the entities whose masks have the n-th bit."""
+    found: Longs = ids[masks & np.uint64(1 << n) != 0]
+    return found
+
+
+def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
+    """Return an array of so many strays, contacts or contact events, to be filled."""
+    return np.zeros(n, dtype)

@@ -1,0 +1,424 @@
+"""Saving all that the steps to come depend on as bytes, and taking it up again.
+
+What components say is only a part of it.  A step also depends on what was
+seen last of each component (a `Position` that says something else is a
+teleport), on who lies against whom, on who is quarantined, and on what has
+happened in the world since the last step and no step has looked at yet.  It
+does not depend on the rows in which bodies stand, on trees and fat bounds, nor
+on the order of anything: these are made anew.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.component_map import Components
+from ecs_collide.constants import NEW, TOUCHED_BY_GAME
+from ecs_collide.esper_world import World
+from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.snapshot import codec
+from ecs_collide.snapshot.capture import (
+    NAMES,
+    WIDTHS,
+    Inventory,
+    Load,
+    Loaded,
+    Own,
+    Save,
+    Survey,
+    Update,
+)
+from ecs_collide.snapshot.schema import (
+    CHANGED,
+    CONTACT,
+    N_OF_STEPS,
+    PENDING,
+    REPLACED,
+    RIDE,
+    SEEN,
+    STRAY,
+    TOUCHED,
+    UNSEEN,
+    Doubles,
+    Longs,
+    State,
+    none_of,
+)
+from ecs_collide.step.events_of_step import StepEvents
+from ecs_collide.step.handlers import require_component_type
+from ecs_collide.step.pipeline import Stats, Stepper
+from ecs_collide.sync.quarantine import N_KEPT
+
+_USUAL = Components()
+_COUNTS = Stats._fields[:-3]  # without those that are made when asked for
+# They come from trees, which are made anew, and from who sleeps, which is nobody then.
+_OF_COST = ("escapes", "pairs", "sweeps", "depth")
+
+
+class SnapshotStepper(Stepper):
+    """A stepper whose whole state can be saved and taken up again."""
+
+    # Settings that a snapshot holds too; `Space` has them.
+    rest_speed: float
+    pair_limit: int
+
+    def __init__(
+        self,
+        dim: int,
+        margin: float | None,
+        lookahead: float,
+        components: Components,
+        sweeps: bool,
+        wrap: Wrap | None = None,
+    ) -> None:
+        super().__init__(dim, margin, lookahead, components, sweeps, wrap)
+        self._inventory = Inventory()
+        self._restoring: tuple[World, State, Loaded] | None = None  # where that was cut short
+        self._holder_rows: tuple[Survey, Longs, list[Longs]] | None = None
+
+    def snapshot_with(
+        self,
+        component: type,
+        save: Save,
+        load: Load,
+        update: Update | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        """Let snapshots hold the game's own components of a type too.
+
+        Parameters
+        ----------
+        component : type
+        save : callable
+            Takes a component, returns bytes.
+        load : callable
+            Takes such bytes, returns a new component of that type.
+        update : callable, optional
+            Takes a component that is there, and bytes, and makes it what they
+            say.  Without it, a component that differs is replaced by a new one.
+        name : str, optional
+            Under which the snapshot knows them; by default the name of the
+            type.  It must stay the same for as long as snapshots are kept.
+
+        Raises
+        ------
+        TypeError
+            An argument is no component type, or no function.
+        ValueError
+            The name belongs to another type, or snapshots hold the type anyway.
+
+        Examples
+        --------
+        >>> import ecs_collide as ec
+        >>> class Health:
+        ...     def __init__(self, points):
+        ...         self.points = points
+        >>> space = ec.Space()
+        >>> space.snapshot_with(
+        ...     Health,
+        ...     save=lambda health: health.points.to_bytes(4, "little"),
+        ...     load=lambda data: Health(int.from_bytes(data, "little")),
+        ... )
+        """
+        require_component_type("component", component)
+        for what, function in (("save", save), ("load", load), ("update", update)):
+            if not callable(function) and not (what == "update" and function is None):
+                raise TypeError(f"snapshot_with({what}={function!r}) must be a function")
+        name = component.__name__ if name is None else name
+        self._inventory.add(Own(name, component, save, load, update))
+
+    # -- saving --
+
+    def snapshot(self) -> bytes:
+        """Return all that the steps to come depend on, as bytes.
+
+        They hold every entity that has a component of the library's, or of a
+        type given to `snapshot_with`, with these components; what was seen of
+        them last, contacts, quarantined bodies and reports, the events and
+        the number of the last step, `rest_speed` and `pair_limit`.
+        Not functions, handlers and systems: those are the
+        program's.  The same state gives the same bytes on every platform.
+
+        Between steps, and in handlers, which run when a step is done.  O(bodies).
+
+        Raises
+        ------
+        RuntimeError
+            Within a step, or after one that was never finished; or another
+            world is current.
+        ValueError
+            The space has components of the game's own that `snapshot_with` was
+            not told of.
+        TypeError
+            A component holds something that is no number.
+        """
+        with self._guard:
+            return self._snapshot()
+
+    def _snapshot(self) -> bytes:
+        world = self.world
+        world.require_current()
+        if self.is_stepping or self._guard.is_changing:
+            raise RuntimeError(
+                "snapshot() was called within a step, or after one that was never finished: "
+                "call it between steps, or in a handler of their events"
+            )
+        self._inventory.require_all(self.components)
+        survey = self._inventory.survey(world)
+        c, rows = self._roster.columns, self._roster.rows
+        numbers = self._inventory.take(survey)
+        flags = (c.quarantined[rows] + TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)).astype(
+            np.uint8
+        )
+        flags[c.news[rows] & NEW != 0] |= UNSEEN
+        state = State(
+            dim=self.dim,
+            step=self._step,
+            time=self._time,
+            next_entity=world.next_entity(),
+            rest_speed=self.rest_speed,
+            pair_limit=self.pair_limit,
+            counts=self._results_in_numbers(),
+            kinds=NAMES,
+            own=tuple(own.name for own in self._inventory.own),
+            reports=self.reports,
+            new_reports=self._new_reports,
+            n_reports=self.n_reports,
+            ids=survey.ids,
+            masks=survey.masks,
+            others=survey.others,
+            numbers=numbers,
+            blobs=self._inventory.save(survey),
+            bodies=self._roster.entities,
+            flags=flags,
+            strays=none_of(STRAY),
+            filters=self._roster.seen_filters(),
+            contacts=self._kept_contacts(),
+            rides=self._kept_rides(),
+            wrap=self.wrap,
+            images=self._kept_images(),
+            pending=self._pending_events(),
+            collisions=self._events.collision_array,
+            contact_events=self._events.contact_array,
+        )
+        changed, replaced = self._roster.differences(world)
+        for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
+            flags[np.searchsorted(state.bodies, np.array(entities, np.int64))] |= flag
+        if not self._roster.is_up_to_date(world) or not self._sees_all(survey, numbers):
+            state.strays = self._find_strays(state)
+        return codec.encode(state)
+
+    def _results_in_numbers(self) -> tuple[int, ...]:
+        """Return the numbers of the last step, 0 for those that tell what it cost."""
+        counts = self._counts or [0] * len(_COUNTS)
+        return tuple(
+            0 if name in _OF_COST else int(count)
+            for name, count in zip(_COUNTS, counts, strict=True)
+        )
+
+    def _sees_all(self, survey: Survey, numbers: list[Doubles]) -> bool:
+        """Tell whether components say, bit by bit, what was seen of them last."""
+        if self.components != _USUAL:  # the game's own may say it in other numbers
+            return False
+        roster, known = self._roster, self._holder_rows
+        if known is None or known[0] is not survey or known[1] is not roster.rows:
+            rows = [
+                roster.rows_of(survey.holders(NAMES.index(kind)))
+                for kind, _, _ in SEEN[:N_OF_STEPS]
+            ]
+            known = self._holder_rows = survey, roster.rows, rows
+        return all(
+            len(rows) == 0
+            or self._inventory.agrees(n, numbers[n], rows, getattr(roster.views, column))
+            for (kind, column, _), rows in zip(SEEN, known[2], strict=False)
+            for n in (NAMES.index(kind),)
+        )
+
+    def _find_strays(self, state: State) -> NDArray[np.void]:
+        """Return what was seen last and is not what components say."""
+        found = []
+        for n, expected in enumerate(state.find_seen()):
+            seen = getattr(self._roster.columns, SEEN[n][1])[self._roster.rows]
+            bodies, axes = np.nonzero(expected.view(np.int64) != seen.view(np.int64))
+            strays = none_of(STRAY, len(bodies))
+            strays["column"], strays["axis"], strays["body"] = n, axes, bodies
+            strays["value"] = seen[bodies, axes]
+            found.append(strays)
+        return np.concatenate(found)
+
+    def _kept_contacts(self) -> NDArray[np.void]:
+        kept = self._timeline.contacts
+        rows = np.asarray(kept.rows)[: kept.n]
+        ids = self._roster.columns.ids
+        contacts = none_of(CONTACT, len(rows))
+        if len(rows):
+            contacts["first"], contacts["second"] = ids[rows[:, 0]], ids[rows[:, 1]]
+            for n, name in enumerate(("kind", "axis", "sign")):
+                contacts[name] = rows[:, 2 + n]
+            contacts["since"] = np.asarray(kept.since)[: kept.n]
+            # The order in which they are kept comes from the trees, and says nothing.
+            contacts = contacts[self._contact_order()]
+        return contacts
+
+    def _kept_rides(self) -> NDArray[np.void]:
+        ride = self._timeline.carrying.now
+        rows = np.sort(np.asarray(ride.riders)[: ride.n])
+        # A step that failed knows of some that they were moved, and lose their carrier by that.
+        lost = np.isin(rows, self._timeline.contacts.forgotten)
+        rows = rows[(np.asarray(ride.carrier)[rows] != 0) & ~lost]
+        rides = none_of(RIDE, len(rows))
+        rides["entity"] = self._roster.columns.ids[rows]
+        rides["drift"][:, : self.dim] = np.asarray(ride.drift)[rows]
+        rides["taken_off"][:, : self.dim] = np.asarray(ride.taken_off)[rows]
+        return rides[np.argsort(rides["entity"])]
+
+    def _contact_order(self) -> NDArray[np.int64]:
+        """Return the contacts by ids, and those of the same two bodies by their images."""
+        kept, ids = self._timeline.contacts, self._roster.columns.ids
+        rows = np.asarray(kept.rows)[: kept.n]
+        keys = [ids[rows[:, 1]], ids[rows[:, 0]]]
+        if self._ring is not None:
+            keys.insert(0, np.asarray(kept.images)[: kept.n])
+        order: NDArray[np.int64] = np.lexsort(keys)
+        return order
+
+    def _kept_images(self) -> Longs:
+        """Return the images of the contacts, in their order."""
+        if self._ring is None:
+            return np.zeros(0, np.int64)
+        kept = self._timeline.contacts
+        images: Longs = np.asarray(kept.images)[: kept.n][self._contact_order()]
+        return images
+
+    def _pending_events(self) -> NDArray[np.void]:
+        log = self._timeline.log
+        n = log.n_contacts
+        pending = none_of(PENDING, n)
+        if n:
+            bodies = np.asarray(log.contact_bodies)[:n]
+            pending["first"], pending["second"] = bodies[:, 0], bodies[:, 1]
+            pending["time"] = np.asarray(log.contact_time)[:n]
+            pending["codes"] = np.asarray(log.contact_codes)[:n]
+            if self._ring is not None:  # of the same two they are told in this order
+                pending = pending[np.argsort(np.asarray(log.contact_images)[:n], kind="stable")]
+        return pending
+
+    # -- restoring --
+
+    def restore(self, data: bytes) -> None:
+        """Make everything what it was when `snapshot` gave these bytes.
+
+        Steps from here on are bit by bit those that followed then.  Numbers
+        are set in the components that there are, so references to them stay
+        good; entities and components that have come since are taken away, and
+        those that have gone come back under their ids.  Entities that had none
+        of the components a snapshot holds, then or now, are left alone.
+
+        Between steps, also in another process and in an empty world; and in
+        handlers, where the events of the step that is done go on to be told.
+        A step that was begun and never finished is dropped.  O(bodies).
+
+        Raises
+        ------
+        RuntimeError
+            In a response, or another world is current.
+        TypeError, ValueError
+            These are no such bytes; they are damaged; of another format or
+            dimension; or hold components of the game's own that `snapshot_with`
+            was not told of.  Nothing has changed then.
+        """
+        with self._guard:
+            try:
+                self._restore(data)
+            except BaseException:
+                if self._restoring is not None:
+                    with suppress(Exception):
+                        self._put_right()
+                raise
+
+    def _restore(self, data: bytes) -> None:
+        world = self.world
+        world.require_current()
+        if self._guard.is_changing:
+            raise RuntimeError(
+                "restore() was called in a response, in the middle of a step: "
+                "call it between steps, or in a handler of their events"
+            )
+        state = codec.decode(data, self.dim, WIDTHS)
+        if state.wrap != self.wrap:
+            raise ValueError(
+                f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
+                f"wrap={self.wrap!r}: restore it into Space(wrap={state.wrap!r})"
+            )
+        world.require_known()
+        loaded = self._inventory.load(world, state)
+        self._guard.is_changing = True
+        if self._kept is not None:
+            self._put_right()
+            self._guard.is_changing = True
+        self._restoring = world, state, loaded
+        self._carry_out(world, state, loaded)
+        self._guard.is_changing = False
+        errors: list[BaseException] = []
+        for update, component, blob in loaded.updates:
+            try:
+                update(component, blob)
+            except BaseException as error:  # Ctrl-C too: half of it is not restored
+                errors.append(error)
+        if len(errors) == 1:
+            raise errors[0]
+        if errors:
+            raise BaseExceptionGroup(f"{len(errors)} updates of own components failed", errors)
+
+    def _carry_out(self, world: World, state: State, loaded: Loaded) -> None:
+        """Make the world, and what is known of it, that of a state; it can be called again."""
+        self._inventory.put_right(world, state, loaded)
+        self._resume(world, state)
+        self._restoring = None
+
+    def _put_right(self) -> None:
+        if self._restoring is not None:  # what was begun is finished, from the beginning
+            world, state, loaded = self._restoring
+            world.require_current()
+            timeline = self._make_timeline(self._roster.sweeps)
+            self._roster.start_over(timeline)
+            self._use(timeline)
+            self._carry_out(world, state, loaded)
+        super()._put_right()
+
+    def _resume(self, world: World, state: State) -> None:
+        """Take up a state whose entities and components the world has already."""
+        roster, timeline = self._roster, self._timeline
+        roster.recall(world, state.bodies)
+        roster.resume(state.flags, state.seen)
+        roster.resume_filters(state.filters)
+        contacts = np.empty((len(state.contacts), 5), np.int64)
+        for n, name in enumerate(("first", "second", "kind", "axis", "sign")):
+            contacts[:, n] = state.contacts[name]
+        for n in (0, 1):
+            contacts[:, n] = roster.rows_of(contacts[:, n])
+        timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
+        timeline.carrying.recover(
+            roster.rows_of(state.rides["entity"]).data,
+            np.array(state.rides["drift"][:, : self.dim], np.float64).data,
+            np.array(state.rides["taken_off"][:, : self.dim], np.float64).data,
+        )
+        if self._ring is not None:
+            timeline.contacts.recover_images(state.images.data)
+            timeline.log.image = 0  # what is pending is told in the order in which it stands
+        bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
+        timeline.log.recover(
+            np.array(state.pending["time"], np.float64).data,
+            bodies.data,
+            np.array(state.pending["codes"], np.int8).data,
+        )
+        self._events = StepEvents.of(state.collisions, state.contact_events)
+        self.reports[:] = state.reports[-N_KEPT:]
+        self.n_reports = state.n_reports
+        self._drop_step(state.step, state.time, list(state.counts), list(state.new_reports))
+        self.rest_speed = state.rest_speed
+        self.pair_limit = state.pair_limit

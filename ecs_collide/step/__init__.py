@@ -1,0 +1,1 @@
+"""The four stages of a step, the timeline of impacts, sleeping, handlers."""

@@ -1,0 +1,867 @@
+"""One step of a space: candidate pairs, their impacts in time order, contacts at the end.
+
+`Timeline` holds no body's data; it drives the parts that do: bodies, the two
+trees over them, pairs, the queue of next impacts, the responder and the log.
+
+Each candidate pair has at most one entry in the queue.  The earliest is taken,
+its two bodies are moved to that time, answered, and every body whose velocity
+changed is swept again from there against all that its remaining path may meet.
+An entry queued for the very instant at which a velocity changes is kept and
+checked when its turn comes: a box that lands on two tiles is answered once,
+and both tiles are told.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
+    from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import CROSSING, SEPARATED, Contacts
+    from cython.cimports.ecs_collide.narrowphase.event_log_c import BEGAN, ENDED, WITHIN, Log
+    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
+    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Meetings
+    from cython.cimports.ecs_collide.narrowphase.placement_c import Settler, place
+    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
+    from cython.cimports.ecs_collide.response.carriers_c import Carrying
+    from cython.cimports.ecs_collide.response.depenetration_c import Pushing
+    from cython.cimports.ecs_collide.response.holding_c import Holding
+    from cython.cimports.ecs_collide.response.separation_c import Separating
+    from cython.cimports.ecs_collide.response.solver_c import Responder
+    from cython.cimports.ecs_collide.step.sleeping_c import Sleepers
+else:
+    from ecs_collide.broadphase.broadphase import Candidates
+    from ecs_collide.broadphase.images import one_width, whole
+    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.motion.bodies import EARLIER, Bodies
+    from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, Contacts
+    from ecs_collide.narrowphase.event_log import BEGAN, ENDED, WITHIN, Log
+    from ecs_collide.narrowphase.impact_queue import Queue
+    from ecs_collide.narrowphase.narrowphase import Meetings
+    from ecs_collide.narrowphase.placement import Settler, place
+    from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
+    from ecs_collide.response.carriers import Carrying
+    from ecs_collide.response.depenetration import Pushing
+    from ecs_collide.response.holding import Holding
+    from ecs_collide.response.separation import Separating
+    from ecs_collide.response.solver import Responder
+    from ecs_collide.step.sleeping import Sleepers
+
+cython.declare(
+    ANSWERED=cython.int,
+    STOPPED_ALREADY=cython.int,
+    CROSSED=cython.int,
+    CRUSHED=cython.int,
+    FORCED=cython.int,
+    UNANSWERED=cython.int,
+    DONE=cython.int,
+    INSTANT_LIMIT=cython.longlong,
+    MOST_LOOKS=cython.longlong,
+    REPEAT_LIMIT=cython.longlong,
+)
+
+# Codes of events.Answer.
+ANSWERED = 0
+STOPPED_ALREADY = 1
+CROSSED = 2
+CRUSHED = 3
+FORCED = 4
+UNANSWERED = 5
+
+DONE = 2  # all pairs of a body that has turned were swept again
+INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
+MOST_LOOKS = 1 << 56  # a pair limit beyond this is none
+REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
+
+
+@cython.final
+@cython.cclass
+class Timeline:
+    """The steps of one space.
+
+    A step is `begin`, `find_pairs`, `queue_impacts`, any number of `run` (each
+    of which may stop to hand an impact over, to be taken up by `conclude`),
+    and `finish`.
+
+    Attributes
+    ----------
+    pending, event : int
+        The pair handed over, or -1, and its row in the log.
+    hand_over : bool
+        Hand every impact over, not only those of bodies with a custom response.
+    n_pair_limit, n_sweep_limit, n_held : int
+        Pairs and bodies that came to their limits in this step, and the bodies held.
+    """
+
+    bodies = cython.declare("Bodies", visibility="public")
+    holding = cython.declare("Holding", visibility="public")
+    pairs = cython.declare("Pairs", visibility="public")
+    queue = cython.declare("Queue", visibility="public")
+    responder = cython.declare("Responder", visibility="public")
+    settler = cython.declare("Settler", visibility="public")
+    log = cython.declare("Log", visibility="public")
+    candidates = cython.declare("Candidates", visibility="public")
+    contacts = cython.declare("Contacts", visibility="public")
+    meetings = cython.declare("Meetings", visibility="public")
+    carrying = cython.declare("Carrying", visibility="public")
+    pushing = cython.declare("Pushing", visibility="public")
+    sleepers = cython.declare("Sleepers", visibility="public")
+    n_rows: cython.Py_ssize_t
+    rest_speed = cython.declare(cython.double, visibility="public")
+    pair_limit = cython.declare(cython.longlong, visibility="public")
+    n_answers = cython.declare(cython.longlong, visibility="public")
+    n_crushed = cython.declare(cython.longlong, visibility="public")
+    n_forced = cython.declare(cython.longlong, visibility="public")
+    n_pair_limit = cython.declare(cython.longlong, visibility="public")
+    n_sweep_limit = cython.declare(cython.longlong, visibility="public")
+    n_held = cython.declare(cython.longlong, visibility="public")
+    pending = cython.declare(cython.Py_ssize_t, visibility="public")
+    event = cython.declare(cython.Py_ssize_t, visibility="public")
+    hand_over = cython.declare(cython.bint, visibility="public")
+
+    def __init__(self, dim: cython.int):
+        self.bodies = Bodies(dim)
+        self.pairs = Pairs()
+        self.queue = Queue()
+        self.responder = Responder(self.bodies)
+        self.settler = Settler(self.bodies, self.pairs, self.queue)
+        self.log = Log(dim)
+        self.holding = Holding(self.bodies, self.responder.clusters)
+        self.candidates = Candidates(self.bodies, self.pairs, self.queue, self.holding)
+        self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
+        self.carrying = Carrying(self.bodies, self.contacts, self.responder)
+        self.pushing = Pushing(self.bodies, self.candidates)
+        self.meetings = Meetings(self.bodies, self.pairs, self.queue, self.responder.clusters)
+        self.sleepers = Sleepers(
+            self.bodies, self.pairs, self.candidates, self.contacts, self.settler, self.meetings
+        )
+        self.n_rows = 0
+        self.rest_speed = 0.0
+        self.pair_limit = 0
+        self.n_answers = self.n_held = 0
+        self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = 0
+        self.pending = self.event = -1
+        self.hand_over = False
+
+    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
+        """Use the arrays of `columns`, which have `n_rows` rows.
+
+        Where it raises, it is to be called again before anything else.
+        """
+        self.n_rows = 0
+        self.bodies.bind(columns, n_rows)
+        self.pairs.set_rows(n_rows)
+        self.responder.set_rows(n_rows)
+        self.holding.set_rows(n_rows)
+        self.settler.set_rows(n_rows)
+        self.sleepers.set_rows(n_rows)
+        self.candidates.around.set_rows(n_rows)
+        self.n_rows = n_rows
+
+    def require(self, n_rows: cython.Py_ssize_t):
+        """Raise IndexError unless all parts have room for bodies in so many rows."""
+        least: cython.Py_ssize_t = min(
+            self.n_rows, self.bodies.base.shape[0], self.bodies.centre.shape[0]
+        )
+
+        least = min(least, self.bodies.path.shape[0] // (4 * self.bodies.dim))
+        least = min(least, self.pairs.head.shape[0], self.bodies.turned_tick.shape[0])
+        least = min(least, self.responder.clusters.node_of.shape[0])
+        least = min(least, self.responder.clusters.is_alone.shape[0])
+        least = min(least, self.bodies.on_hold.shape[0], self.holding.n_pairs.shape[0])
+        least = min(least, self.settler.level.shape[0], self.sleepers.head.shape[0])
+        least = min(least, self.candidates.around.shifts.shape[0])
+        if least != n_rows:
+            raise IndexError(f"there is room for bodies in {least} rows, not in {n_rows}")
+
+    def wrap(self, widths):
+        """Let axes close in rings; 0 for those that do not."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            self.bodies.width[k] = widths[k]
+        self.bodies.wraps = True
+        self.pairs.wrap()
+
+    def keep(self) -> int:
+        """Keep contacts and riders as they are before a step; return how many events wait."""
+        self.contacts.keep()
+        self.carrying.keep()
+        return self.log.n_contacts
+
+    def begin(self):
+        """Start a step: forget the pairs, groups and counts of the step before."""
+        self.pairs.forget()
+        self.meetings.begin_step()
+        self.responder.begin_step()
+        self.holding.begin_step()
+        self.holding.pair_limit = min(self.pair_limit, MOST_LOOKS)
+        self.sleepers.begin_step()
+        self.pending = self.event = -1
+        self.n_answers = self.candidates.n_escapes = 0
+        self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = self.n_held = 0
+
+    def place_still(self, rows: cython.longlong[::1]):
+        """Put bodies that do not move where they now are, into the tree too."""
+        self.bodies.place_still(rows)
+        self.candidates.place_still(rows)
+
+    def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
+        """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
+        self.bodies.begin_step(rows, dt)
+        self.candidates.separating.begin(rows)
+        self.candidates.place_moving(rows)
+        self.contacts.find_pressed()
+        self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
+
+    def push_out(self, rows: cython.longlong[::1]):
+        """Give those of some moving bodies that are inside others the way out for their path."""
+        self.pushing.n = 0
+        if self.bodies.traits.any_pusher:
+            self.pushing.begin(rows)
+            if self.pushing.n:
+                self.bodies.start(self.pushing.rows[: self.pushing.n])
+                self.candidates.place_moving(self.pushing.rows[: self.pushing.n])
+
+    def find_pairs(self, rows: cython.longlong[::1]) -> bool:
+        """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
+
+        False, with nothing done, where there may be a crowd: all are to be awake then.
+        """
+        if not self.candidates.find_pairs(rows, self.sleepers.n, self.sleepers.n_resting):
+            return False
+        self.candidates.separating.separate()
+        self.contacts.recall()
+        return True
+
+    def queue_impacts(self):
+        """Sweep every pair over the step and queue its first impact."""
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        kind: cython.int
+
+        self.meetings.sweep_solid()
+        for p in range(self.pairs.n):
+            if not self.pairs.crossing[p] or self.pairs.left_alone[p]:
+                continue
+            self.meetings.aim(p)
+            kind = self.meetings.sweeper.solve()
+            n = self.pairs.contact_of(p)
+            self._note_image(p)
+            if n >= 0 and self.contacts.rows[n, 2] == CROSSING and kind != SEPARATE:
+                self.pairs.inside[p] = 1
+                self.pairs.axis[p] = self.contacts.rows[n, 3]
+                self.pairs.sign[p] = self.contacts.rows[n, 4]
+            elif kind == OVERLAP:
+                self.pairs.inside[p] = 1
+                self.meetings.note_side(p, kind)
+                self.pairs.began[p] = 0.0
+                self.log.add_contact(
+                    BEGAN, WITHIN, 0.0, self.queue.low[p], self.queue.high[p],
+                    self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
+                )  # fmt: skip
+            self.meetings.sweep_crossing(p, kind)
+
+    def run(self, answering: cython.bint) -> cython.Py_ssize_t:
+        """Take impacts in time order; return a pair that is handed over, or -1 at the end.
+
+        Without `answering` each impact is reported and the bodies go on.
+        """
+        p: cython.Py_ssize_t
+        is_late: cython.bint
+
+        while True:
+            p = self.queue.top()
+            is_late = p < 0 or self.queue.time[p] > self.meetings.now
+            if (is_late or self.queue.corner[p]) and self._look_again():
+                continue
+            if p < 0:
+                return -1
+            self.bodies.tick += 1
+            if is_late:
+                self.meetings.now = self.queue.time[p]
+                self.meetings.instant_tick = self.bodies.tick
+                self.responder.begin_instant(self.meetings.now)
+            self.queue.drop(p)
+            if self.pairs.crossing[p]:
+                self._cross(p)
+            elif not answering:
+                self._record(p, UNANSWERED)
+            elif self._reach_answer(p):
+                return p
+
+    @cython.cfunc
+    def _look_again(self) -> cython.bint:
+        """Look for further impacts of this instant; return False if there can be none.
+
+        First along the faces that touch: a merge makes others close, and each
+        round of them is answered before the next is looked for.  When none
+        closes any more, all pairs of the bodies that have turned are swept.
+        """
+        if self.responder.clusters.has_changed():
+            self.bodies.tick += 1
+            self.meetings.find_closing()
+            return True
+        if self.bodies.n_turned or self.responder.clusters.n_unwritten:
+            self.bodies.tick += 1
+            self.responder.clusters.write()
+            if not self._follow_turned():
+                self._sweep_turned()
+            return True
+        return False
+
+    @cython.cfunc
+    def _reach_answer(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Answer the impact whose turn it is; True if it is handed over instead."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        met: cython.bint = True
+
+        if self._is_stale(p):
+            if not self.meetings.is_due(p):
+                # Queued again: it comes an instant later, by rounding, and is told then.
+                if not self.queue.corner[p] and not self.queue.holds(p):
+                    self._record(p, STOPPED_ALREADY)
+                    if self.pairs.kind[p] == IMPACT:
+                        self._touch(p)
+                    if b.traits.any_carrier:
+                        self._suspend(p)
+                        self.carrying.land(p)
+                        self._resume(p)
+                return False
+            if self.meetings.sweeper.corner and not self.queue.corner[p]:
+                self.queue.put(p, self.meetings.now, 1)
+                return False
+        if self.queue.corner[p] and self.meetings.waits(p):
+            return False
+        if b.asleep[i] and b.yields[i]:
+            self.sleepers.rouse(i)
+        if b.asleep[j] and b.yields[j]:
+            self.sleepers.rouse(j)
+        k = self.pairs.axis[p]
+        if self.pairs.kind[p] == IMPACT:
+            self._touch(p)
+            place(b, i, j, k, self.pairs.sign[p], self.meetings.now, self.pairs.offset_of(p, k))
+        if b.traits.any_pusher:
+            met = not self._end_pushes(p)
+        if b.traits.any_separator and self._suspend(p):
+            met = met and self.meetings.meets(p)
+        if met and self._come_to_limit(p) and not self.meetings.meets(p):
+            self._resume(p)
+            return False
+        self.event = self._record(p, ANSWERED)
+        if not met:
+            self._resume(p)
+            return False
+        self.n_answers += 1
+        self.pairs.answers[p] += 1
+        self.holding.look(i, 1)
+        self.holding.look(j, 1)
+        if (self.hand_over or b.custom[i] or b.custom[j]) and (
+            self.pairs.answers[p] <= self.pair_limit
+        ):
+            self.responder.clusters.write()
+            self.pending = p
+            self.holding.show(i)
+            self.holding.show(j)
+            return True
+        self._answer(p, False, False)
+        self._resume(p)
+        return False
+
+    @cython.cfunc
+    def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Give the members of soft crowds in a pair their own velocities; tell if that concerns it."""
+        s: Separating = self.candidates.separating
+        k: cython.int = self.pairs.axis[p]
+        first: cython.bint = s.suspend(self.pairs.first[p], k, self.responder)
+        second: cython.bint = s.suspend(self.pairs.second[p], k, self.responder)
+
+        if first or second:
+            self.pairs.speed[p] = self.meetings.closing_speed(p)
+        return first or second
+
+    @cython.cfunc
+    def _resume(self, p: cython.Py_ssize_t) -> cython.void:
+        """Go on moving the members of soft crowds in a pair along what they have met."""
+        if self.bodies.traits.any_separator:
+            self.responder.clusters.write_body(self.pairs.first[p])
+            self.responder.clusters.write_body(self.pairs.second[p])
+            self.candidates.separating.resume(self.pairs.first[p], self.responder)
+            self.candidates.separating.resume(self.pairs.second[p], self.responder)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _come_to_limit(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Hold the bodies of a pair that is due, as far as limits want it; return whether any is."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        first: cython.bint
+        second: cython.bint
+
+        if self.pairs.answers[p] >= self.pair_limit or self._keeps_growing(p):
+            first = self._hold(i)
+            second = self._hold(j)
+            self.n_pair_limit += first or second
+        else:
+            first = self._hold_if_spent(i)
+            second = self._hold_if_spent(j)
+        return first or second
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hold_if_spent(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Hold a body that has had all of its looks; return whether it is held now and was not."""
+        if not self.holding.is_spent(i):
+            return False
+        self.n_sweep_limit += 1
+        return self._hold(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hold(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Hold a body from now on, without what moves it out of a soft crowd."""
+        k: cython.int
+
+        if self.bodies.traits.any_separator and not self.bodies.on_hold[i]:
+            for k in range(self.bodies.dim):
+                self.candidates.separating.suspend(i, k, self.responder)
+        return self.holding.hold(i, self.meetings.now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair that resizes would be crushed though one of its bodies is held."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int = self.pairs.axis[p]
+
+        return (
+            (self.bodies.on_hold[i] or self.bodies.on_hold[j])
+            and self.pairs.repeats[p] >= REPEAT_LIMIT - 1
+            and self.pairs.answered_at[p] == self.meetings.now
+            and (self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0)
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_stale(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body of a pair has turned since the pair was swept; write both."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        stale: cython.bint = self.pairs.stale[p]
+
+        if self.responder.clusters.n_unwritten:
+            self.responder.clusters.write_body(i)
+            self.responder.clusters.write_body(j)
+        self.pairs.stale[p] = 0
+        return (
+            stale
+            or self.bodies.has_turned_since(i, self.pairs.tick[p])
+            or self.bodies.has_turned_since(j, self.pairs.tick[p])
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _touch(self, p: cython.Py_ssize_t) -> cython.void:
+        """Note that the faces of a pair touch at this instant, on the side of its impact."""
+        k: cython.int = self.pairs.axis[p]
+
+        if (
+            self.bodies.resize_of(self.pairs.first[p], k) == 0.0
+            and self.bodies.resize_of(self.pairs.second[p], k) == 0.0
+        ):
+            self.pairs.touch[p] = self.pairs.sign[p] * (k + 1)
+
+    @cython.cfunc
+    def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
+        """End what pushes the bodies of a pair into each other; tell whether nothing else does."""
+        n: cython.int
+        i: cython.Py_ssize_t
+        k: cython.int = self.pairs.axis[p]
+        ended: cython.bint = False
+
+        for n in range(2):
+            i = self.pairs.second[p] if n else self.pairs.first[p]
+            if abs(self.bodies.traits.way_out[i]) == k + 1:
+                ended = True
+                if self.bodies.on_hold[i]:
+                    self.bodies.kept[i, k] = self.pushing.stop(i)
+                else:
+                    self.responder.change(i, k, self.pushing.stop(i))
+        return ended and not self.meetings.meets(p)
+
+    def conclude(self, default: cython.bint):
+        """Take up the pair that was handed over; with `default`, give the built-in answer.
+
+        A pair that the game has left closing is slid.
+        """
+        p: cython.Py_ssize_t = self.pending
+
+        self.pending = -1
+        self.holding.hide(self.pairs.first[p])
+        self.holding.hide(self.pairs.second[p])
+        if self.pairs.gone[p] or self.pairs.left_alone[p]:
+            pass
+        elif default:
+            self._answer(p, False, False)
+        elif self.meetings.meets(p):
+            self._answer(p, True, True)
+            if self.log.codes[self.event, 1] == ANSWERED:
+                self.log.codes[self.event, 1] = FORCED
+                self.n_forced += 1
+        self._resume(p)
+
+    def answer_pending(self):
+        """Give the built-in answer to the pair that was handed over, and keep it pending."""
+        i: cython.Py_ssize_t = self.pairs.first[self.pending]
+        j: cython.Py_ssize_t = self.pairs.second[self.pending]
+
+        if not self.pairs.gone[self.pending]:
+            self.holding.hide(i)
+            self.holding.hide(j)
+            self._answer(self.pending, False, False)
+            self.responder.clusters.write()
+            self.holding.show(i)
+            self.holding.show(j)
+
+    def take_out(self, i: cython.Py_ssize_t):
+        """Let a body that a response has deleted have no more impacts in this step."""
+        p: cython.Py_ssize_t
+
+        self.sleepers.rouse(i)
+        p = self.pairs.head_of(i)
+        self.bodies.take_out(i)
+        while p >= 0:
+            self.contacts.take_out(p, self.meetings.now)
+            self.pairs.gone[p] = 1
+            self.queue.drop(p)
+            p = self.pairs.next_of(p, i)
+
+    def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
+        """Give a body a new velocity at the instant of the pending impact."""
+        self.sleepers.rouse(i)
+        if self.bodies.on_hold[i]:  # it is shown what it keeps
+            self.bodies.velocity[i, k] = value + 0.0
+        else:
+            self.responder.change(i, k, value)
+
+    def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
+        """Put a body somewhere else at the instant of the pending impact."""
+        self.sleepers.rouse(i)
+        if self.bodies.moves[i] or self.bodies.asleep[i]:
+            self.bodies.advance(i, self.meetings.now)
+        self.bodies.put(i, k, self.bodies.into_world(k, value))
+        self.bodies.note_turn(i)
+        self._forget_touch(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _forget_touch(self, i: cython.Py_ssize_t) -> cython.void:
+        """Forget which faces of a body touch: it is somewhere else."""
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
+
+        while p >= 0:
+            self.pairs.touch[p] = 0
+            p = self.pairs.next_of(p, i)
+
+    def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return where a body is at the time reached."""
+        return self.bodies.into_world(k, self.bodies.centre_at(i, k, self.meetings.now))
+
+    def half_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return a body's half size at the time reached."""
+        return self.bodies.half_at(i, k, self.meetings.now)
+
+    def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return the velocity with which a body leaves the step if nothing more happens to it."""
+        return self.responder.clusters.final_velocity(i, k)
+
+    @cython.cfunc
+    def _cross(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a pair enter or leave each other, as queued."""
+        if self._is_stale(p):
+            self.meetings.aim(p)
+            self.meetings.sweeper.solve()
+            if self.pairs.inside[p]:
+                if self.meetings.sweeper.exit > 0.0:
+                    self.meetings.sweep_crossing(p, self.meetings.sweeper.kind)
+                    return
+            elif not self.meetings.is_due(p):
+                return
+        if self.pairs.inside[p]:
+            self.pairs.inside[p] = 0
+            self._note_image(p)
+            if self.pairs.known[p]:
+                self.contacts.rows[self.pairs.memory[p], 5] = 1
+                self.pairs.known[p] = 0
+            self.log.add_contact(
+                ENDED, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
+                self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
+            )  # fmt: skip
+            self.pairs.began[p] = -1.0
+            return
+        self._record(p, CROSSED)
+        self.pairs.inside[p] = 1
+        self.pairs.began[p] = self.meetings.now
+        if not self.pairs.known[p]:  # pragma: no branch: but for what was about to enter before
+            self._note_image(p)
+            self.log.add_contact(
+                BEGAN, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
+                self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
+            )  # fmt: skip
+        self.meetings.aim(p)
+        self.meetings.sweeper.solve()
+        self.meetings.sweep_crossing(p, self.meetings.sweeper.kind)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _note_image(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let contact events that are logged be those of the image of a pair."""
+        if self.bodies.wraps:
+            self.log.image = self.pairs.image[p]
+
+    @cython.cfunc
+    def _record(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
+        """Log the impact whose turn it is; return its row."""
+        log: Log = self.log
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        now: cython.double = self.meetings.now
+        n: cython.Py_ssize_t = log.add_collision()
+        at: cython.int = 4 + b.dim
+
+        log.time[n] = now
+        log.exit[n] = self.pairs.exit[p]
+        log.first[n] = self.queue.low[p]
+        log.second[n] = self.queue.high[p]
+        log.codes[n, 0] = self.pairs.kind[p]
+        log.codes[n, 1] = answer
+        log.codes[n, 2] = self.pairs.axis[p]
+        log.codes[n, 3] = self.pairs.sign[p]
+        log.solid_first[n] = log.solid_second[n] = -1
+        log.numbers[n, at] = self.pairs.speed[p]
+        for k in range(b.dim):
+            at += 1
+            log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
+            log.numbers[n, at] = b.into_world(k, b.centre_at(i, k, now)) + 0.0
+            log.numbers[n, at + b.dim] = b.into_world(k, b.centre_at(j, k, now)) + 0.0
+            log.numbers[n, at + 2 * b.dim] = b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
+            log.numbers[n, at + 3 * b.dim] = b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
+            if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
+                if b.turned_now(i, now):
+                    log.numbers[n, at + 2 * b.dim] = b.turn[i, k, EARLIER]
+                if b.turned_now(j, now):
+                    log.numbers[n, at + 3 * b.dim] = b.turn[j, k, EARLIER]
+        if answer != CROSSED:
+            self.contacts.meet(p, now)
+        return n
+
+    @cython.cfunc
+    def _answer(
+        self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
+    ) -> cython.void:
+        """Give the built-in answer to the impact just recorded."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int = self.pairs.axis[p]
+        restitution: cython.double = 0.0
+        gives_way: cython.bint = self.responder.weigh(i, j, k)
+
+        if self.pairs.answered_at[p] == self.meetings.now:
+            self.pairs.repeats[p] += 1
+        else:
+            self.pairs.repeats[p] = 0
+        if self.pairs.answers[p] > self.pair_limit + REPEAT_LIMIT or (
+            self.pairs.repeats[p] >= REPEAT_LIMIT
+            and (b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0)
+        ):
+            self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
+            return
+        self.pairs.answered_at[p] = self.meetings.now
+        if not (
+            inelastic
+            or gives_way
+            or self.pairs.kind[p] == OVERLAP
+            or self.pairs.speed[p] < self.rest_speed
+        ):
+            if self.responder.first_yields:
+                restitution = b.restitution[i]
+            if self.responder.second_yields:
+                restitution = max(restitution, b.restitution[j])
+        if self.pairs.repeats[p] >= INSTANT_LIMIT:
+            # A pile that bounces would go on to the limits, a stop between two partners too.
+            normal_only = True
+            if restitution < 1.0:
+                restitution = 0.0
+        normal_only |= gives_way
+        if b.traits.any_pusher:  # what one has along the surface may be none of its own
+            normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
+        if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
+            self._crush(p, self.responder.solid_first, self.responder.solid_second)
+        elif b.traits.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
+            self.carrying.land(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _crush(
+        self, p: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t
+    ) -> cython.void:
+        """Report that a pair cannot be kept apart, and leave it alone to the end of the step.
+
+        It is between two immovable bodies; -1 for one that is not known.
+        """
+        swap: cython.Py_ssize_t
+
+        if other >= 0 and (one < 0 or self.bodies.ids[other] < self.bodies.ids[one]):
+            swap = one
+            one = other
+            other = swap
+        self.pairs.left_alone[p] = 1
+        self.log.codes[self.event, 1] = CRUSHED
+        if one >= 0:
+            self.log.solid_first[self.event] = self.bodies.ids[one]
+        if other >= 0:
+            self.log.solid_second[self.event] = self.bodies.ids[other]
+        self.n_crushed += 1
+
+    @cython.cfunc
+    def _follow_turned(self) -> cython.bint:
+        """Pair the bodies that have turned with all that their new paths may meet.
+
+        Those that have come to their limit are held instead; return whether there are any.
+        """
+        b: Bodies = self.bodies
+        c: Candidates = self.candidates
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        any_held: cython.bint = False
+
+        for n in range(b.n_turned):
+            i = b.turned[n]
+            if self._hold_if_spent(i):
+                any_held = True
+            b.find_swept_bounds(i)
+            if not c.has_room_to_follow(i) and self._hold(i):
+                c.n_waiting += 1
+                any_held = True
+                b.find_swept_bounds(i)
+            c.follow(i)
+        return any_held
+
+    @cython.cfunc
+    def _sweep_turned(self) -> cython.void:
+        """Sweep all pairs of the bodies that have turned, each once, from now on."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        n_looks: cython.longlong
+
+        for n in range(b.n_turned):
+            i = b.turned[n]
+            b.is_turned[i] = DONE
+            at = self.pairs.head_of(i)
+            n_looks = 0
+            while at >= 0:
+                p = at
+                n_looks += 1
+                if self.pairs.first[p] == i:
+                    j = self.pairs.second[p]
+                    at = self.pairs.next_of_first[p] - 1
+                else:
+                    j = self.pairs.first[p]
+                    at = self.pairs.next_of_second[p] - 1
+                if b.is_turned[j] == DONE:
+                    continue
+                if self.pairs.inside[p] and not self.pairs.crossing[p]:
+                    self.contacts.follow(p, self.meetings.now)
+                if self.queue.place[p] > 0 and self.queue.time[p] == self.meetings.now:
+                    self.pairs.stale[p] = 1
+                    self.pairs.clear[p] = 0
+                else:
+                    self.meetings.sweep_again(p)
+            self.holding.look(i, n_looks)
+            self.holding.n_pairs[i] = n_looks
+        for n in range(b.n_turned):
+            b.is_turned[b.turned[n]] = 0
+        b.n_turned = 0
+
+    def finish(
+        self,
+        rows: cython.longlong[::1],
+        settling: cython.bint,
+        driven: cython.longlong[::1],
+        targets: cython.double[:, ::1],
+    ):
+        """Move the bodies of `rows` to the end of the step and compare contacts with before.
+
+        Those of `driven` to their targets, a row for each, where nothing has
+        turned them away.  With `settling`, pairs that rounding has left inside each other by less than the slop
+        are snapped outward first.
+        """
+        self.bodies.finish_step(rows)
+        self.bodies.finish_roused()
+        self.responder.clusters.end_step()
+        self.bodies.arrive(driven, targets)
+        self.queue.clear()
+        if settling:
+            self.sleepers.join_sunk()
+            self.settler.settle()
+        self.contacts.compare()
+        self.candidates.separating.end()
+        self.n_held = self.holding.n
+        self.holding.release()
+        self.pushing.end()
+        self.carrying.end()
+
+    def bring_in(self, rows: cython.longlong[::1]):
+        """Bring the bodies of `rows` that have left the world at the end of a step back into it.
+
+        Who lies against whom is remembered by where they are then.
+        """
+        b: Bodies = self.bodies
+        c: Candidates = self.candidates
+        shifts: cython.longlong[::1] = c.around.shifts
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        is_out: cython.bint
+        n_out: cython.Py_ssize_t = 0
+        before: cython.double
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            is_out = False
+            for k in range(b.dim):
+                before = b.centre[i, k]
+                if b.width[k] > 0.0 and not 0.0 <= before < b.width[k]:
+                    is_out = True
+                    shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
+                    b.put(i, k, b.into_world(k, before))
+                    b.swept_min[i, k] += b.centre[i, k] - before
+                    b.swept_max[i, k] += b.centre[i, k] - before
+            if is_out:
+                n_out += 1
+                c.moving.renew_one(
+                    i, b.swept_min, b.swept_max, b.motion, True, c.margin, c.lookahead
+                )
+        if n_out == 0:
+            return
+        self.contacts.shift_images(shifts)
+        for n in range(rows.shape[0]):
+            shifts[rows[n]] = 0

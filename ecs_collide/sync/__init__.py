@@ -1,0 +1,1 @@
+"""Components of the game to the body table and back."""

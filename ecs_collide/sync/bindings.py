@@ -1,0 +1,349 @@
+"""One type of component: who has it, and what its numbers were last known to be.
+
+A game may set any attribute at any time, so every body is looked at in every
+step.  What was seen last is kept twice: as a number in a `seen` column, and as
+the very object that held it.  Numbers never change: where a component still
+holds the same object there is nothing to read, and bodies at rest cost next
+to nothing.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+import numpy as np
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.sync.slots_c import (
+        slots_bind,
+        slots_copy_seen,
+        slots_file,
+        slots_forget,
+        slots_free,
+        slots_hold,
+        slots_make_room,
+        slots_new,
+        slots_read,
+    )
+else:
+    from ecs_collide.sync.slots import (
+        slots_bind,
+        slots_file,
+        slots_forget,
+        slots_free,
+        slots_hold,
+        slots_make_room,
+        slots_new,
+        slots_read,
+    )
+
+from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
+
+
+@cython.final
+@cython.cclass
+class Kind:
+    """One type of component: who has it, and what its numbers were last known to be.
+
+    Attributes
+    ----------
+    type : type
+    names : tuple of str
+        The attributes that are numbers, three at most.
+    mark : int
+        The bit that says that a body has it; 0 for those that all bodies have.
+    response : int
+        Its code among the responses, or 0.
+    items : list
+        The component in each row, or None; empty until there is one.
+    counts : int
+        0 if another kind of the same type comes before it.
+    """
+
+    def __init__(self, type, names: tuple, mark: cython.int, response: cython.int):
+        self.type = type
+        self.names = names
+        self.mark = mark
+        self.response = response
+        self.items = []
+        self.width = len(names)
+        self.counts = 1
+        self.n_rows = 0
+        self.slots = slots_new(type, names)
+        self.n_kept = self.n_written = 0
+        self.kept_rows = zeros(LONG, 8)
+        self.kept = zeros(DOUBLE, 8, max(1, self.width))
+        self.written = zeros(DOUBLE, 0, self.width)
+        self.aimed_row = self.aimed_axis = -1
+        self.aimed = 0.0
+        if not cython.compiled:
+            self.numbers = [0.0] * 3
+
+    def __dealloc__(self):
+        slots_free(self.slots)
+
+    def bind(
+        self, n_rows: cython.Py_ssize_t, seen: cython.double[:, ::1], now: cython.double[:, ::1]
+    ):
+        """Use columns of so many rows: what was seen, and what is to be written."""
+        if min(seen.shape[0], now.shape[0]) < n_rows:
+            raise IndexError(f"{n_rows} rows of {self.type.__name__} do not fit into their columns")
+        if self.items:
+            self._make_room(n_rows)
+        self.n_rows = n_rows
+        self.seen = seen
+        self.now = now
+        if cython.compiled:
+            slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
+
+    @cython.cfunc
+    def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
+        slots_make_room(self.slots, n_rows)  # first: by the items it is known how many there are
+        self.items.extend([None] * (n_rows - len(self.items)))
+
+    @cython.ccall
+    def require(self, n_rows: cython.Py_ssize_t) -> cython.int:
+        """Raise IndexError unless there is room for so many rows."""
+        if self.n_rows < n_rows or (self.items and len(self.items) < n_rows):
+            raise IndexError(f"{self.type.__name__} has room for {self.n_rows} rows, not {n_rows}")
+        return 0
+
+    @cython.cfunc
+    def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
+        """File a component, or None, in row i; tell whether it is one."""
+        if not self.items:
+            if component is None:
+                return False
+            self._make_room(self.n_rows)
+        if not 0 <= i < len(self.items):
+            raise IndexError(f"row {i} of {self.type.__name__} must be below {len(self.items)}")
+        slots_file(self.slots, i, component)
+        self.items[i] = component
+        return component is not None
+
+    @cython.cfunc
+    def forget(self, i: cython.Py_ssize_t) -> cython.int:
+        """Know nothing of the component in row i any more: its numbers are read anew."""
+        k: cython.Py_ssize_t
+
+        if self.items:
+            for k in range(self.width):
+                slots_forget(self.slots, i, k)
+        return 0
+
+    def replace(self, i: cython.Py_ssize_t, component: object):
+        """File another component in place of the one in row i, within a step."""
+        if not 0 <= i < len(self.items) or self.items[i] is not component:
+            self.file(i, component)
+
+    @cython.cfunc
+    def read(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Take over the numbers of a component; tell whether one was not seen before.
+
+        What cannot be read raises, and nothing is taken over then.
+        """
+        k: cython.Py_ssize_t
+        differs: cython.bint = False
+
+        if cython.compiled and slots_hold(self.slots, i):
+            return False
+        if not cython.compiled or not slots_read(self.slots, i, self.numbers):
+            self.read_by_name(i)
+        for k in range(self.width):
+            differs |= self.numbers[k] != self.seen[i, k]
+        if differs:
+            if self.n_kept == self.kept_rows.shape[0]:
+                self._make_room_to_keep()
+            self.kept_rows[self.n_kept] = i  # as `keep`, without what takes time
+            for k in range(self.width):
+                self.kept[self.n_kept, k] = self.seen[i, k]
+            self.n_kept += 1
+            for k in range(self.width):
+                self.seen[i, k] = self.numbers[k]
+        return differs
+
+    def is_other(self, i: cython.Py_ssize_t) -> bool:
+        """Return whether a component says something else than what was seen last."""
+        k: cython.Py_ssize_t
+
+        if not self.items or self.items[i] is None:
+            return False
+        for k in range(self.width):
+            value = getattr(self.items[i], self.names[k], None)
+            seen = self.seen[i, k]
+            if value != seen and (value == value or seen == seen):  # nan is what nan was
+                return True
+        return False
+
+    @cython.cfunc
+    def read_by_name(self, i: cython.Py_ssize_t) -> cython.int:
+        """Read the numbers of a component as Python does."""
+        item: object = self.items[i]
+        k: cython.Py_ssize_t
+
+        for k in range(self.width):
+            value = getattr(item, self.names[k])
+            if not cython.compiled and type(value) is not float:  # compiled, the next line does it
+                value = _number(value)
+            self.numbers[k] = value
+            if cython.compiled:
+                slots_forget(self.slots, i, k)
+        return 0
+
+    @cython.cfunc
+    def keep_all(self, rows: cython.longlong[::1]) -> cython.int:
+        """Keep what was seen of the components in some rows, all of which may be written next."""
+        n: cython.Py_ssize_t = rows.shape[0]
+
+        self.n_written = 0
+        if not self.items or n == 0:
+            return 0
+        if self.written.shape[0] < n:
+            self.written = zeros(DOUBLE, n + n // 2, self.width)
+        if cython.compiled:
+            slots_copy_seen(
+                self.slots, cython.address(rows[0]), n, cython.address(self.written[0, 0])
+            )
+        else:
+            np.asarray(self.written)[:n] = np.asarray(self.seen)[np.asarray(rows)]
+        self.n_written = n
+        return 0
+
+    @cython.cfunc
+    def write_by_name(self, i: cython.Py_ssize_t) -> cython.int:
+        """Write what differs from what was seen into a component; then both are the same."""
+        k: cython.Py_ssize_t
+
+        for k in range(self.width):
+            if self.now[i, k] != self.seen[i, k]:
+                self._set(i, k, self.now[i, k])
+            else:
+                self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
+        return 0
+
+    @cython.ccall
+    def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
+        """Write a number into a component by name, within a step."""
+        self.keep(i, True)
+        self._set(i, k, number)
+        return 0
+
+    @cython.cfunc
+    def _set(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
+        """Write a number by name; where that is cut short, `take_back` knows what it was to be."""
+        self.aimed = number
+        self.aimed_axis = k
+        self.aimed_row = i
+        setattr(self.items[i], self.names[k], number)
+        slots_forget(self.slots, i, k)
+        self.seen[i, k] = number
+        self.aimed_row = -1
+        return 0
+
+    def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
+        """Take over a number that a response has set in a component."""
+        self.keep(i, True)
+        slots_forget(self.slots, i, k)
+        self.seen[i, k] = number
+
+    # -- a step that does not happen --
+
+    @cython.ccall
+    def keep(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
+        """Keep what was seen of the component in row i, before it is overwritten.
+
+        With `is_ours`, what comes into the component in its place came by the
+        step, and is to be taken back with it; else the game has set it.
+        """
+        n: cython.Py_ssize_t = self.n_kept
+        k: cython.Py_ssize_t
+
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
+        if n == self.kept_rows.shape[0]:
+            self._make_room_to_keep()
+        self.kept_rows[n] = -1 - i if is_ours else i
+        for k in range(self.width):
+            self.kept[n, k] = self.seen[i, k]
+        self.n_kept = n + 1
+        return 0
+
+    @cython.cfunc
+    def _make_room_to_keep(self) -> cython.void:
+        # Last the rows, by whose length it is known how much room there is.
+        self.kept = grown(self.kept, 2 * self.n_kept)
+        self.kept_rows = grown(self.kept_rows, 2 * self.n_kept)
+
+    @cython.ccall
+    def forget_kept(self) -> cython.int:
+        """Have nothing to take back any more."""
+        self.n_kept = self.n_written = 0
+        self.aimed_row = -1
+        return 0
+
+    @cython.ccall
+    def take_back(self, rows: cython.longlong[::1]) -> cython.int:
+        """Let be seen, and say, what was before the step, with which what was kept began.
+
+        `rows` are those that were kept to be written, in their order.  What the
+        game has set since stays.  It can be called again.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+
+        if self.aimed_row >= 0:
+            i = self.aimed_row
+            self._say_again(i, self.aimed_axis, self.aimed, self.seen[i, self.aimed_axis])
+        for n in range(min(self.n_written, rows.shape[0])):
+            self._see_again(rows[n], self.written, n, True)
+        for n in range(self.n_kept - 1, -1, -1):
+            i = self.kept_rows[n]
+            self._see_again(-1 - i if i < 0 else i, self.kept, n, i < 0)
+        return 0
+
+    @cython.cfunc
+    def _see_again(
+        self,
+        i: cython.Py_ssize_t,
+        before: cython.double[:, ::1],
+        n: cython.Py_ssize_t,
+        is_ours: cython.bint,
+    ) -> cython.int:
+        """Let be seen of row i what stands in row n of `before`, and say it where it is ours."""
+        k: cython.Py_ssize_t
+
+        for k in range(self.width):
+            if i < len(self.items):
+                if is_ours and before[n, k] != self.seen[i, k]:
+                    self._say_again(i, k, self.seen[i, k], before[n, k])
+                slots_forget(self.slots, i, k)
+            self.seen[i, k] = before[n, k]
+        return 0
+
+    @cython.cfunc
+    def _say_again(
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        ours: cython.double,
+        before: cython.double,
+    ) -> cython.int:
+        """Write what a component said before, if it says what we wrote."""
+        item: object = self.items[i]
+
+        try:
+            if item is not None and getattr(item, self.names[k]) == ours:
+                setattr(item, self.names[k], before)
+        except MemoryError:
+            raise
+        except Exception:  # of the game's own: then the component says what it says
+            return 0
+        return 0
+
+
+def _number(value):
+    """Return a number as a float; text is none."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"must be a number, not {value!r}")
+    return float(value)

@@ -1,0 +1,39 @@
+from ecs_collide.sync.slots_c cimport Slots
+
+cdef class Kind:
+    cdef readonly object type
+    cdef readonly tuple names
+    cdef public int mark
+    cdef readonly int response
+    cdef public int counts
+    cdef readonly list items
+    cdef Slots *slots
+    cdef Py_ssize_t width
+    cdef Py_ssize_t n_rows
+    cdef double numbers[3]
+    cdef double[:, ::1] seen
+    cdef double[:, ::1] now
+    cdef bint file(self, Py_ssize_t i, object component)
+    cdef int forget(self, Py_ssize_t i)
+    cdef bint read(self, Py_ssize_t i)
+    cdef int read_by_name(self, Py_ssize_t i)
+    cpdef int put(self, Py_ssize_t i, Py_ssize_t k, double number)
+    cdef long long[::1] kept_rows
+    cdef double[:, ::1] kept
+    cdef readonly Py_ssize_t n_kept
+    cdef double[:, ::1] written
+    cdef Py_ssize_t n_written
+    cdef Py_ssize_t aimed_row
+    cdef Py_ssize_t aimed_axis
+    cdef double aimed
+    cdef void _make_room(self, Py_ssize_t n_rows)
+    cpdef int require(self, Py_ssize_t n_rows)
+    cpdef int keep(self, Py_ssize_t i, bint is_ours)
+    cdef void _make_room_to_keep(self)
+    cdef int keep_all(self, long long[::1] rows)
+    cdef int write_by_name(self, Py_ssize_t i)
+    cdef int _set(self, Py_ssize_t i, Py_ssize_t k, double number)
+    cpdef int forget_kept(self)
+    cpdef int take_back(self, long long[::1] rows)
+    cdef int _see_again(self, Py_ssize_t i, double[:, ::1] before, Py_ssize_t n, bint is_ours)
+    cdef int _say_again(self, Py_ssize_t i, Py_ssize_t k, double ours, double before)

@@ -1,0 +1,236 @@
+"""Which bodies of the last step are still there, and what bodies say that no step has read yet.
+
+Rows are as of the end of the last step.  A game creates and deletes entities in between: what
+is deleted is no answer to a query, and what is new is read from its components.  Whether
+anything came or went is a comparison of an identity and a length, so a query pays for the rest
+only in frames in which something did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ecs_collide._checks import LARGEST
+from ecs_collide.constants import CUSTOM, GROWTH, NEW, ONE_WAY, SENSOR, TRAITS, VELOCITY
+from ecs_collide.esper_world import World
+from ecs_collide.motion.wrapping import Ring
+from ecs_collide.sync.quarantine import find_no_number
+from ecs_collide.sync.registry import Roster, Rows
+
+_NO_ROWS: Rows = np.zeros(0, np.int64)
+
+
+class NewBody(NamedTuple):
+    """A body that no step has read yet, as its components say.
+
+    Attributes
+    ----------
+    centre, half, velocity : list of float (dim,)
+        In world units and world units per second; the centre is in the world where it wraps.
+    moves, yields, is_sensor, is_one_way : bool
+        As in `BodyKind`.
+    """
+
+    centre: list[float]
+    half: list[float]
+    velocity: list[float]
+    moves: bool
+    yields: bool
+    is_sensor: bool
+    is_one_way: bool
+
+    @property
+    def corners(self) -> tuple[list[float], list[float]]:
+        """The min and the max corner."""
+        pairs = list(zip(self.centre, self.half, strict=True))
+        return [at - half for at, half in pairs], [at + half for at, half in pairs]
+
+
+class _Changes(NamedTuple):
+    """What came and went since the last step, as long as a world's mark is the same."""
+
+    mark: object
+    n_dead: int
+    seen_mark: object  # of the world, by the roster
+    gone: frozenset[int]
+    gone_rows: tuple[int, ...]
+    replaced_rows: Rows
+
+
+class Presence:
+    """Compares the bodies of the last step with the world as it is now."""
+
+    def __init__(self, roster: Roster, ring: Ring | None) -> None:
+        self._roster = roster
+        self._ring = ring
+        self._changes: _Changes | None = None
+        self._n_checks = 0  # of single bodies, since something came or went
+        self._checks_of: tuple[object, int] = None, 0
+
+    # -- bodies that are gone --
+
+    def is_there(self, world: World) -> Callable[[int], bool]:
+        """Return a function that says whether an entity still is the body that it was."""
+        find, row_of = self._finder(world), self._roster.row_of
+        position, extents = self._roster.makers
+        position_type, extents_type = position.type, extents.type
+
+        def is_there(entity: int) -> bool:
+            now, row = find(entity), row_of.get(entity)
+            if now is None or row is None:
+                return False
+            place, size = now.get(position_type), now.get(extents_type)
+            return (
+                place is None
+                or size is None
+                or place is position.items[row]
+                or size is extents.items[row]
+            )
+
+        return is_there
+
+    def still_there(self, world: World, n_hits: int = 1) -> Callable[[int], bool] | None:
+        """Return a function as `is_there` does, None if all bodies are there.
+
+        Hits are looked up one by one until that has cost as much as a look at all bodies.
+        """
+        if self._roster.is_current(world):
+            return None
+        mark, n_dead = world.mark(), len(world.dead())
+        if self._checks_of[0] is not mark or self._checks_of[1] != n_dead:
+            self._checks_of, self._n_checks = (mark, n_dead), 0
+        self._n_checks += n_hits
+        if mark is None or self._n_checks < len(self._roster.rows):
+            return self.is_there(world)
+        gone = self._compared(world).gone
+        return (lambda entity: entity not in gone) if gone else None
+
+    def gone_rows(self, world: World) -> tuple[int, ...]:
+        """Return the rows of the bodies that are no longer there."""
+        return () if self._roster.is_current(world) else self._compared(world).gone_rows
+
+    def replaced_rows(self, world: World) -> Rows:
+        """Return the rows of the bodies whose ids other bodies have now."""
+        return _NO_ROWS if self._roster.is_current(world) else self._compared(world).replaced_rows
+
+    def _compared(self, world: World) -> _Changes:
+        """Look at all bodies, once for each mark of a world."""
+        mark, n_dead, seen_mark = world.mark(), len(world.dead()), self._roster.mark
+        known = self._changes
+        if (
+            known is None
+            or mark is None  # of a world that is not current
+            or known.mark is not mark
+            or known.n_dead != n_dead
+            or known.seen_mark is not seen_mark
+        ):
+            is_there, find, row_of = self.is_there(world), self._finder(world), self._roster.row_of
+            gone = [entity for entity in row_of if not is_there(entity)]
+            replaced = [row_of[entity] for entity in gone if self._is_body(find(entity))]
+            known = self._changes = _Changes(
+                mark,
+                n_dead,
+                seen_mark,
+                frozenset(gone),
+                tuple([row_of[entity] for entity in gone]),
+                np.array(replaced, np.int64),
+            )
+        return known
+
+    def _finder(self, world: World) -> Callable[[int], Mapping[type, Any] | None]:
+        return world.finder(self._roster.types)
+
+    # -- bodies that are new --
+
+    def row(self, world: World, entity: int) -> int:
+        """Return the row of a body, -1 if no step has read it yet.
+
+        A body that was deleted keeps its row until the next step.
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        """
+        roster = self._roster
+        row = roster.row_of.get(entity)
+        if (
+            row is not None
+            and not roster.views.news[row] & NEW
+            and (roster.is_current(world) or not self._is_another(world, entity))
+        ):
+            return row
+        now = self._finder(world)(entity)
+        if not self._is_body(now):
+            raise self.no_body(entity, now)
+        return -1
+
+    def _is_body(self, now: Mapping[type, Any] | None) -> bool:
+        return now is not None and all(kind.type in now for kind in self._roster.makers)
+
+    def _is_another(self, world: World, entity: int) -> bool:
+        """Return whether the id of a body belongs to another one now."""
+        return self._is_body(self._finder(world)(entity)) and not self.is_there(world)(entity)
+
+    def component(self, world: World, entity: int, kind: Any) -> Any | None:
+        """Return the component of some kind that a body has now; of a deleted one, the last."""
+        row = self._roster.row_of.get(entity)
+        now = None if self._roster.is_current(world) else self._finder(world)(entity)
+        if now is not None:
+            return now.get(kind)
+        return None if row is None else self._roster.holder(kind, row)
+
+    def no_body(self, entity: object, now: Mapping[type, Any] | None) -> KeyError:
+        """Return the error to raise for an entity that is no body."""
+        names = [kind.type.__name__ for kind in self._roster.makers]
+        missing = [
+            kind.type.__name__ for kind in self._roster.makers if now and kind.type not in now
+        ]
+        why = f"it has no {' and no '.join(missing)}" if missing else "it does not exist"
+        return KeyError(
+            f"entity {entity!r} is no body of this space, {why}: a body has {' and '.join(names)}"
+        )
+
+    def read(self, world: World, entity: int) -> NewBody:
+        """Return what the components of a body say that no step has read yet.
+
+        Raises
+        ------
+        TypeError, AttributeError
+            One of them holds something that is no number, or lacks an attribute.
+        """
+        roster, now = self._roster, self._finder(world)(entity) or {}
+        position, extents, velocity, *_ = roster.kinds
+        mass = roster.kinds[4]
+
+        def numbers(kind: Any, otherwise: float) -> list[float]:
+            component = now.get(kind.type)
+            if component is None:
+                return [otherwise] * len(kind.names)
+            return [float(getattr(component, name)) for name in kind.names]
+
+        error = find_no_number(roster.rules, entity, now.get)
+        if error is not None:
+            raise error
+        centre, half = roster.box_of(numbers(position, 0.0), numbers(extents, 0.0))
+        if self._ring is not None:
+            centre = self._ring.into_world(np.array(centre)).tolist()
+        has, responds = 0, False
+        for kind in roster.kinds:
+            if now.get(kind.type) is not None:
+                has |= kind.mark
+                responds |= bool(kind.response or kind.mark & CUSTOM)
+        return NewBody(
+            centre,
+            half,
+            numbers(velocity, 0.0),
+            moves=bool(has & (VELOCITY | GROWTH)) or (roster.sweeps and responds),
+            yields=responds
+            and (roster.sweeps or bool(has & VELOCITY))
+            and numbers(mass, 1.0)[0] <= LARGEST,
+            is_sensor=bool(has & SENSOR),
+            is_one_way=bool(has >> TRAITS & ONE_WAY),
+        )

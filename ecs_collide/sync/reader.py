@@ -1,0 +1,871 @@
+"""Carry numbers between component objects and columns.
+
+A game may set any attribute at any time, so every body is looked at in every
+step; `sync.bindings` tells how that costs next to nothing.  Bodies whose components
+the game has promised to leave alone are looked at when the caller says so.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+import numpy as np
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
+    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
+    from cython.cimports.ecs_collide.sync.bindings_c import Kind
+    from cython.cimports.ecs_collide.sync.slots_c import (
+        Watch,
+        slots_hold,
+        slots_write,
+        watch_run,
+    )
+    from cython.cimports.ecs_collide.sync.trait_reader_c import TraitGatherer
+else:
+    from ecs_collide.motion.surfaces import Traits
+    from ecs_collide.sync.bindings import Kind
+    from ecs_collide.sync.slots import slots_hold, slots_write
+    from ecs_collide.sync.trait_reader import TraitGatherer
+
+cython.declare(
+    LARGEST=cython.double,
+    INFINITE=cython.double,
+    FAR=cython.double,
+    ROUNDS=cython.double,
+    FEW=cython.int,
+    BAD=cython.int,
+    CUSTOM=cython.int,
+    DEFLECT=cython.int,
+    DISTANT=cython.int,
+    FIXED=cython.int,
+    GROWTH=cython.int,
+    MASS=cython.int,
+    NEW=cython.int,
+    SENSOR=cython.int,
+    TOUCHED_AS_NEW=cython.int,
+    TOUCHED_BY_FILTER=cython.int,
+    TOUCHED_BY_GAME=cython.int,
+    TRAITS=cython.int,
+    UNCHECKED=cython.int,
+    UNPLACED=cython.int,
+    VELOCITY=cython.int,
+)
+from ecs_collide.constants import (
+    BAD,
+    CUSTOM,
+    DEFLECT,
+    DISTANT,
+    FIXED,
+    GROWTH,
+    MASS,
+    NEW,
+    SENSOR,
+    TOUCHED_AS_NEW,
+    TOUCHED_BY_FILTER,
+    TOUCHED_BY_GAME,
+    TRAITS,
+    UNCHECKED,
+    UNPLACED,
+    VELOCITY,
+)
+
+LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
+INFINITE = float("inf")
+FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
+ROUNDS = 64.0  # so often may a body go around the world in a step
+FEW = 256  # rows that are listed; of more, only the number is kept
+
+
+@cython.final
+@cython.cclass
+class Gatherer:
+    """The components of all bodies, and the columns that they are read into.
+
+    Attributes
+    ----------
+    kinds : list of Kind
+        The first six are Position, Extents, Velocity, Growth, Mass, Deflect,
+        or what plays their roles.
+    trait_kinds : list of Kind
+        As `TraitGatherer` wants them; they are among `kinds` too.
+    fallen : list of int
+        After `read`: rows that can no longer be computed with.
+    touched_rows : list of int
+        After `read`: rows that the game has moved or resized.
+    looked_at : list of int
+        After `read`: rows of bodies that do not move and are to be looked at.
+    to_place : list of int
+        After `read`: rows of bodies that do not move and have a new place.
+    altered : list of int
+        After `read`: rows of bodies that do not move and have another trait than before.
+    awoken : list of int
+        Rows of bodies that sleep and have something new, until somebody clears it.
+    contradictory : list of int
+        Rows of bodies that were filed as fixed and moving, until somebody clears it.
+    n_fresh : int
+        After `read`: number of bodies with anything in the columns `news` and `touched`.
+    fresh : list of int
+        Their rows, up to 256 of them.
+    sweeps : bool
+        Whether bodies yield, and count as moving, without a velocity too.
+    """
+
+    dim: cython.int
+    is_settled: cython.bint
+    any_sensor: cython.bint
+    traits: Traits
+    trait_gatherer: TraitGatherer
+    has_traits: cython.schar[::1]
+    sweeps = cython.declare(cython.bint, visibility="public")
+    kinds = cython.declare(list, visibility="readonly")
+    fallen = cython.declare(list, visibility="readonly")
+    touched_rows = cython.declare(list, visibility="public")
+    looked_at = cython.declare(list, visibility="public")
+    altered = cython.declare(list, visibility="readonly")
+    to_place = cython.declare(list, visibility="public")
+    awoken = cython.declare(list, visibility="readonly")
+    contradictory = cython.declare(list, visibility="readonly")
+    fresh = cython.declare(list, visibility="readonly")
+    n_fresh = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    watch: Watch
+    kept_filters = cython.declare(list, visibility="readonly")
+    kept_boxes: list  # rows, centres and half sizes that were seen
+    kept_out: list  # rows, and whether they were in quarantine
+    writing: cython.longlong[::1]
+    position: Kind
+    extents: Kind
+    velocity: Kind
+    growth: Kind
+    mass_kind: Kind
+    deflect: Kind
+    converts: cython.bint
+    halves: cython.double
+    lean: cython.double[3]
+    wraps: cython.bint
+    width: cython.double[::1]
+    place: cython.double[:, ::1]
+    seen_place: cython.double[:, ::1]
+    size: cython.double[:, ::1]
+    seen_size: cython.double[:, ::1]
+    n_rows: cython.Py_ssize_t
+    centre: cython.double[:, ::1]
+    half: cython.double[:, ::1]
+    velocity_now: cython.double[:, ::1]
+    growth_now: cython.double[:, ::1]
+    seen_centre: cython.double[:, ::1]
+    seen_half: cython.double[:, ::1]
+    seen_velocity: cython.double[:, ::1]
+    seen_growth: cython.double[:, ::1]
+    motion: cython.double[:, ::1]
+    tight_min: cython.double[:, ::1]
+    tight_max: cython.double[:, ::1]
+    # The same memory as some of these, for loops over all bodies.
+    flat_centre: cython.p_double
+    flat_half: cython.p_double
+    flat_seen_half: cython.p_double
+    flat_velocity: cython.p_double
+    flat_min: cython.p_double
+    flat_max: cython.p_double
+    mass: cython.double[::1]
+    restitution: cython.double[::1]
+    seen_restitution: cython.double[:, ::1]
+    n_filed: cython.longlong[::1]
+    has: cython.schar[::1]
+    news: cython.schar[::1]
+    bad: cython.schar[::1]
+    moves: cython.schar[::1]
+    touched: cython.schar[::1]
+    response: cython.schar[::1]
+    custom: cython.schar[::1]
+    sensor: cython.schar[::1]
+    yields: cython.schar[::1]
+    quarantined: cython.schar[::1]
+    calm: cython.schar[::1]
+    asleep: cython.schar[::1]
+
+    def __init__(self, dim: cython.int, kinds: list, trait_kinds: list, traits: Traits):
+        self.dim = dim
+        self.traits = traits
+        self.trait_gatherer = TraitGatherer(traits, trait_kinds)
+        self.any_sensor = False
+        self.is_settled = False
+        self.sweeps = False
+        self.kinds = kinds
+        self.fallen = []
+        self.touched_rows = []
+        self.looked_at = []
+        self.altered = []
+        self.to_place = []
+        self.awoken = []
+        self.contradictory = []
+        self.fresh = []
+        self.n_fresh = 0
+        self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
+        self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
+        self.converts = False
+        self.wraps = False
+        self.writing = np.zeros(0, np.int64).data
+        self.kept_filters = []
+        self.kept_boxes = []
+        self.kept_out = []
+        self.width = np.zeros(3).data
+        if not cython.compiled:
+            self.lean = [0.0] * 3
+        types: list = []
+        for kind in kinds:
+            kind.counts = kind.type not in types
+            types.append(kind.type)
+
+    def convert(self, leans, halves: cython.double):
+        """Take positions to lie so far from centres, in half sizes, and so many halves for a size.
+
+        From the next `bind` on, which wants the columns `place` and `size` then.
+        """
+        k: cython.int
+
+        self.converts = True
+        self.halves = halves
+        for k in range(self.dim):
+            self.lean[k] = leans[k]
+
+    def wrap(self, widths):
+        """Leave out bodies that are wider than the world, or go around it too often in a step."""
+        k: cython.int
+
+        self.wraps = True
+        for k in range(self.dim):
+            self.width[k] = widths[k]
+
+    def bind(self, columns, n_rows: cython.Py_ssize_t):
+        """Look at the arrays of `columns` from now on; call it again when they are replaced.
+
+        Where it raises, it is to be called again before anything else.
+        """
+        self.n_rows = 0
+        self.centre = columns.centre
+        self.half = columns.half
+        self.velocity_now = columns.velocity
+        self.growth_now = columns.growth
+        self.seen_centre = columns.seen_centre
+        self.seen_half = columns.seen_half
+        self.seen_velocity = columns.seen_velocity
+        self.seen_growth = columns.seen_growth
+        self.motion = columns.motion
+        self.tight_min = columns.tight_min
+        self.tight_max = columns.tight_max
+        self.mass = columns.mass
+        self.restitution = columns.restitution
+        self.seen_restitution = columns.seen_restitution
+        self.n_filed = columns.n_filed
+        self.has = columns.has
+        self.has_traits = columns.traits
+        self.news = columns.news
+        self.bad = columns.bad
+        self.moves = columns.moves
+        self.touched = columns.touched
+        self.response = columns.response
+        self.custom = columns.custom
+        self.sensor = columns.sensor
+        self.yields = columns.yields
+        self.quarantined = columns.quarantined
+        self.calm = columns.calm
+        self.asleep = columns.asleep
+        if cython.compiled:  # as Python this is done over whole arrays
+            self.flat_centre = flat(self.centre)
+            self.flat_half = flat(self.half)
+            self.flat_seen_half = flat(self.seen_half)
+            self.flat_velocity = flat(self.velocity_now)
+            self.flat_min = flat(self.tight_min)
+            self.flat_max = flat(self.tight_max)
+            self.watch.position = self.position.slots
+            self.watch.extents = self.extents.slots
+            self.watch.has = cython.address(self.has[0])
+            self.watch.flags[0] = cython.address(self.news[0])
+            self.watch.flags[1] = cython.address(self.touched[0])
+            self.watch.flags[2] = cython.address(self.bad[0])
+            self.watch.flags[3] = cython.address(self.quarantined[0])
+            self.watch.flags[4] = cython.address(self.has_traits[0])
+            self.watch.any_mark = VELOCITY | GROWTH | MASS | DEFLECT
+            self.watch.marks[0], self.watch.others[0] = VELOCITY, self.velocity.slots
+            self.watch.marks[1], self.watch.others[1] = GROWTH, self.growth.slots
+            self.watch.marks[2], self.watch.others[2] = MASS, self.mass_kind.slots
+            self.watch.marks[3], self.watch.others[3] = DEFLECT, self.deflect.slots
+        for kind in self.kinds:
+            if kind.mark >> TRAITS == 0 or not kind.names:
+                kind.bind(n_rows, columns.seen_mass, columns.seen_mass)
+        self.trait_gatherer.bind(n_rows)
+        self.place, self.seen_place = columns.place, columns.seen_place
+        self.size, self.seen_size = columns.size, columns.seen_size
+        self.position.bind(n_rows, columns.seen_place, columns.place)
+        self.extents.bind(n_rows, columns.seen_size, columns.size)
+        self.velocity.bind(n_rows, columns.seen_velocity, columns.velocity)
+        self.growth.bind(n_rows, columns.seen_growth, columns.growth)
+        self.deflect.bind(n_rows, columns.seen_restitution, columns.seen_restitution)
+        self.n_rows = n_rows
+
+    @cython.cfunc
+    def _require_room(self) -> cython.int:
+        """Raise IndexError unless all columns and kinds have the rows that bodies may stand in."""
+        kind: Kind
+
+        if self.n_rows == 0 or self.centre.shape[0] != self.n_rows:
+            raise IndexError("the columns of the bodies were replaced, and not all know of it")
+        for kind in self.kinds:
+            if kind.items:
+                kind.require(self.n_rows)
+        return 0
+
+    def require(self, rows: cython.longlong[::1]):
+        """Raise IndexError unless there is room for all of some rows."""
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            if not 0 <= rows[n] < self.n_rows:
+                raise IndexError(f"row {rows[n]} must be below {self.n_rows}")
+
+    def add_kind(self, kind: Kind):
+        """File components of one more type from now on."""
+        kind.bind(self.n_rows, self.seen_restitution, self.seen_restitution)
+        self.kinds.append(kind)
+
+    def use_traits(self):
+        """Have columns for traits from now on."""
+        self.trait_gatherer.use()
+
+    # -- structure --
+
+    def file(self, i: cython.Py_ssize_t, components: dict):
+        """File the components of the body in row i, and note what follows from having them."""
+        kind: Kind
+        k: cython.int
+        n_filed: cython.int = 0
+        has: cython.int = 0
+        response: cython.int = 0
+        moves: cython.bint
+
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} must be below {self.n_rows}")
+        for kind in self.kinds:
+            component = components.get(kind.type)
+            if component is not None and kind.mark >> TRAITS and kind.width:
+                self.trait_gatherer.use()
+            if kind.file(i, component):
+                n_filed += kind.counts
+                has |= kind.mark
+                response = max(response, kind.response)
+        self.n_filed[i] = n_filed
+        self.has_traits[i] = has >> TRAITS
+        self.response[i] = response
+        self.any_sensor |= (has & SENSOR) != 0
+        self.sensor[i] = (has & SENSOR) != 0
+        self.custom[i] = (has & CUSTOM) != 0
+        if not has & VELOCITY:
+            self.velocity.keep(i, False)
+        if not has & GROWTH:
+            self.growth.keep(i, False)
+        for k in range(self.dim):
+            if not has & VELOCITY:
+                self.seen_velocity[i, k] = 0.0
+            if not has & GROWTH:
+                self.seen_growth[i, k] = 0.0
+        if not has & MASS:
+            self.mass_kind.keep(i, False)
+            self.mass[i] = 1.0
+        if not has & DEFLECT:
+            self.deflect.keep(i, False)
+            self.seen_restitution[i, 0] = 0.0
+        moves = (has & (VELOCITY | GROWTH)) != 0
+        if self.sweeps:
+            moves |= response != 0 or (has & CUSTOM) != 0
+        if moves and has & FIXED:
+            has &= ~FIXED
+            self.contradictory.append(i)
+        self.has[i] = has & ((1 << TRAITS) - 1)
+        if self.moves[i] != moves:
+            self.moves[i] = moves
+            self.news[i] |= UNPLACED
+        self.news[i] |= UNCHECKED
+
+    def clear(self, i: cython.Py_ssize_t):
+        """Let go of the components of a body that is gone."""
+        kind: Kind
+
+        for kind in self.kinds:
+            kind.file(i, None)
+
+    def forget(self, rows: cython.longlong[::1]):
+        """Let all numbers of the bodies of `rows` be looked at in the next step.
+
+        After columns were set to what the components did not say: a game may
+        set the very object again that was known.
+        """
+        kind: Kind
+        n: cython.Py_ssize_t
+
+        for kind in self.kinds:
+            for n in range(rows.shape[0]):
+                kind.forget(rows[n])
+
+    # -- a step that does not happen --
+
+    def forget_kept(self):
+        """Have nothing to take back any more: a step is done, or is about to begin."""
+        kind: Kind
+
+        if self.writing.shape[0]:
+            self.writing = self.writing[:0]
+        if self.kept_filters or self.kept_boxes or self.kept_out:
+            self.kept_filters = []
+            self.kept_boxes = []
+            self.kept_out = []
+        for kind in self.kinds:
+            kind.forget_kept()
+
+    @cython.ccall
+    def keep_box(self, i: cython.Py_ssize_t) -> cython.int:
+        """Keep where a body was seen last, where that is not what its components say."""
+        if self.converts:
+            self._keep_boxes(np.array([i]))
+        return 0
+
+    @cython.cfunc
+    def _keep_boxes(self, rows) -> cython.int:
+        """As `keep_box`, of many bodies."""
+        columns: tuple = (np.asarray(self.seen_centre)[rows], np.asarray(self.seen_half)[rows])
+
+        self.kept_boxes.append((rows, columns[0], columns[1]))
+        return 0
+
+    def take_back(self):
+        """Let be seen, and let components say, what was before the step; it can be called again.
+
+        What the game has set in them since stays.
+        """
+        kind: Kind
+
+        for kind in self.kinds:
+            kind.take_back(self.writing)
+        for rows, centres, halves in reversed(self.kept_boxes):
+            np.asarray(self.seen_centre)[rows] = centres
+            np.asarray(self.seen_half)[rows] = halves
+        for row, was_out in reversed(self.kept_out):
+            np.asarray(self.quarantined)[row] = was_out
+
+    def check(self, rows: cython.longlong[::1]):
+        """Find anew, for the bodies of `rows`, what follows from what was seen of them last."""
+        n: cython.Py_ssize_t
+
+        self.require(rows)
+        for n in range(rows.shape[0]):
+            self._check(rows[n])
+
+    def use(self, traits: Traits):
+        """Fill the columns of other traits from now on, after the next `bind`."""
+        self.traits = traits
+        self.trait_gatherer.aim(traits)
+
+    # -- reading --
+
+    def read(
+        self, movers: cython.longlong[::1], stills: cython.longlong[::1], dt: cython.double
+    ) -> int:
+        """Take over what the components of all bodies say at the start of a step.
+
+        Parameters
+        ----------
+        movers, stills : int64 (n,)
+            The rows of those that move, and of the others.
+        dt : float
+            Length of the step in seconds.
+
+        Returns
+        -------
+        int
+            How many bodies cannot be computed with.
+
+        Notes
+        -----
+        Whatever a component raises is raised.  What was found until then is
+        kept, and `read` can be called again.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        n_out: cython.Py_ssize_t = 0
+
+        settled: cython.bint = self.is_settled
+        passes: cython.bint = settled and dt <= FAR
+
+        self._require_room()
+        self.is_settled = False
+        self.fallen = []
+        self.touched_rows = []
+        self.looked_at = []
+        self.altered = []
+        self.to_place = []
+        self.fresh = []
+        self.n_fresh = 0
+        n = -1
+        while True:
+            n = self._next(movers, n + 1) if passes else n + 1
+            if n >= movers.shape[0]:
+                break
+            i = movers[n]
+            if not self._look(i, dt, not settled):
+                n_out += 1
+            self._note_fresh(i)
+        n = -1
+        while True:
+            n = self._next(stills, n + 1)
+            if n >= stills.shape[0]:
+                break
+            i = stills[n]
+            if not self._look(i, dt, True):
+                n_out += 1
+                self._note_fresh(i)
+                continue
+            if self.any_sensor and self.news[i] & NEW:
+                self.touched[i] |= TOUCHED_AS_NEW
+            self._note_fresh(i)
+            if self.touched[i]:
+                self.looked_at.append(i)
+            if (self.touched[i] or self.news[i]) and not self.asleep[i]:
+                self.to_place.append(i)
+                for k in range(self.dim):
+                    self.motion[i, k] = 0.0
+        return n_out
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _next(self, rows: cython.longlong[::1], n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first place in `rows`, from `n` on, whose body may have something new."""
+        if cython.compiled:
+            while n < rows.shape[0]:
+                n = watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
+                if n >= rows.shape[0] or not self._is_as_seen(rows[n]):
+                    break
+                n += 1
+        return n
+
+    @cython.cfunc
+    def _note_fresh(self, i: cython.Py_ssize_t) -> cython.int:
+        """Note a body whose `news` or `touched` are to be cleared."""
+        if self.news[i] | self.touched[i]:
+            self.n_fresh += 1
+            if self.n_fresh <= FEW:
+                self.fresh.append(i)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether there is certainly nothing new about a body."""
+        has: cython.int = self.has[i]
+
+        return (
+            not (self.news[i] | self.touched[i] | self.bad[i] | self.quarantined[i])
+            and slots_hold(self.position.slots, i)
+            and slots_hold(self.extents.slots, i)
+            and (not has & VELOCITY or slots_hold(self.velocity.slots, i))
+            and (not has & GROWTH or slots_hold(self.growth.slots, i))
+            and (not has & MASS or slots_hold(self.mass_kind.slots, i))
+            and (not has & DEFLECT or slots_hold(self.deflect.slots, i))
+            and (not self.has_traits[i] or self.trait_gatherer.is_as_seen(i, self.has_traits[i]))
+        )
+
+    @cython.cfunc
+    def _look(self, i: cython.Py_ssize_t, dt: cython.double, anew: cython.bint) -> cython.bint:
+        """Read the components of a body; tell whether it can be computed with.
+
+        With `anew`, what the step works on is set also where nothing changed.
+        """
+        self._read_body(i, anew)
+        if (self.bad[i] or dt > FAR) and (self.bad[i] & BAD or not self._stays_within(i, dt)):
+            if not self.quarantined[i]:
+                self.kept_out.append((i, 0))
+                self.fallen.append(i)
+            return False
+        if self.quarantined[i]:
+            self.kept_out.append((i, 1))
+            self.quarantined[i] = 0
+            self.news[i] |= NEW
+        if self.news[i] & NEW:
+            self.touched[i] = 0  # not moved: it was nowhere before
+        if self.touched[i] & TOUCHED_BY_GAME:
+            self.touched_rows.append(i)
+        return True
+
+    @cython.cfunc
+    def _read_body(self, i: cython.Py_ssize_t, anew: cython.bint) -> cython.int:
+        """Read the components of a body into the columns that the step works on."""
+        has: cython.int = self.has[i]
+        k: cython.int
+        differs: cython.bint
+
+        differs = self.position.read(i)
+        differs |= self.extents.read(i)
+        if differs:
+            self.touched[i] |= TOUCHED_BY_GAME
+            self.news[i] |= UNCHECKED
+        if self.converts and differs:
+            self.keep_box(i)
+            self._find_centre(i)
+        if has & VELOCITY and self.velocity.read(i):
+            self.news[i] |= UNCHECKED
+        if has & GROWTH and self.growth.read(i):
+            self.news[i] |= UNCHECKED
+        if has & MASS and self.mass_kind.read(i):
+            self.news[i] |= UNCHECKED
+        if has & DEFLECT and self.deflect.read(i):
+            self.news[i] |= UNCHECKED
+        if self.has_traits[i] and self.trait_gatherer.read(i, self.has_traits[i]):
+            self.news[i] |= UNCHECKED
+            if not self.moves[i]:
+                self.altered.append(i)
+        if self.news[i] & UNCHECKED:
+            self.calm[i] = -1
+            if self.asleep[i]:
+                self.awoken.append(i)
+            self._check(i)
+        elif not anew:
+            return 0
+        for k in range(self.dim):
+            self.centre[i, k] = self.seen_centre[i, k]
+            self.half[i, k] = self.seen_half[i, k]
+            self.velocity_now[i, k] = self.seen_velocity[i, k]
+            self.growth_now[i, k] = self.seen_growth[i, k]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
+        """Find the centre and the half sizes of a body from what its components say."""
+        k: cython.int
+        half: cython.double
+
+        for k in range(self.dim):
+            half = self.seen_size[i, k] / self.halves
+            self.seen_half[i, k] = half
+            self.seen_centre[i, k] = self.seen_place[i, k] - self.lean[k] * half + 0.0
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_place(self, i: cython.Py_ssize_t) -> cython.int:
+        """Find what the components of a body are to say; what has not changed they keep."""
+        k: cython.int
+
+        for k in range(self.dim):
+            if not self.has[i] & GROWTH:
+                self.half[i, k] = self.seen_half[i, k]
+            if self.centre[i, k] == self.seen_centre[i, k] and (
+                self.half[i, k] == self.seen_half[i, k]
+            ):
+                self.place[i, k] = self.seen_place[i, k]
+            else:
+                self.place[i, k] = self.centre[i, k] + self.lean[k] * self.half[i, k] + 0.0
+            self.size[i, k] = self.seen_size[i, k]
+            if self.half[i, k] != self.seen_half[i, k]:
+                self.size[i, k] = self.half[i, k] * self.halves
+            self.seen_centre[i, k] = self.centre[i, k]
+            self.seen_half[i, k] = self.half[i, k]
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _check(self, i: cython.Py_ssize_t) -> cython.int:
+        """Note whether the numbers of a body can be computed with, and whether it yields."""
+        k: cython.int
+        restitution: cython.double = self.seen_restitution[i, 0]
+        mass: cython.double = self.mass[i]
+        fine: cython.bint = 0.0 <= restitution <= 1.0
+        near: cython.bint = True
+
+        fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INFINITE
+        for k in range(self.dim):  # none of these holds for nan
+            fine &= abs(self.seen_centre[i, k]) <= LARGEST
+            fine &= 0.0 <= self.seen_half[i, k] <= LARGEST
+            fine &= abs(self.seen_velocity[i, k]) <= LARGEST
+            fine &= abs(self.seen_growth[i, k]) <= LARGEST
+            near &= abs(self.seen_centre[i, k]) <= FAR and self.seen_half[i, k] <= FAR
+            near &= abs(self.seen_velocity[i, k]) <= FAR and abs(self.seen_growth[i, k]) <= FAR
+        if self.traits.is_used:
+            fine &= self._check_traits(i)
+        if self.wraps:
+            near &= not self.has[i] & (VELOCITY | GROWTH)
+            for k in range(self.dim):
+                fine &= self.width[k] == 0.0 or 2.0 * self.seen_half[i, k] <= self.width[k]
+        self.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
+        self.restitution[i] = restitution if self.response[i] == 1 else 0.0
+        self.yields[i] = (
+            (self.response[i] != 0 or self.custom[i] != 0)
+            and (self.sweeps or (self.has[i] & VELOCITY) != 0)
+            and -INFINITE < mass < INFINITE
+        )
+        self.news[i] &= ~UNCHECKED
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _check_traits(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Fill a body's columns of traits, and note whether it meets others than before."""
+        f: cython.longlong[:, ::1] = self.traits.filters
+        categories: cython.longlong = f[i, 0]
+        mask: cython.longlong = f[i, 1]
+        group: cython.longlong = f[i, 2]
+        fine: cython.bint = self.trait_gatherer.check(i, self.has_traits[i])
+
+        differs: cython.bint = f[i, 0] != categories or f[i, 1] != mask or f[i, 2] != group
+
+        if differs:
+            self.kept_filters.append((i, categories, mask, group))
+        if differs and not self.news[i] & NEW:
+            self.touched[i] |= TOUCHED_BY_FILTER
+        return fine
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:
+        """Tell whether a body's path of this step stays where products are finite."""
+        k: cython.int
+        way: cython.double
+        fine: cython.bint = True
+
+        for k in range(self.dim):
+            way = abs(self.seen_centre[i, k]) + abs(self.seen_velocity[i, k] * dt)
+            way += self.seen_half[i, k] + abs(self.seen_growth[i, k] * dt)
+            fine &= way <= LARGEST
+            if self.wraps and self.width[k] > 0.0:
+                way = self.seen_half[i, k] + max(0.0, self.seen_growth[i, k] * dt)
+                fine &= 2.0 * way <= self.width[k]
+                if not self.sweeps:
+                    fine &= abs(self.seen_velocity[i, k] * dt) <= ROUNDS * self.width[k]
+        return fine
+
+    def unlike(self, i: cython.Py_ssize_t) -> list:
+        """Return the kinds of components of a body that say something else than what was seen."""
+        kinds: list = []
+
+        for kind in self.kinds:
+            if kind.names and kind.is_other(i):
+                kinds.append(kind)
+        return kinds
+
+    # -- writing --
+
+    def write(self, rows: cython.longlong[::1]):
+        """Write where a step has taken the bodies of `rows` into their components."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        has: cython.int
+        position: Kind = self.position
+        velocity: Kind = self.velocity
+
+        self._require_room()
+        self.writing = rows
+        position.keep_all(rows)
+        velocity.keep_all(rows)
+        if self.growth.items:
+            self.extents.keep_all(rows)
+            self.growth.keep_all(rows)
+        if self.converts:
+            self._keep_boxes(np.asarray(rows))
+        if not cython.compiled:
+            _write_at_once(self, rows)
+            self.is_settled = True
+            return
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            has = self.has[i]
+            if self.converts:
+                self._find_place(i)
+            if not slots_write(position.slots, i):
+                position.write_by_name(i)
+            if has & VELOCITY and not slots_write(velocity.slots, i):
+                velocity.write_by_name(i)
+            if has & GROWTH:
+                for k in range(self.dim):
+                    self.growth_now[i, k] = self.seen_growth[i, k]
+                    if self.seen_growth[i, k] < 0.0 and self.half[i, k] == 0.0:
+                        self.growth_now[i, k] = 0.0
+                if not slots_write(self.extents.slots, i):
+                    self.extents.write_by_name(i)
+                if not slots_write(self.growth.slots, i):
+                    self.growth.write_by_name(i)
+            self._find_faces(i)
+        self.is_settled = True
+
+    def find_faces(self, rows: cython.longlong[::1]):
+        """Find the boxes of the bodies of `rows` as queries see them."""
+        n: cython.Py_ssize_t
+
+        if not cython.compiled:
+            _find_faces_at_once(self, rows)
+            return
+        for n in range(rows.shape[0]):
+            self._find_faces(rows[n])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_faces(self, i: cython.Py_ssize_t) -> cython.int:
+        """Find the box of a body, and whether its next steps need a check of how far they lead."""
+        at: cython.Py_ssize_t
+        low: cython.double
+        high: cython.double
+        near: cython.bint = True
+
+        for at in range(self.dim * i, self.dim * (i + 1)):
+            if self.flat_half[at] == 0.0:
+                self.flat_half[at] = self.flat_seen_half[at]
+            low = self.flat_centre[at] - self.flat_half[at]
+            high = self.flat_centre[at] + self.flat_half[at]
+            self.flat_min[at] = low
+            self.flat_max[at] = high
+            near &= (low >= -FAR) & (high <= FAR) & (abs(self.flat_velocity[at]) <= FAR)
+        if not near:
+            self.bad[i] |= DISTANT
+        return 0
+
+
+def _write_at_once(gatherer, rows):
+    """Do as `Gatherer.write` over whole arrays, where a loop would be one in Python."""
+    rows = np.asarray(rows)
+    has = np.asarray(gatherer.has)[rows]
+    growing = rows[has & GROWTH != 0]
+    rate = np.asarray(gatherer.seen_growth)[growing]
+    ended = (rate < 0.0) & (np.asarray(gatherer.half)[growing] == 0.0)
+    np.asarray(gatherer.growth_now)[growing] = np.where(ended, 0.0, rate)
+    if gatherer.converts:
+        for row in rows.tolist():
+            gatherer._find_place(row)
+    for kind, having in (
+        (gatherer.position, rows),
+        (gatherer.velocity, rows[has & VELOCITY != 0]),
+        (gatherer.extents, growing),
+        (gatherer.growth, growing),
+    ):
+        now, seen = np.asarray(kind.now), np.asarray(kind.seen)
+        places = np.argwhere(now[having] != seen[having])
+        for i, k in zip(having[places[:, 0]].tolist(), places[:, 1].tolist(), strict=True):
+            kind._set(i, k, kind.now[i, k])
+        now[having] = seen[having]
+    gatherer.find_faces(rows)
+
+
+def _find_faces_at_once(gatherer, rows):
+    """Do as `Gatherer.find_faces` over whole arrays, where a loop would be one in Python."""
+    rows = np.asarray(rows)
+    centre, half = np.asarray(gatherer.centre)[rows], np.asarray(gatherer.half)[rows]
+    half = np.where(half == 0.0, np.asarray(gatherer.seen_half)[rows], half)
+    np.asarray(gatherer.half)[rows] = half
+    with np.errstate(invalid="ignore"):  # of bodies that are left out
+        low, high = centre - half, centre + half
+    np.asarray(gatherer.tight_min)[rows] = low
+    np.asarray(gatherer.tight_max)[rows] = high
+    near = (low >= -FAR) & (high <= FAR) & (abs(np.asarray(gatherer.velocity_now)[rows]) <= FAR)
+    np.asarray(gatherer.bad)[rows[~near.all(axis=1)]] |= DISTANT

@@ -1,0 +1,962 @@
+"""Which entity of the game is which row, and what its components say.
+
+Each step begins here: what the world has is compared with what the space has.
+A world says for nothing whether anything was added or removed; where it was,
+one pass over its entities finds what, and only that is dealt with.
+
+Bodies that the game has declared fixed are read when they appear, and again
+when they are asked for: no step goes through them otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide import _backend
+from ecs_collide._checks import LARGEST
+from ecs_collide.component_map import Components
+from ecs_collide.components import Deflect, Fixed, Sensor
+from ecs_collide.constants import (
+    CARRY,
+    DEFLECT,
+    FILTER,
+    FIXED,
+    FRICTION,
+    GROWTH,
+    MASS,
+    NEW,
+    ONE_WAY,
+    PUSH_OUT,
+    SENSOR,
+    SEPARATE,
+    TOUCHED_BY_GAME,
+    TRAITS,
+    UNCHECKED,
+    UNPLACED,
+    VELOCITY,
+)
+from ecs_collide.esper_world import World
+from ecs_collide.events import END_REASONS, EndReason, Vector
+from ecs_collide.motion.columns import Columns
+from ecs_collide.motion.wrapping import Ring
+from ecs_collide.response.rules import RESPONSE_CODES
+from ecs_collide.snapshot.schema import (
+    CHANGED,
+    FILTERED,
+    N_OF_STEPS,
+    QUARANTINED,
+    REPLACED,
+    SEEN,
+    TOUCHED,
+    UNSEEN,
+    none_of,
+)
+from ecs_collide.step.sleep_rules import Sleep
+from ecs_collide.sync.quarantine import (
+    Report,
+    find_no_number,
+    leads_around,
+    out_of_bounds,
+    quarantine_report,
+    rules,
+)
+from ecs_collide.sync.targets import Drives
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+
+Rows = NDArray[np.int64]
+
+_NO_ROWS: Rows = np.zeros(0, np.int64)
+_NOBODY: frozenset[int] = frozenset()
+_NO_FILTER = np.array([1, ALL, 0])  # what stands for none
+
+
+def _make_kinds(components: Components, dim: int) -> list[Any]:
+    """Return the kinds of components that every space looks at, in the kernels' order."""
+    g = _backend.kernels.kinds
+    marks = {"position": 0, "extents": 0, "velocity": VELOCITY, "growth": GROWTH}
+    kinds = [g.Kind(*components.vector(role, dim), mark, 0) for role, mark in marks.items()]
+    kinds += [
+        g.Kind(*components.mass, MASS, 0),
+        g.Kind(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect]),
+        g.Kind(Sensor, (), SENSOR, 0),
+    ]
+    kinds += [
+        g.Kind(kind, (), 0, RESPONSE_CODES[kind]) for kind in RESPONSE_CODES if kind is not Deflect
+    ]
+    kinds.append(g.Kind(Fixed, (), FIXED, 0))
+    return kinds
+
+
+def _make_trait_kinds(dim: int) -> list[Any]:
+    """Return the kinds of components that only some bodies have, in the kernels' order."""
+    kind = _backend.kernels.kinds.Kind
+    axes = ("x", "y", "z")[:dim]
+    normal = tuple(f"normal_{axis}" for axis in axes)
+    return [
+        kind(Filter, ("categories", "mask", "group"), FILTER << TRAITS, 0),
+        kind(Friction, ("value",), FRICTION << TRAITS, 0),
+        kind(OneWay, axes, ONE_WAY << TRAITS, 0),
+        kind(Carry, normal, CARRY << TRAITS, 0),
+        kind(Carry, axes, CARRY << TRAITS, 0),
+        kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
+        kind(Separate, ("speed",), SEPARATE << TRAITS, 0),
+    ]
+
+
+class Kept(NamedTuple):
+    """What the roster of a space was before a step.
+
+    Attributes
+    ----------
+    entities, rows, teleports : as in `Roster`
+    n_out : int
+        How many of the bodies that the step before has read were left out.
+    told : two int8 (capacity,), or None
+        The columns `touched` and `news`; None where they hold nothing.
+    put : frozenset of int
+        As in `Drives`.
+    unread : int64 (n,)
+        Rows of the fixed bodies that the step was to read, besides those of `asked`.
+    asked : frozenset of int
+        Rows of the fixed bodies that the game has asked to be read.
+    ignored : tuple of int
+        Entities that are fixed and moving, of which no warning has told yet.
+    """
+
+    entities: Rows
+    rows: Rows
+    teleports: dict[int, int]
+    n_out: int
+    told: tuple[NDArray[np.int8], NDArray[np.int8]] | None
+    put: frozenset[int]
+    unread: Rows
+    asked: frozenset[int]
+    ignored: tuple[int, ...]
+
+
+class Roster:
+    """The bodies of one world in rows.
+
+    Attributes
+    ----------
+    columns : Columns
+    row_of : dict
+        Row by entity.
+    entities, rows : int64 arrays
+        All bodies in the order of their ids.
+    moving, active : int64 arrays
+        Rows of the bodies that move, and of those that move or were moved or
+        resized by the game since the last step.
+    watched : int64 array
+        Rows of all bodies that are not fixed, in the order of their ids.
+    touched_still : int64 array
+        Rows of the bodies that do not move but have a new place in the tree.
+    teleports : dict
+        By entity: in how many steps up to the last one, without a gap, the game
+        has set its place or size; those for which it is none are not there.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        timeline: Any,
+        components: Components,
+        sweeps: bool,
+        ring: Ring | None = None,
+    ) -> None:
+        self.components = components
+        self._ring = ring
+        self._leans = components.leans(dim)
+        self._halves = 2.0 if components.whole_sizes else 1.0  # in a size
+        converts = any(self._leans) or components.whole_sizes
+        self.columns = Columns(dim, converts)
+        self.drives = Drives(self.columns, ring)
+        self.sleep = Sleep(self.columns, timeline)
+        self.sweeps = sweeps
+        self.row_of: dict[int, int] = {}
+        self.entities = self.rows = _NO_ROWS
+        self.moving = self.active = self.touched_still = _NO_ROWS
+        self.watched = _NO_ROWS
+        self._movers = self._stills = _NO_ROWS  # of those watched, quarantined ones too
+        self._unread = _NO_ROWS  # fixed bodies that the step under way reads
+        self._asked: set[int] = set()  # fixed bodies that the next step is to read
+        self._ignored: list[int] = []  # see `take_ignored`
+        self._read = _NO_ROWS  # all that the step under way has read
+        self.teleports: dict[int, int] = {}
+        self._roused = _NO_ROWS  # see `take_in_roused`
+        self._n_out = 0  # how many the step leaves out
+        self._is_told = True  # whether nothing has become of bodies that no step has looked at
+        self._taken: list[int] = []  # rows that were given out in this step
+        self._filed: list[tuple[int, int, list[Any]]] = []  # see `_keep_filed`
+        self._new: list[int] = []  # rows that queries must not see as they were left
+        self._stale: list[Rows] = []  # whose boxes the queries have not seen yet
+        self._mark: object = object()
+        self._dead: frozenset[int] = frozenset()
+        self._timeline = timeline
+        self.rules = rules(components, dim, None if ring is None else ring.wrap)
+        kinds, traits = _make_kinds(components, dim), _make_trait_kinds(dim)
+        self._position, self._extents, self._velocity = kinds[:3]
+        self._kinds = {kind.type: kind for kind in reversed([*kinds, *traits])}
+        self._gatherer = _backend.kernels.gather.Gatherer(
+            dim, [*kinds, *traits], traits, timeline.bodies.traits
+        )
+        self._gatherer.sweeps = sweeps
+        if ring is not None:
+            self._gatherer.wrap(ring.widths.tolist())
+            timeline.wrap(ring.widths.tolist())
+        if converts:
+            self._gatherer.convert(self._leans, self._halves)
+        self._census = _backend.kernels.census.Census()
+        self._bind()
+
+    def use(self, timeline: Any, with_traits: bool) -> None:
+        """Keep the bodies in the parts of another timeline, all of them new, from now on."""
+        self._timeline = timeline
+        self.sleep.use(timeline)
+        if self._ring is not None:
+            timeline.wrap(self._ring.widths.tolist())
+        self._gatherer.use(timeline.bodies.traits)
+        self._bind()
+        if with_traits:
+            self._gatherer.use_traits()
+
+    def _bind(self) -> None:
+        self.views = self.columns.views()
+        self._timeline.bind(self.views, self.columns.capacity)
+        self._gatherer.bind(self.views, self.columns.capacity)
+
+    def watch(self, kind: type, mark: int) -> None:
+        """Note from now on, with a bit, which bodies have components of some type."""
+        known = self._kinds.get(kind)
+        if known is None:
+            self._kinds[kind] = _backend.kernels.kinds.Kind(kind, (), mark, 0)
+            self._gatherer.add_kind(self._kinds[kind])
+        else:
+            known.mark |= mark
+        self._file_all_anew()
+
+    def unwatch(self, kind: type, mark: int) -> None:
+        """Do not note any more, with a bit, which bodies have components of a watched type."""
+        self._kinds[kind].mark &= ~mark
+        self._file_all_anew()
+
+    def _file_all_anew(self) -> None:
+        self.columns.n_filed[:] = -1
+        self._mark = object()
+        self._is_told = False
+
+    @property
+    def kinds(self) -> list[Any]:
+        """What is looked at: Position, Extents, Velocity, Growth, Mass, Deflect, Sensor, others."""
+        kinds: list[Any] = self._gatherer.kinds
+        return kinds
+
+    @property
+    def mark(self) -> object:
+        """The mark that the world had when `compare` saw it, or an object of no world."""
+        return self._mark
+
+    @property
+    def types(self) -> Iterable[type]:
+        """The types of components that are looked at."""
+        return self._kinds
+
+    @property
+    def makers(self) -> tuple[Any, Any]:
+        """The two kinds of components that make an entity a body."""
+        return self._position, self._extents
+
+    def holder(self, kind: type, row: int) -> Any | None:
+        """Return the component of a body as of the beginning of the step."""
+        known = self._kinds.get(kind)
+        return known.items[row] if known is not None and known.items else None
+
+    # -- structure --
+
+    def compare(self, world: World) -> None:
+        """Bring the rows in line with the entities that the world has now."""
+        if not self.sleep.wanted and self.sleep.n:
+            self.wake_all()
+        mark = world.mark()
+        dead = frozenset(world.dead())
+        if mark is self._mark and dead == self._dead:
+            return
+        entities = world.entities(self._kinds)
+        census, gatherer, v = self._census, self._gatherer, self.views
+        census.take(
+            entities, dead, self.row_of, gatherer.kinds, self.rows.data, v.ids, v.n_filed, v.present
+        )
+        is_empty = bool(census.gone) and world.is_empty()
+        for entity in census.gone:
+            if is_empty:
+                reason = EndReason.WORLD_CLEARED
+            elif world.exists(entity):
+                reason = EndReason.COMPONENT_REMOVED
+            else:
+                reason = EndReason.ENTITY_DELETED
+            self._release(entity, reason)
+        if self.sleep.n:
+            self.sleep.filed += [self.row_of[entity] for entity in census.changed]
+            self.sleep.wake(self.sleep.filed)
+        for entity in census.changed:
+            self._refile(entity, entities[entity])
+        newcomers = sorted(census.newcomers)
+        if newcomers:
+            self._admit(newcomers, entities)
+        if newcomers or census.gone:
+            self._update_order(newcomers, census.gone)
+        if newcomers or census.gone or census.changed:
+            self._find_watched()
+            self._part()
+        self._mark, self._dead = mark, dead
+
+    def _find_watched(self) -> None:
+        """Tell the bodies that each step reads from the fixed ones."""
+        self._gatherer.require(self.rows.data)
+        self.watched = self.rows[self.columns.has[self.rows] & FIXED == 0]
+        contradictory = self._gatherer.contradictory
+        if contradictory:
+            self._ignored += self.columns.ids[contradictory].tolist()
+            contradictory.clear()
+
+    def _part(self) -> None:
+        """Tell those that move from the others, of all that are watched."""
+        moves = self.columns.moves[self.watched] != 0
+        self._movers, self._stills = self.watched[moves], self.watched[~moves]
+
+    def read_again(self, row: int) -> None:
+        """Read the components of a body in the next step, fixed or not."""
+        if self.is_fixed(row):
+            self._asked.add(row)
+
+    def is_fixed(self, row: int) -> bool:
+        """Return whether the components of a body are read only when they are asked for."""
+        return bool(self.columns.has[row] & FIXED)
+
+    def is_awaited(self, row: int) -> bool:
+        """Return whether the next step reads the components of a fixed body."""
+        return row in self._asked or row in self._unread
+
+    def changed_kinds(self, row: int) -> list[Any]:
+        """Return the kinds whose component of a body says something else than was seen last."""
+        changed: list[Any] = self._gatherer.unlike(row)
+        return list({kind.type: kind for kind in changed}.values())
+
+    def take_ignored(self) -> list[int]:
+        """Return the entities that were found to be fixed and moving, and forget them."""
+        ignored, self._ignored = sorted(self._ignored), []
+        return ignored
+
+    def _take_asked(self) -> Rows:
+        """Return the rows of the fixed bodies to read in this step, in the order of their ids."""
+        if self._asked:
+            asked = np.array(list(self._asked), np.int64)
+            self._unread = np.union1d(self._unread, asked)
+            self._asked.clear()
+        if len(self._unread):
+            c = self.columns
+            self._unread = self._unread[c.has[self._unread] & FIXED != 0]
+            self._unread = self._unread[np.argsort(c.ids[self._unread])]
+        return self._unread
+
+    def _refile(self, entity: int, components: Mapping[type, Any]) -> None:
+        """Take note of the components that a body has now."""
+        row = self.row_of[entity]
+        self._keep_filed(row)
+        if self._is_another(row, components):
+            self._forget(row, EndReason.ENTITY_DELETED)
+            self.columns.news[row] |= NEW
+        self._gatherer.file(row, components)
+        self.read_again(row)
+
+    def _is_another(self, row: int, components: Mapping[type, Any]) -> bool:
+        """Tell whether an id was used again: what makes it a body is all new."""
+        return (
+            self._position.items[row] is not components[self._position.type]
+            and self._extents.items[row] is not components[self._extents.type]
+        )
+
+    def _admit(self, newcomers: list[int], entities: Mapping[int, Mapping[type, Any]]) -> None:
+        """Give rows to new bodies."""
+        if self.columns.reserve(len(newcomers)):
+            self._bind()
+        rows = self.columns.take(newcomers)
+        self._taken += rows
+        self.columns.news[rows] = NEW
+        self._new += rows
+        self.row_of.update(zip(newcomers, rows, strict=True))
+        for entity, row in zip(newcomers, rows, strict=True):
+            self._gatherer.file(row, entities[entity])
+        admitted = np.array(rows, np.int64)
+        admitted = admitted[self.columns.has[admitted] & FIXED != 0]
+        if len(admitted):
+            self._unread = np.union1d(self._unread, admitted)
+
+    def _update_order(self, newcomers: list[int], gone: list[int]) -> None:
+        """Keep `entities` and `rows` in the order of the ids."""
+        if gone:
+            places = np.searchsorted(self.entities, gone)
+            self.entities = np.delete(self.entities, places)
+            self.rows = np.delete(self.rows, places)
+        if newcomers:
+            places = np.searchsorted(self.entities, newcomers)
+            new_rows = [self.row_of[entity] for entity in newcomers]
+            self.entities = np.insert(self.entities, places, newcomers)
+            self.rows = np.insert(self.rows, places, new_rows)
+
+    def _forget(self, row: int, reason: EndReason) -> None:
+        self._timeline.contacts.forget(row, END_REASONS.index(reason))
+
+    def _release(self, entity: int, reason: EndReason) -> None:
+        row = self.row_of[entity]
+        self._keep_filed(row)
+        del self.row_of[entity]
+        self._forget(row, reason)
+        self._timeline.sleepers.forget(row)
+        self._timeline.candidates.remove(row)
+        self._gatherer.clear(row)
+        self.columns.has[row] = 0
+        self.columns.give_back(row)
+
+    # -- values --
+
+    def read(self, step: int, dt: float) -> list[Report]:
+        """Take over what the components say; return reports of what cannot be used.
+
+        Raises
+        ------
+        TypeError, AttributeError
+            A component holds something that is no number, or lacks an attribute.
+        """
+        c, gatherer = self.columns, self._gatherer
+        stills, unread = self._stills, self._take_asked()
+        self._read = self.watched
+        if len(unread):
+            self._read = self._in_order(np.concatenate([self.watched, unread]))
+            stills = self._in_order(np.concatenate([stills, unread]))
+        if self.sweeps:
+            self.drives.begin(self._read)
+        try:
+            n_out = gatherer.read(self._movers.data, stills.data, dt)
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+            raise self._not_a_number() from error
+        if gatherer.awoken:
+            self._wake_changed()
+        reports = [
+            self._quarantine(row, step, dt)
+            for row in sorted(gatherer.fallen, key=self.views.ids.__getitem__)
+        ]
+        if self.sweeps:
+            self._take_up_drives(dt)
+        if self._ring is not None:
+            self._bring_in(self._ring)
+        self._clear(c.news)
+        if self._new:
+            gatherer.find_faces(np.array(self._new, np.int64).data)
+            self._new.clear()
+        touched = gatherer.touched_rows
+        before, self.teleports = self.teleports, {}
+        for row in touched:
+            self._forget(row, EndReason.TELEPORTED)
+            entity = self.views.ids[row]
+            self.teleports[entity] = before.get(entity, 0) + 1
+        if self.sleep.n and self.sleep.wake_held():
+            self._part()
+        self._n_out = n_out
+        if n_out:
+            self._stale.append(self._read[c.quarantined[self._read] != 0])
+        self.sleep.filed += gatherer.altered
+        self._list_moving()
+        self.touched_still = _NO_ROWS
+        if gatherer.to_place:
+            self.touched_still = np.array(gatherer.to_place, np.int64)
+            self._stale.append(self.touched_still)
+        return reports
+
+    def _in_order(self, rows: Rows) -> Rows:
+        """Return rows in the order of the ids of their bodies."""
+        in_order: Rows = rows[np.argsort(self.columns.ids[rows])]
+        return in_order
+
+    def _clear(self, flags: NDArray[np.int8]) -> None:
+        """Clear one of the columns `news` and `touched` after the step that has dealt with it."""
+        fresh, n_fresh = self._gatherer.fresh, self._gatherer.n_fresh
+        if n_fresh > len(fresh):
+            flags[:] = 0
+        elif fresh:
+            flags[fresh] = 0
+
+    def _list_moving(self) -> None:
+        """List what takes part in the step."""
+        c = self.columns
+        self.moving = self._movers
+        if self._n_out:
+            self.moving = self._movers[c.quarantined[self._movers] == 0]
+        self.active = self.moving
+        looked_at = [row for row in self._gatherer.looked_at if not c.moves[row]]
+        if looked_at:
+            self.active = np.array([*self.moving.tolist(), *looked_at], np.int64)
+
+    # -- sleep --
+
+    def _wake_changed(self) -> None:
+        """Wake those about whom there is something new."""
+        rows = self._gatherer.awoken
+        self.sleep.disturbed += rows
+        if self.sleep.wake(rows):
+            self._part()
+        rows.clear()
+
+    def wake(self, rows: list[int]) -> None:
+        """Wake those of some bodies who sleep."""
+        if self.sleep.wake(rows):
+            self._part()
+            self._list_moving()
+
+    def wake_near(self) -> None:
+        """Wake those who sleep where a body that does not move has come to be, or is another."""
+        if self.sleep.n == 0:
+            self.sleep.filed.clear()
+        elif self.sleep.wake_near(self.touched_still):
+            self._part()
+            self._list_moving()
+
+    def wake_all(self) -> None:
+        """Wake everybody."""
+        if self.sleep.wake_all(self.watched):
+            self._part()
+            self._list_moving()
+        self._gatherer.awoken.clear()
+
+    def take_in_roused(self) -> None:
+        """Count those that the step has reached in their sleep among those that it moves."""
+        self._roused = self.sleep.take_roused()
+        if len(self._roused):
+            self.moving = np.concatenate([self.moving, self._roused])
+
+    def end_step(self, step: int, settled: bool) -> None:
+        """Wake those that the step has reached, and let those who have rested for long sleep."""
+        changed = len(self._roused) > 0 and self.sleep.wake_roused(self._roused)
+        if settled:
+            changed |= self.sleep.fall(self.moving, step, self.sweeps)
+        if changed:
+            self._part()
+
+    def _bring_in(self, ring: Ring) -> None:
+        """Let bodies that the game has put beyond an edge of the world be where that is in it."""
+        c = self.columns
+        rows = self._read[c.quarantined[self._read] == 0]
+        c.centre[rows] = ring.into_world(c.centre[rows])
+
+    def _take_up_drives(self, dt: float) -> None:
+        """Let bodies that the game has moved go there in this step."""
+        c, gatherer, drives = self.columns, self._gatherer, self.drives
+        before = c.moves[self._read]
+        drives.take_up(self._read, dt)
+        gatherer.touched_rows = [
+            row for row in gatherer.touched_rows if c.touched[row] & TOUCHED_BY_GAME
+        ]
+        if self.sleep.n:
+            self.sleep.disturbed += self._read[c.moves[self._read] > before].tolist()
+        gatherer.to_place = [row for row in gatherer.to_place if not c.moves[row]]
+        gatherer.to_place += drives.released.tolist()
+        self._part()
+
+    def _quarantine(self, row: int, step: int, dt: float) -> Report:
+        """Leave a body out until it can be computed with again."""
+        self._forget(row, EndReason.QUARANTINED)
+        self._timeline.candidates.remove(row)
+        self.columns.quarantined[row] = 1
+        entity = int(self.columns.ids[row])
+        lookup = self._lookup(row)
+        around = None
+        if self._ring is not None and out_of_bounds(self.rules, lookup) is None:
+            around = leads_around(self.components, self._ring.wrap, dt, lookup)
+        return quarantine_report(self.rules, step, dt, entity, lookup, around)
+
+    def _lookup(self, row: int) -> Callable[[type], Any]:
+        return lambda kind: self.holder(kind, row)
+
+    def error_of(self, entity: int, error: Exception) -> Exception:
+        """Return what to raise where a component of an entity could not be read."""
+        return find_no_number(self.rules, entity, self._lookup(self.row_of[entity])) or error
+
+    def _not_a_number(self) -> Exception:
+        """Return the error to raise where a component holds something that is no number."""
+        for entity, row in sorted(self.row_of.items()):
+            error = find_no_number(self.rules, entity, self._lookup(row))
+            if error is not None:
+                return error
+        return TypeError("a component holds something that is no number")
+
+    # -- writing back --
+
+    def write(self) -> None:
+        """Write where the step has taken the bodies into the game's components."""
+        self._is_told = False
+        if self.sweeps:
+            self.drives.keep_velocities(self.moving)
+        written = self.moving
+        if self._ring is not None:
+            c, stills = self.columns, np.concatenate([self._stills, self._unread])
+            stills = stills[c.quarantined[stills] == 0]
+            was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
+            written = np.concatenate([written, stills[was_out]])
+        self._gatherer.write(written.data)
+        for rows in self._stale:
+            self._gatherer.find_faces(rows.data)
+        self._stale.clear()
+        self._clear(self.columns.touched)
+        self._unread = _NO_ROWS
+        self._is_told = True
+
+    def write_one(self, row: int) -> None:
+        """Write a body's position and velocity at the time reached into its components."""
+        v = self.views
+        self._gatherer.keep_box(row)
+        for k in range(self.columns.dim):
+            centre = self._timeline.centre_now(row, k)
+            if centre != v.seen_centre[row, k]:
+                place = centre + self._leans[k] * self._timeline.half_now(row, k)
+                self._position.put(row, k, place)
+                v.seen_centre[row, k] = centre
+            speed = v.velocity[row, k]
+            if self.sweeps and speed == self.drives.speed_of(row, k):
+                continue  # the component goes on saying what the game wants
+            if speed != v.seen_velocity[row, k] and self._holds(self._velocity, row):
+                self._velocity.put(row, k, speed)
+
+    def is_body_of(self, entity: int, world: World) -> bool:
+        """Tell whether a known entity is still that body: its id may have been used again."""
+        row, now = self.row_of[entity], world.components(entity, self._kinds)
+        position, extents = now.get(self._position.type), now.get(self._extents.type)
+        if position is None or extents is None:
+            return False
+        return position is self._position.items[row] or extents is self._extents.items[row]
+
+    def read_one(self, row: int, world: World) -> bool:
+        """Take over what a response has set in a body's components; False if it is none any more.
+
+        What it has put in the place of a position or a velocity counts from now
+        on, and a velocity that it has removed is none.
+        """
+        v, entity = self.views, self.views.ids[row]
+        if not self.is_body_of(entity, world):
+            return False
+        if self.is_fixed(row):
+            return True
+        now = world.components(entity, self._kinds)
+        self._gatherer.keep_box(row)
+        places = self._take_over(self._position, row, v.seen_place, now)
+        for k, place in places:
+            centre = place - self._leans[k] * self._timeline.half_now(row, k)
+            v.seen_centre[row, k] = centre
+            self._timeline.relocate(row, k, centre)
+            self.drives.let_go(row)
+        speeds = self._take_over(self._velocity, row, v.seen_velocity, now)
+        for k, speed in speeds:
+            self._timeline.set_velocity(row, k, speed)
+        if (places or speeds) and not v.moves[row]:
+            self._stale.append(np.array([row], np.int64))
+        return True
+
+    def _take_over(
+        self, kind: Any, row: int, seen: memoryview, now: Mapping[type, Any]
+    ) -> list[tuple[int, float]]:
+        """Take note of the numbers of a component that a response has set; return them by axis."""
+        if not self._holds(kind, row):
+            return []
+        component = now.get(kind.type)
+        if component is not None and component is not kind.items[row]:
+            self._keep_filed(row)
+            kind.replace(row, component)
+        news = []
+        for k, name in enumerate(kind.names):
+            value = 0.0 if component is None else float(getattr(component, name))
+            if value != seen[row, k] and abs(value) <= LARGEST:
+                kind.note(row, k, value)
+                news.append((k, value))
+        return news
+
+    # -- single components --
+
+    def _holds(self, kind: Any, row: int) -> bool:
+        return bool(kind.items) and kind.items[row] is not None
+
+    def velocity_of(self, component: Any) -> Vector:
+        """Return the numbers of a component that plays the role of a velocity; NaN for none."""
+        return tuple(getattr(component, name, math.nan) for name in self._velocity.names)
+
+    def set_velocity(self, component: Any, velocity: Iterable[float]) -> None:
+        """Set the numbers of a component that plays the role of a velocity."""
+        for name, value in zip(self._velocity.names, velocity, strict=True):
+            setattr(component, name, value)
+
+    def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
+        """Return the centre and the half sizes that the numbers of a game's components mean."""
+        half = [whole / self._halves for whole in size]
+        centre = [at - lean * h for at, lean, h in zip(place, self._leans, half, strict=True)]
+        return centre, half
+
+    def set_centre(self, position: Any, extents: Any, centre: Iterable[float]) -> None:
+        """Set a body's position such that its centre comes to lie there."""
+        for k, value in enumerate(centre):
+            place = value
+            if self._leans[k] != 0.0:
+                half = float(getattr(extents, self._extents.names[k])) / self._halves
+                place += self._leans[k] * half
+            setattr(position, self._position.names[k], place)
+
+    # -- a step that does not happen --
+
+    def begin(self) -> Kept:
+        """Begin a step: return what `take_back` needs should it not happen, besides what is kept.
+
+        From here on the old is kept wherever something new comes in its place.
+        """
+        c = self.columns
+        self._gatherer.forget_kept()
+        if self._taken or self._filed:
+            self._taken, self._filed = [], []
+            c.free_given_back()
+        return Kept(
+            self.entities,
+            self.rows,
+            self.teleports,
+            self._n_out,
+            None if self._is_told else (c.touched.copy(), c.news.copy()),
+            frozenset(self.drives.put) if self.sweeps else _NOBODY,
+            self._unread,
+            frozenset(self._asked) if self._asked else _NOBODY,
+            tuple(self._ignored),
+        )
+
+    def _keep_filed(self, row: int) -> None:
+        """Keep which components are filed for a body, before others are."""
+        items = [kind.items[row] if kind.items else None for kind in self._gatherer.kinds]
+        self._filed.append((row, self.views.n_filed[row], items))
+
+    def take_back(self, kept: Kept, traits: Any, timeline: Any) -> None:
+        """Have the bodies, and know of them, what there was and was known before the step.
+
+        What was written into components is taken back too; what the game has
+        set in them since stays.  It can be called again.
+
+        Parameters
+        ----------
+        kept : Kept
+            What `begin` returned.
+        traits : Traits
+            Of the timeline that began the step.
+        timeline : Timeline
+            A new one: what the step has left of the old one is of no use.
+        """
+        c, gatherer = self.columns, self._gatherer
+        self.use(timeline, traits.is_used)
+        if traits.is_used:
+            filters = np.asarray(timeline.bodies.traits.filters)
+            filters[: len(traits.filters)] = traits.filters
+            for row, *numbers in reversed(gatherer.kept_filters):
+                filters[row] = numbers
+        gatherer.take_back()
+        for row, n_filed, items in reversed(self._filed):
+            there = zip(gatherer.kinds, items, strict=False)
+            gatherer.file(row, {kind.type: item for kind, item in there if item is not None})
+            c.n_filed[row] = n_filed
+        for row in self._taken:
+            gatherer.clear(row)
+            c.has[row] = 0
+        self._settle(kept.entities, kept.rows)
+        if kept.told is not None:  # the step may have lengthened the columns
+            n_rows = len(kept.told[0])
+            c.touched[:n_rows], c.news[:n_rows] = kept.told
+        gatherer.check(self.rows[c.news[self.rows] == 0].data)
+        c.news[self.watched] |= UNCHECKED
+        self._unread = kept.unread
+        self._asked = {*kept.asked, *self._asked}.intersection(self.row_of.values())
+        self._ignored = list(kept.ignored)
+        self.teleports = kept.teleports
+        self.drives.put.update(kept.put)
+        self._n_out = kept.n_out
+        self._is_told = kept.told is None
+        self._place_all()
+
+    def start_over(self, timeline: Any) -> None:
+        """Know of no bodies, in a new timeline."""
+        self.use(timeline, self._timeline.bodies.traits.is_used)
+        for row in range(self.columns.capacity):
+            self._gatherer.clear(row)
+        self.columns.has[:] = 0
+        self.columns.quarantined[:] = 0
+        self._settle(_NO_ROWS, _NO_ROWS)
+        self._unread = _NO_ROWS
+        self._asked.clear()
+        self.teleports = {}
+        self._place_all()
+
+    def _settle(self, entities: Rows, rows: Rows) -> None:
+        """Have exactly these bodies, by rising id, in these rows, and all of them awake."""
+        c = self.columns
+        self.entities, self.rows = entities, rows
+        self.row_of = dict(zip(entities.tolist(), rows.tolist(), strict=True))
+        c.free_all_but(rows)
+        for flags in (c.asleep, c.held, c.calm, c.gone, c.driven, c.touched, c.news):
+            flags[:] = 0
+        moves = c.has & (VELOCITY | GROWTH) != 0
+        if self.sweeps:
+            moves |= (c.response != 0) | (c.custom != 0)
+        c.moves[:] = moves
+        self.sleep.forget()
+        self.drives.clear()
+        self._mark = object()
+        self._stale.clear()
+        self._new.clear()
+        self._roused = self.touched_still = _NO_ROWS
+        self._find_watched()
+        self._read = self.watched
+
+    def _place_all(self) -> None:
+        """Put all bodies into the trees of a new timeline, where they were seen last."""
+        c, rows = self.columns, self.rows
+        self._gatherer.forget(rows.data)
+        c.centre[rows], c.half[rows] = c.seen_centre[rows], c.seen_half[rows]
+        c.velocity[rows], c.growth[rows] = c.seen_velocity[rows], c.seen_growth[rows]
+        placed = (c.quarantined[rows] == 0) & (c.news[rows] & NEW == 0)
+        self._part()
+        self._put_in_trees(rows[placed], rows[placed])
+        self._gatherer.find_faces(rows.data)
+
+    def _put_in_trees(self, rows: Rows, misplaced: Rows) -> None:
+        """Put bodies into the tree of those that move, and misplaced ones into the other tree."""
+        c, t = self.columns, self._timeline
+        self.moving = self.active = rows[c.moves[rows] != 0]
+        stills = misplaced[c.moves[misplaced] == 0]
+        c.motion[stills] = 0.0
+        t.begin()
+        t.bodies.begin_step(self.moving.data, 0.0)
+        t.bodies.place_still(stills.data)
+        t.candidates.place_still(stills.data)
+        t.candidates.place_moving(self.moving.data)
+
+    # -- snapshots --
+
+    def is_current(self, world: World) -> bool:
+        """Return whether nothing came or went in the world since `compare`; in a moment."""
+        return world.is_as(self._mark, len(self._dead))
+
+    def is_up_to_date(self, world: World) -> bool:
+        """Tell whether `compare` has seen the world as it is."""
+        return world.mark() is self._mark and frozenset(world.dead()) == self._dead
+
+    def differences(self, world: World) -> tuple[list[int], list[int]]:
+        """Return the bodies that `compare` would file anew, and which of them are others now."""
+        if self.is_up_to_date(world):
+            return [], []
+        entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.views
+        kinds = self._gatherer.kinds
+        self._census.take(
+            entities, dead, self.row_of, kinds, self.rows.data, v.ids, v.n_filed, v.present
+        )
+        changed: list[int] = self._census.changed
+        return changed, [e for e in changed if self._is_another(self.row_of[e], entities[e])]
+
+    def rows_of(self, entities: NDArray[np.int64]) -> Rows:
+        """Return the rows of entities, -1 for those that are no bodies."""
+        if len(self.entities) == 0:
+            return np.full(len(entities), -1, np.int64)
+        places = np.searchsorted(self.entities, entities)
+        places[places == len(self.entities)] = 0
+        rows = self.rows[places]
+        rows[self.entities[places] != entities] = -1
+        return rows
+
+    def recall(self, world: World, bodies: NDArray[np.int64]) -> None:
+        """Have exactly these bodies, by rising id; contacts are to be set anew after it.
+
+        Those that the world has not got are gone as soon as it is compared
+        again, and those that it has besides are new then.
+        """
+        self.wake_all()
+        self.compare(world)
+        if np.array_equal(self.entities, bodies):
+            return
+        extra = np.setdiff1d(self.entities, bodies).tolist()
+        missing = np.setdiff1d(bodies, self.entities).tolist()
+        for entity in extra:
+            self._release(entity, EndReason.ENTITY_DELETED)
+        self._admit(missing, {entity: {} for entity in missing})
+        self._update_order(missing, extra)
+        self.columns.n_filed[[self.row_of[entity] for entity in missing]] = -1
+        self._find_watched()
+        self._part()
+        self._mark = object()
+
+    def seen_filters(self) -> NDArray[np.void]:
+        """Return the filters that were seen last, of the bodies that had one of any effect."""
+        traits = self._timeline.bodies.traits
+        if not traits.is_used:
+            return none_of(FILTERED)
+        numbers = np.asarray(traits.filters)[self.rows]
+        places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
+        filters = none_of(FILTERED, len(places))
+        filters["body"] = places
+        filters["numbers"] = numbers[places]
+        return filters
+
+    def resume_filters(self, filters: NDArray[np.void]) -> None:
+        """Take filters for what was seen last, as `seen_filters` gives them."""
+        traits = self._timeline.bodies.traits
+        if len(filters):
+            self._gatherer.use_traits()
+        if traits.is_used:
+            numbers = np.asarray(traits.filters)
+            numbers[self.rows] = _NO_FILTER
+            numbers[self.rows[filters["body"]]] = filters["numbers"]
+
+    def resume(self, flags: NDArray[np.uint8], seen: list[NDArray[np.float64]]) -> None:
+        """Take up what was known of all bodies, in the order of `entities`.
+
+        Parameters
+        ----------
+        flags : uint8 (n,)
+            What has become of them since, as in a snapshot.
+        seen : list of float64 (n, width)
+            What was seen of them last: the columns of a snapshot.
+        """
+        c, rows, t = self.columns, self.rows, self._timeline
+        out = flags & (QUARANTINED | UNSEEN) != 0
+        misplaced = (c.news[rows] & (NEW | UNPLACED) != 0) | (c.quarantined[rows] != 0)
+        # A step that failed knows of some that they are elsewhere, and has not placed them.
+        misplaced |= c.touched[rows] != 0
+        misplaced |= (c.seen_centre[rows] != seen[0]).any(axis=1)
+        misplaced |= (c.seen_half[rows] != seen[1]).any(axis=1)
+        used = SEEN if c.is_apart else SEEN[:N_OF_STEPS]
+        for (_, name, _), numbers in zip(used, seen, strict=False):
+            getattr(c, name)[rows] = numbers
+        self._gatherer.forget(rows.data)
+        c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
+        c.touched[rows] = flags & TOUCHED != 0
+        c.quarantined[rows] = flags & QUARANTINED != 0
+        c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | UNCHECKED
+        for row in rows[flags & REPLACED != 0].tolist():
+            self._gatherer.clear(row)
+        changed = flags & CHANGED != 0
+        if changed.any():
+            c.n_filed[rows[changed]] = -1
+            self._mark = object()
+
+        for row in rows[out].tolist():
+            t.candidates.remove(row)
+        self._put_in_trees(rows[~out], rows[~out & misplaced])
+        self.touched_still = _NO_ROWS
+        self._unread = rows[c.has[rows] & FIXED != 0]
+        self._asked.clear()
+        self._stale.clear()
+        self.drives.clear()
+        self._is_told = False
+        self._gatherer.find_faces(rows.data)

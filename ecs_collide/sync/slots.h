@@ -1,0 +1,415 @@
+/* The slots of components, read and written in place.
+
+   Components are plain classes with __slots__.  Where nothing but the slots themselves stands
+   between a name and its value, the value is read and written at its place in the object.
+   No pointer taken here outlives a call into Python. */
+
+#ifndef ECS_COLLIDE_SLOTS_H
+#define ECS_COLLIDE_SLOTS_H
+
+#include "ecs_collide/broadphase/inline.h"
+
+/* A build for all Pythons to come does not know the insides of floats and lists. */
+#ifdef Py_LIMITED_API
+#define LIST_SIZE PyList_Size
+#define LIST_ITEM PyList_GetItem
+#define FLOAT_VALUE PyFloat_AsDouble
+#else
+#define LIST_SIZE PyList_GET_SIZE
+#define LIST_ITEM PyList_GET_ITEM
+#define FLOAT_VALUE PyFloat_AS_DOUBLE
+#endif
+
+/* The components of one kind by row, what their slots are known to hold, and where these are.
+   A row that no component is filed in holds None.  The components are borrowed of a list. */
+typedef struct {
+    PyObject **items;
+    PyObject **known;
+    PyObject *nothing;  /* A bare object that no slot holds: what is known of an unknown one. */
+    PyObject *type;  /* None, which is the type of nothing, as long as no offsets are known. */
+    PyObject *wanted;  /* The type whose offsets are to be found, or None; both are borrowed. */
+    PyObject *names;  /* A tuple, borrowed. */
+    Py_ssize_t n_rows;
+    Py_ssize_t width;
+    Py_ssize_t offsets[6];
+    double *seen;
+    double *now;
+} Slots;
+
+static inline void slots_free(Slots *slots)
+{
+    if (slots == NULL)
+        return;
+    for (Py_ssize_t at = 0; at < slots->n_rows * slots->width; ++at)
+        Py_DECREF(slots->known[at]);
+    PyMem_Free(slots->items);
+    PyMem_Free(slots->known);
+    Py_XDECREF(slots->nothing);
+    PyMem_Free(slots);
+}
+
+static inline Slots *slots_new(PyObject *type, PyObject *names)
+{
+    Slots *slots = (Slots *)PyMem_Calloc(1, sizeof(Slots));
+    if (slots == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    slots->width = PyTuple_Size(names);
+    slots->names = names;
+    slots->type = slots->wanted = Py_None;
+    slots->nothing = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+    if (slots->nothing == NULL) {
+        slots_free(slots);
+        return NULL;
+    }
+#ifndef Py_GIL_DISABLED
+    if (slots->width > 0
+        && PyType_GetSlot((PyTypeObject *)type, Py_tp_getattro) == (void *)PyObject_GenericGetAttr
+        && PyType_GetSlot((PyTypeObject *)type, Py_tp_setattro) == (void *)PyObject_GenericSetAttr)
+        slots->wanted = type;
+#endif
+    return slots;
+}
+
+/* Find where an object holds an attribute that is a slot: a bare object is set, looked for, and
+   replaced by what was there.  -1: it is no such attribute; 0: it is not set. */
+static inline Py_ssize_t offset_of(PyObject *item, PyObject *name, PyObject *bare)
+{
+    const Py_ssize_t width = sizeof(PyObject *);
+    Py_ssize_t size, offset = -1;
+    PyObject *type = (PyObject *)Py_TYPE(item), *before;
+    PyObject *member = PyObject_GetAttr(type, name);
+    PyObject *basic_size = PyObject_GetAttrString(type, "__basicsize__");
+    if (member != NULL && basic_size != NULL && Py_IS_TYPE(member, &PyMemberDescr_Type)) {
+        size = PyLong_AsSsize_t(basic_size);
+        before = PyObject_GenericGetAttr(item, name);
+        if (before == NULL) {
+            offset = 0;
+        } else if (PyObject_GenericSetAttr(item, name, bare) == 0) {
+            for (offset = size - width; offset > 0; offset -= width)
+                if (*(PyObject **)((char *)item + offset) == bare)
+                    break;
+            if (offset <= 0)
+                offset = -1;
+            PyObject_GenericSetAttr(item, name, before);
+        }
+        Py_XDECREF(before);
+    }
+    Py_XDECREF(member);
+    Py_XDECREF(basic_size);
+    PyErr_Clear();
+    return offset;
+}
+
+/* Tell whether a component can be read in place; the first one tells where. */
+static inline int slots_fit(Slots *slots, PyObject *item)
+{
+    PyObject *type = (PyObject *)Py_TYPE(item);
+    if (type == slots->type)
+        return 1;
+    if (type != slots->wanted)
+        return 0;
+    for (Py_ssize_t k = 0; k < slots->width; ++k) {
+        slots->offsets[k] = offset_of(item, PyTuple_GetItem(slots->names, k), slots->nothing);
+        if (slots->offsets[k] < 0)
+            slots->wanted = Py_None;
+        if (slots->offsets[k] <= 0)
+            return 0;
+    }
+    slots->type = type;
+    slots->wanted = Py_None;
+    return 1;
+}
+
+static inline PyObject **slot_of(const Slots *slots, PyObject *item, Py_ssize_t k)
+{
+    return (PyObject **)((char *)item + slots->offsets[k]);
+}
+
+static inline void remember(PyObject **known, PyObject *value)
+{
+    PyObject *before = *known;
+    Py_INCREF(value);
+    *known = value;
+    Py_DECREF(before);  /* A number or a bare object: no code runs. */
+}
+
+static inline int slots_make_room(Slots *slots, Py_ssize_t n_rows)
+{
+    if (n_rows <= slots->n_rows)
+        return 0;
+    size_t size = (size_t)n_rows * sizeof(PyObject *);
+    void *items = PyMem_Realloc(slots->items, size);
+    if (items != NULL)
+        slots->items = (PyObject **)items;
+    void *known = PyMem_Realloc(slots->known, size * (size_t)slots->width);
+    if (known != NULL)
+        slots->known = (PyObject **)known;
+    if (items == NULL || known == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = slots->n_rows; i < n_rows; ++i)
+        slots->items[i] = Py_None;
+    for (Py_ssize_t at = slots->n_rows * slots->width; at < n_rows * slots->width; ++at) {
+        Py_INCREF(slots->nothing);
+        slots->known[at] = slots->nothing;
+    }
+    slots->n_rows = n_rows;
+    return 0;
+}
+
+/* Know nothing of a slot any more. */
+static inline void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k)
+{
+    remember(&slots->known[i * slots->width + k], slots->nothing);
+}
+
+static inline void slots_file(Slots *slots, Py_ssize_t i, PyObject *item)
+{
+    slots->items[i] = item;
+    for (Py_ssize_t k = 0; k < slots->width; ++k)
+        slots_forget(slots, i, k);
+}
+
+static inline void slots_bind(Slots *slots, double *seen, double *now)
+{
+    slots->seen = seen;
+    slots->now = now;
+}
+
+/* Tell whether the slots of a component still hold the very objects that are known. */
+static inline int slots_hold(const Slots *slots, Py_ssize_t i)
+{
+    PyObject *item = slots->items[i];
+    if ((PyObject *)Py_TYPE(item) != slots->type)
+        return 0;
+    for (Py_ssize_t k = 0; k < slots->width; ++k)
+        if (*slot_of(slots, item, k) != slots->known[i * slots->width + k])
+            return 0;
+    return 1;
+}
+
+/* The columns and slots that say whether anything about a body may be new. */
+typedef struct {
+    const Slots *position;
+    const Slots *extents;
+    const Slots *others[4];  /* Of components that only some bodies have. */
+    int marks[4];  /* The bits of `has` that say which. */
+    int any_mark;
+    const signed char *has;
+    const signed char *flags[5];  /* A body with any of these set is looked at closely. */
+} Watch;
+
+#define FETCHED_AHEAD 48  /* Bodies: about as long as memory takes to answer. */
+
+/* The same as `slots_hold` where all that is read was read ahead of the loop. */
+ECS_COLLIDE_INLINE int pair_holds(const PyObject *item, const PyObject *type,
+                                  PyObject *const *known, Py_ssize_t first, Py_ssize_t second)
+{
+    const char *at = (const char *)item;
+    return (PyObject *)Py_TYPE(item) == type && *(PyObject *const *)(at + first) == known[0]
+        && *(PyObject *const *)(at + second) == known[1];
+}
+
+/* Return the first place in `rows`, from `n` on, of a body about which there may be anything new.
+
+   Where bodies rest, this loop is all that a step costs, and it waits for memory: components are
+   asked for ahead of their turn. */
+static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py_ssize_t n,
+                                   Py_ssize_t n_rows)
+{
+    const Slots *position = watch->position, *extents = watch->extents;
+    PyObject *const *places = position->items, *const *sizes = extents->items;
+    const signed char *has = watch->has, *const *flags = watch->flags;
+    const int any_mark = watch->any_mark, is_flat = position->width == 2 && extents->width == 2;
+    for (; n < n_rows; ++n) {
+        const long long i = rows[n];
+        if (n + FETCHED_AHEAD < n_rows) {
+            const long long coming = rows[n + FETCHED_AHEAD];
+            fetch((const double *)places[coming]);
+            fetch((const double *)sizes[coming]);
+        }
+        if (flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i] | flags[4][i])
+            break;
+        if (is_flat) {
+            if (!pair_holds(places[i], position->type, position->known + 2 * i,
+                            position->offsets[0], position->offsets[1])
+                || !pair_holds(sizes[i], extents->type, extents->known + 2 * i,
+                               extents->offsets[0], extents->offsets[1]))
+                break;
+        } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
+            break;
+        }
+        int marks = has[i] & any_mark, k = 0;
+        for (; marks != 0; ++k) {
+            if (marks & watch->marks[k] && !slots_hold(watch->others[k], i))
+                break;
+            marks &= ~watch->marks[k];
+        }
+        if (marks != 0)
+            break;
+    }
+    return n;
+}
+
+/* Read the slots of a component if they all hold plain numbers, which become known. */
+static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
+{
+    PyObject *item = slots->items[i], *value;
+    if (!slots_fit(slots, item))
+        return 0;
+    for (Py_ssize_t k = 0; k < slots->width; ++k) {
+        value = *slot_of(slots, item, k);
+        if (value == NULL)
+            return 0;
+        if (PyFloat_CheckExact(value)) {
+            numbers[k] = FLOAT_VALUE(value);
+        } else if (PyLong_CheckExact(value)) {
+            numbers[k] = PyLong_AsDouble(value);
+            if (numbers[k] == -1.0 && PyErr_Occurred()) {
+                PyErr_Clear(); /* The way by name says what is wrong with it. */
+                return 0;
+            }
+        } else {
+            return 0;
+        }
+    }
+    for (Py_ssize_t k = 0; k < slots->width; ++k)
+        remember(&slots->known[i * slots->width + k], *slot_of(slots, item, k));
+    return 1;
+}
+
+/* Write what differs from what was seen into the slots of a component; 0 where it has to be
+   done by name, -1: failed.  A float that nobody else holds is written over. */
+static inline int slots_write(const Slots *slots, Py_ssize_t i)
+{
+    PyObject *item = slots->items[i];
+    if ((PyObject *)Py_TYPE(item) != slots->type)
+        return 0;
+    double *now = slots->now + i * slots->width;
+    double *seen = slots->seen + i * slots->width;
+    for (Py_ssize_t k = 0; k < slots->width; ++k) {
+        PyObject **slot = slot_of(slots, item, k), *before = *slot, *value;
+        PyObject **known = &slots->known[i * slots->width + k];
+        if (now[k] == seen[k]) {
+            now[k] = seen[k]; /* zeros may differ in their signs */
+            continue;
+        }
+#ifndef Py_LIMITED_API
+        if (before == *known && PyFloat_CheckExact(before) && Py_REFCNT(before) == 2) {
+            ((PyFloatObject *)before)->ob_fval = seen[k] = now[k];
+            continue;
+        }
+#endif
+        value = PyFloat_FromDouble(now[k]);
+        if (value == NULL)
+            return -1;
+        seen[k] = now[k];
+        remember(known, value);
+        *slot = value;
+        if (before != NULL && (PyFloat_CheckExact(before) || PyLong_CheckExact(before))) {
+            Py_DECREF(before);
+        } else {
+            /* It may run any code when it goes, so this is the last that is done here. */
+            Py_XDECREF(before);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Copy what was seen of the components in some rows, one after the other. */
+static inline void slots_copy_seen(
+    const Slots *slots, const long long *rows, Py_ssize_t n, double *copies)
+{
+    const double *seen = slots->seen;
+    const Py_ssize_t width = slots->width;
+    if (width == 2) {
+        for (Py_ssize_t at = 0; at < n; ++at)
+            memcpy(copies + 2 * at, seen + 2 * rows[at], 2 * sizeof(double));
+        return;
+    }
+    for (Py_ssize_t at = 0; at < n; ++at)
+        for (Py_ssize_t k = 0; k < width; ++k)
+            copies[width * at + k] = seen[width * rows[at] + k];
+}
+
+/* Read the slots of any component if they all hold plain floats. */
+static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
+{
+    PyObject *value;
+    if (!slots_fit(slots, item))
+        return 0;
+    for (Py_ssize_t k = 0; k < slots->width; ++k) {
+        value = *slot_of(slots, item, k);
+        if (value == NULL || !PyFloat_CheckExact(value))
+            return 0;
+        numbers[k] = FLOAT_VALUE(value);
+    }
+    return 1;
+}
+
+static inline int same_bits(const double *one, const double *other, Py_ssize_t n)
+{
+    return memcmp(one, other, (size_t)n * sizeof(double)) == 0;
+}
+
+/* Write the slots of any component if all that are full hold plain floats; 0 where it has to be
+   done by name, -1: failed. */
+static inline int fields_write(Slots *slots, PyObject *item, const double *numbers)
+{
+    PyObject *value, *before, **slot;
+    double there;
+    if (!slots_fit(slots, item))
+        return 0;
+    for (Py_ssize_t k = 0; k < slots->width; ++k) {
+        slot = slot_of(slots, item, k);
+        before = *slot;
+        if (before != NULL) {
+            if (!PyFloat_CheckExact(before))
+                return 0;
+            there = FLOAT_VALUE(before);
+            if (same_bits(&there, &numbers[k], 1))
+                continue;
+        }
+        value = PyFloat_FromDouble(numbers[k]);
+        if (value == NULL)
+            return -1;
+        *slot = value;
+        Py_XDECREF(before);  /* A float: no code runs. */
+    }
+    return 1;
+}
+
+/* Return where a type stands in a list, or -1. */
+static inline Py_ssize_t place_of_type(PyObject *types, PyObject *type)
+{
+    for (Py_ssize_t n = 0; n < LIST_SIZE(types); ++n)
+        if (LIST_ITEM(types, n) == type)
+            return n;
+    return -1;
+}
+
+/* Tell whether an entity has exactly the components that are filed in a row: one look at
+   each pointer, as a world has more of them than of anything else. */
+static inline int files_agree(PyObject *components, PyObject *types, PyObject *items,
+                              Py_ssize_t i, Py_ssize_t n_filed)
+{
+    Py_ssize_t place = 0, n_types = LIST_SIZE(types), k;
+    PyObject *type, *component, *filed;
+    while (PyDict_Next(components, &place, &type, &component)) {
+        for (k = 0; k < n_types && LIST_ITEM(types, k) != type; ++k)
+            ;
+        if (k == n_types)
+            continue;
+        filed = LIST_ITEM(items, k);
+        if (i >= LIST_SIZE(filed) || LIST_ITEM(filed, i) != component)
+            return 0;
+        --n_filed;
+    }
+    return n_filed == 0;
+}
+
+#endif

@@ -1,0 +1,31 @@
+cdef extern from "ecs_collide/sync/slots.h":
+    ctypedef struct Slots:
+        pass
+    Slots *slots_new(object type, tuple names) except NULL
+    void slots_free(Slots *slots) noexcept
+    int slots_make_room(Slots *slots, Py_ssize_t n_rows) except -1
+    void slots_file(Slots *slots, Py_ssize_t i, object item) noexcept
+    void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k) noexcept
+    void slots_bind(Slots *slots, double *seen, double *now) noexcept
+    ctypedef struct Watch:
+        const Slots *position
+        const Slots *extents
+        const Slots *others[4]
+        int marks[4]
+        int any_mark
+        const signed char *has
+        const signed char *flags[5]
+    Py_ssize_t watch_run(
+        const Watch *watch, const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
+    ) noexcept
+    bint slots_hold(Slots *slots, Py_ssize_t i) noexcept
+    bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
+    int slots_write(Slots *slots, Py_ssize_t i) except -1
+    void slots_copy_seen(Slots *slots, long long *rows, Py_ssize_t n, double *copies) noexcept
+    bint fields_read(Slots *slots, object item, double *numbers) noexcept
+    int fields_write(Slots *slots, object item, double *numbers) except -1
+    bint same_bits(double *one, double *other, Py_ssize_t n) noexcept
+    Py_ssize_t place_of_type(list types, object type) noexcept
+    bint files_agree(
+        dict components, list types, list items, Py_ssize_t i, Py_ssize_t n_filed
+    ) noexcept

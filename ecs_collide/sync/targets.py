@@ -1,0 +1,128 @@
+"""Where the game has moved its bodies, for a space that sweeps them there.
+
+Such a space does not look at velocities to move anything.  A position that the
+game has set is where the body wants to be at the end of the step: it is driven
+there in a straight line from where it was, and what it meets is answered on the way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide._checks import LARGEST
+from ecs_collide.constants import CUSTOM, FIXED, GROWTH, TOUCHED_BY_GAME, VELOCITY
+from ecs_collide.motion.columns import Columns
+from ecs_collide.motion.wrapping import Ring
+
+Rows = NDArray[np.int64]
+
+
+class Drives:
+    """What the game has driven in the step under way.
+
+    Attributes
+    ----------
+    rows : int64 (n,)
+        The rows of the bodies that are driven somewhere.
+    targets : float64 (n, dim)
+        Where to, in world units.
+    goals : float64 (n, dim)
+        The same within a world that wraps; where targets lie is the short way there.
+    speeds : float64 (n, dim)
+        How fast, in world units per second.
+    released : int64 (n,)
+        Rows of bodies that were driven in the step before, are no more, and
+        have nothing else that moves them.
+    put : set of int
+        Rows of bodies that are to be where they are set at once.
+    """
+
+    def __init__(self, columns: Columns, ring: Ring | None = None) -> None:
+        self._columns = columns
+        self._ring = ring
+        self._centre = self._half = np.zeros((0, columns.dim))
+        self.rows = self.released = np.zeros(0, np.int64)
+        self.targets = self.goals = self.speeds = np.zeros((0, columns.dim))
+        self.put: set[int] = set()
+
+    def begin(self, rows: Rows) -> None:
+        """Remember where bodies are, before their components are read."""
+        c = self._columns
+        if len(self._centre) < c.capacity:
+            centre, half = np.zeros((2, c.capacity, c.dim))
+            centre[: len(self._centre)], half[: len(self._half)] = self._centre, self._half
+            self._centre, self._half = centre, half
+        self._centre[rows], self._half[rows] = c.centre[rows], c.half[rows]
+
+    def take_up(self, rows: Rows, dt: float) -> None:
+        """Find which of the bodies that were read the game has moved, and drive them there."""
+        c = self._columns
+        before, after = self._centre[rows], c.seen_centre[rows]
+        with np.errstate(all="ignore"):  # of bodies that are left out
+            ways = after - before
+            goals = after
+            if self._ring is not None:
+                rounds = self._ring.shortest(ways)
+                goals = self._ring.into_world(after)
+                after = np.where(rounds == 0.0, after, after - rounds * self._ring.widths)
+                ways = after - before
+            speeds = ways / dt if dt > 0.0 else np.full_like(ways, np.inf)
+        driven = (c.touched[rows] & TOUCHED_BY_GAME != 0) & (
+            c.quarantined[rows] == 0
+        )  # new ones are not touched
+        driven &= c.has[rows] & FIXED == 0
+        driven &= (ways != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
+        if self.put:
+            driven &= ~np.isin(rows, list(self.put))
+            self.put.clear()
+        resized = (self._half[rows] != c.seen_half[rows]).any(axis=1)
+        held = (c.has[rows] & (VELOCITY | GROWTH | CUSTOM) == 0) & (c.response[rows] == 0)
+        released = held & (c.driven[rows] != 0) & ~driven
+        self.released = rows[released & (c.quarantined[rows] == 0)]
+        c.driven[rows] = driven
+        c.moves[rows] = np.where(held, driven, c.moves[rows])
+        c.velocity[rows] = np.where(driven[:, None], speeds, 0.0)
+        self.rows, self.targets, self.speeds = rows[driven], after[driven], speeds[driven]
+        self.goals = goals[driven] + 0.0
+        c.centre[self.rows] = before[driven]
+        c.touched[rows[driven & ~resized]] &= ~TOUCHED_BY_GAME
+        c.motion[self.released] = 0.0
+
+    def arrived(self) -> NDArray[np.bool_]:
+        """Return by body and axis whether it is at its target."""
+        arrived: NDArray[np.bool_] = self._columns.centre[self.rows] == self.targets
+        return arrived
+
+    def reach_goals(self, arrived: NDArray[np.bool_]) -> None:
+        """Let those that had arrived be exactly where in the world the game has put them."""
+        c = self._columns
+        c.centre[self.rows] = np.where(arrived, self.goals, c.centre[self.rows])
+
+    def clear(self) -> None:
+        """Drive nothing."""
+        self.rows, self.released = self.rows[:0], self.released[:0]
+        self.targets, self.speeds = self.targets[:0], self.speeds[:0]
+        self.goals = self.goals[:0]
+        self.put.clear()
+
+    def let_go(self, row: int) -> None:
+        """Drive a body no further: a response has put it somewhere else."""
+        self.targets[self.rows == row] = np.nan
+
+    def speed_of(self, row: int, k: int) -> float:
+        """Return how fast a body is driven on an axis; 0 if it is not."""
+        place = np.flatnonzero(self.rows == row)
+        return float(self.speeds[place[0], k]) if len(place) else 0.0
+
+    def keep_velocities(self, moving: Rows) -> None:
+        """Let velocity components say what they said, but for what an answer has changed."""
+        c, speeds = self._columns, np.zeros((len(moving), self._columns.dim))
+        order = np.argsort(moving)
+        places = np.searchsorted(moving, self.rows, sorter=order)
+        found = places < len(moving)
+        places = order[places[found]]
+        same = moving[places] == self.rows[found]
+        speeds[places[same]] = self.speeds[found][same]
+        now = c.velocity[moving]
+        c.velocity[moving] = np.where(now == speeds, c.seen_velocity[moving], now)

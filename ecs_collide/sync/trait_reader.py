@@ -1,0 +1,160 @@
+"""Carry numbers between the components that only some bodies have and their columns."""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+from ecs_collide.constants import CARRY, FILTER, FRICTION, ONE_WAY, PUSH_OUT, SEPARATE
+from ecs_collide.motion.arrays import DOUBLE, grown, zeros
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Traits, side_of
+    from cython.cimports.ecs_collide.sync.slots_c import slots_hold
+    from cython.cimports.libc.math import floor
+else:
+    from math import floor
+
+    from ecs_collide.motion.surfaces import ALL, Traits, side_of
+    from ecs_collide.sync.slots import slots_hold
+
+cython.declare(LARGEST=cython.double, INFINITE=cython.double, MOST_GROUP=cython.double)
+LARGEST = 2.0**500
+MOST_GROUP = 2.0**31 - 1.0
+INFINITE = float("inf")
+
+
+@cython.final
+@cython.cclass
+class TraitGatherer:
+    """The components with traits of all bodies, and the columns that they are read into.
+
+    Parameters
+    ----------
+    traits : Traits
+    kinds : list of Kind
+        Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
+        Separate.
+    """
+
+    def __init__(self, traits: Traits, kinds: list):
+        self.traits = traits
+        self.filter, self.friction, self.one_way = kinds[0], kinds[1], kinds[2]
+        self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
+        self.separate = kinds[6]
+        self.kinds = kinds
+        self.seen = []
+        for kind in kinds:
+            self.seen.append(zeros(DOUBLE, 1, len(kind.names)))
+        self.n_rows = 1
+
+    def _make_room(self):
+        """Have a place for what was seen of each body."""
+        columns: list = []
+        for seen in self.seen:
+            columns.append(grown(seen, self.n_rows))
+        for kind, seen in zip(self.kinds, columns):  # noqa: B905  (Cython: no strict)
+            kind.bind(self.n_rows, seen, seen)
+        self.seen = columns
+
+    def bind(self, n_rows: cython.Py_ssize_t):
+        """Have room for so many bodies."""
+        self.n_rows = n_rows
+        if self.traits.is_used:
+            self._make_room()
+
+    @cython.cfunc
+    def use(self) -> cython.int:
+        """Have columns from now on."""
+        if not self.traits.is_used:
+            self._make_room()
+            self.traits.use()
+        return 0
+
+    def aim(self, traits: Traits):
+        """Fill the columns of other traits from now on."""
+        self.traits = traits
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_as_seen(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
+        """Tell whether there is certainly nothing new about what a body has of all this."""
+        return (
+            (not has & FILTER or slots_hold(self.filter.slots, i))
+            and (not has & FRICTION or slots_hold(self.friction.slots, i))
+            and (not has & ONE_WAY or slots_hold(self.one_way.slots, i))
+            and (
+                not has & CARRY
+                or (slots_hold(self.normal.slots, i) and slots_hold(self.surface.slots, i))
+            )
+            and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
+            and (not has & SEPARATE or slots_hold(self.separate.slots, i))
+        )
+
+    @cython.cfunc
+    def read(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
+        """Take over what the components of a body say; tell whether that is new."""
+        differs: cython.bint = False
+
+        if has & FILTER:
+            differs |= self.filter.read(i)
+        if has & FRICTION:
+            differs |= self.friction.read(i)
+        if has & ONE_WAY:
+            differs |= self.one_way.read(i)
+        if has & CARRY:
+            differs |= self.normal.read(i)
+            differs |= self.surface.read(i)
+        if has & PUSH_OUT:
+            differs |= self.push_out.read(i)
+        if has & SEPARATE:
+            differs |= self.separate.read(i)
+        return differs
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def check(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
+        """Fill the columns of a body; tell whether its numbers can be computed with."""
+        t: Traits = self.traits
+        k: cython.int
+        number: cython.double
+        least: cython.double
+        most: cython.double
+        fine: cython.bint = True
+
+        t.clear(i)
+        if has & FILTER:
+            for k in range(3):
+                number = self.filter.seen[i, k]
+                if k == 1 and -ALL - 1.0 <= number < 0.0:
+                    number += ALL + 1.0  # ~bits: all but these
+                least = -MOST_GROUP if k == 2 else 0.0
+                most = MOST_GROUP if k == 2 else ALL
+                if least <= number <= most and floor(number) == number:
+                    t.filters[i, k] = int(number)
+                else:
+                    fine = False
+        if has & FRICTION:
+            t.friction[i] = self.friction.seen[i, 0]
+            fine &= 0.0 <= t.friction[i] <= LARGEST
+        if has & ONE_WAY:
+            t.one_way[i] = side_of(self.one_way.seen, i)
+            fine &= t.one_way[i] != 0
+        if has & CARRY:
+            t.carries[i] = side_of(self.normal.seen, i)
+            t.any_carrier = True
+            fine &= t.carries[i] != 0
+            for k in range(t.dim):
+                number = self.surface.seen[i, k]
+                fine &= abs(number) <= LARGEST
+                # It moves along itself: what its normal has of it is none of its business.
+                t.surface[i, k] = 0.0 if abs(t.carries[i]) == k + 1 else number
+        if has & PUSH_OUT:
+            t.push_out[i] = self.push_out.seen[i, 0]
+            t.any_pusher = True
+            fine &= 0.0 < t.push_out[i] <= INFINITE
+        if has & SEPARATE:
+            t.separate[i] = self.separate.seen[i, 0]
+            t.any_separator = True
+            fine &= 0.0 < t.separate[i] <= INFINITE
+        return fine

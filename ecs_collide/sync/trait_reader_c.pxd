@@ -1,0 +1,32 @@
+cimport cython
+
+from ecs_collide.sync.bindings_c cimport Kind
+from ecs_collide.motion.surfaces_c cimport Traits
+
+cdef double LARGEST
+cdef double INFINITE
+cdef double MOST_GROUP
+cdef int FILTER
+cdef int FRICTION
+cdef int ONE_WAY
+cdef int CARRY
+cdef int PUSH_OUT
+cdef int SEPARATE
+
+@cython.final
+cdef class TraitGatherer:
+    cdef Traits traits
+    cdef list kinds
+    cdef list seen
+    cdef Py_ssize_t n_rows
+    cdef Kind filter
+    cdef Kind friction
+    cdef Kind one_way
+    cdef Kind normal
+    cdef Kind surface
+    cdef Kind push_out
+    cdef Kind separate
+    cdef int use(self)
+    cdef bint is_as_seen(self, Py_ssize_t i, int has) noexcept
+    cdef bint read(self, Py_ssize_t i, int has)
+    cdef bint check(self, Py_ssize_t i, int has) noexcept

@@ -1,0 +1,112 @@
+"""Compare the entities of a world with the bodies that are known.
+
+One pass over the world's dictionaries, by identity: whatever was added,
+removed or replaced since the last time differs from what is filed.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.sync.bindings_c import Kind
+    from cython.cimports.ecs_collide.sync.slots_c import files_agree
+else:
+    from ecs_collide.sync.bindings import Kind
+    from ecs_collide.sync.slots import files_agree
+
+
+@cython.cclass
+class Census:
+    """What has become different in a world.
+
+    Attributes
+    ----------
+    newcomers : list of int
+        Entities that are bodies now, in no order.
+    changed : list of int
+        Entities that were and are bodies, with other components than before.
+    gone : list of int
+        Entities that are bodies no more, by rising id.
+    """
+
+    newcomers = cython.declare(list, visibility="readonly")
+    changed = cython.declare(list, visibility="readonly")
+    gone = cython.declare(list, visibility="readonly")
+
+    def __init__(self):
+        self.newcomers = []
+        self.changed = []
+        self.gone = []
+
+    def take(
+        self,
+        entities: dict,
+        dead,
+        row_of: dict,
+        kinds: list,
+        rows: cython.longlong[::1],
+        ids: cython.longlong[::1],
+        n_filed: cython.longlong[::1],
+        present: cython.schar[::1],
+    ):
+        """Compare all entities with the bodies.
+
+        Parameters
+        ----------
+        entities : dict
+            The components by type, a dict, for each entity.
+        dead : frozenset of int
+            Entities that count as gone.
+        row_of : dict
+            Row by entity, for each body.
+        kinds : list of Kind
+            Those that count; the first two make an entity a body.
+        rows : int64 (n,)
+            The rows of the bodies in the order of their ids.
+        ids, n_filed : int64
+            By row: the entity, and how many components are filed for it.
+        present : int8
+            Written by row: 1 for the bodies that are still there.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t = 0
+        kind: Kind
+        components: dict
+        types: list = []
+        items: list = []
+        position: object
+        extents: object
+        any_dead: cython.bint = len(dead) > 0
+
+        for kind in kinds:
+            types.append(kind.type)
+            items.append(kind.items)
+        position, extents = types[0], types[1]
+        self.newcomers = []
+        self.changed = []
+        self.gone = []
+        for n in range(rows.shape[0]):
+            present[rows[n]] = 0
+        for entity, components in entities.items():
+            if any_dead and entity in dead:
+                continue
+            row = row_of.get(entity)
+            if row is not None:
+                i = row
+                if files_agree(components, types, items, i, n_filed[i]):
+                    present[i] = 1
+                    continue
+            if position in components and extents in components:
+                if row is None:
+                    self.newcomers.append(entity)
+                else:
+                    present[i] = 1
+                    self.changed.append(entity)
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if not present[i]:
+                self.gone.append(ids[i])

@@ -1,0 +1,178 @@
+"""The structure of the package: which module may import which, and what each file may contain."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import ecs_collide
+
+PACKAGE = Path(ecs_collide.__file__).parent
+
+# The layers from the lowest to the highest.  A name stands for a package or for a top module.
+# What is in one layer may import from that layer and from all lower ones.
+LAYERS = [
+    {"_cython", "_backend", "constants", "clocks", "components", "traits", "component_map"},
+    {"_checks", "_ids", "events", "esper_world"},
+    {"motion"},
+    {"broadphase"},
+    {"narrowphase"},
+    {"response"},
+    {"sync"},
+    {"step"},
+    {"snapshot"},
+    {"queries", "sweep", "tree"},
+    {"diagnostics"},
+    {"space"},
+    {"systems"},
+    {"__init__"},
+    {"levels", "character", "debug"},
+]
+# Imports from a higher layer that are still there.  Only ever remove some.
+UPWARD = {
+    ("broadphase.broadphase", "narrowphase.impact_queue"),
+    ("broadphase.broadphase", "response.holding"),
+    ("broadphase.broadphase", "response.separation"),
+    ("motion.bodies", "broadphase.fat_bounds"),
+    ("narrowphase.narrowphase", "response.clusters"),
+    ("sync.registry", "snapshot.schema"),
+    ("sync.registry", "step.sleep_rules"),
+}
+# Import cycles that are still there, by their modules: one is for annotations only.
+CYCLES = {frozenset({"character.character", "character.stride"})}
+# Packages that a game imports by name, and that may need more than esper and numpy.
+EXTRAS = {"levels", "character", "debug"}
+
+
+@functools.cache
+def modules() -> dict[str, ast.Module]:
+    """Return the syntax trees of all modules by their dotted names below the package."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        name = ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text("utf-8"))
+    return found
+
+
+def layer_of(name: str) -> int:
+    """Return the number of a module's layer."""
+    package = name.partition(".")[0]
+    for number, layer in enumerate(LAYERS):
+        if package in layer:
+            return number
+    raise LookupError(f"{name} is in no layer: add {package} to LAYERS")
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Yield the full dotted names of what a module imports; names it imports from one, too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own(name: str) -> str | None:
+    """Return the module of the package that an import leads to, or None if it leads elsewhere.
+
+    The compiled module of a kernel counts as its source.
+    """
+    parts = name.removeprefix("cython.cimports.").split(".")
+    if parts[0] != "ecs_collide":
+        return None
+    for n in range(len(parts), 1, -1):
+        module = ".".join(parts[1:n]).removesuffix("_c")
+        if module in modules():
+            return module
+    return "__init__"
+
+
+@functools.cache
+def dependencies(name: str) -> frozenset[str]:
+    """Return the modules of the package that one imports, or that its .pxd does."""
+    found = {own(imported) for imported in imports(modules()[name])}
+    pxd = PACKAGE.joinpath(*name.split(".")).with_name(f"{name.rpartition('.')[2]}_c.pxd")
+    if pxd.exists():
+        cimported = re.findall(r"from (ecs_collide[\w.]+) cimport", pxd.read_text("utf-8"))
+        found |= {own(module) for module in cimported}
+    return frozenset(module for module in found if module is not None)
+
+
+def test_every_module_is_in_a_layer():
+    for name in modules():
+        assert layer_of(name) >= 0
+
+
+def test_no_module_imports_from_a_higher_layer():
+    upward = {
+        (name, other)
+        for name in modules()
+        for other in dependencies(name)
+        if layer_of(other) > layer_of(name)
+    }
+
+    assert upward <= UPWARD, f"imports from above: {upward - UPWARD}"
+    assert upward == UPWARD, f"no longer there, remove them from UPWARD: {UPWARD - upward}"
+
+
+def test_modules_import_each_other_in_no_cycle():
+    cycles: set[frozenset[str]] = set()
+    finished: set[str] = set()
+
+    def follow(name: str, above: list[str]) -> None:
+        if name in above:
+            cycles.add(frozenset(above[above.index(name) :]))
+        elif name not in finished:
+            for other in sorted(dependencies(name)):
+                follow(other, [*above, name])
+            finished.add(name)
+
+    for name in modules():
+        follow(name, [])
+
+    assert cycles == CYCLES
+
+
+def test_only_the_systems_import_esper():
+    knowing = {
+        name
+        for name, tree in modules().items()
+        if any(imported.partition(".")[0] == "esper" for imported in imports(tree))
+    }
+
+    assert {name for name in knowing if name.partition(".")[0] not in EXTRAS} == {"systems"}
+
+
+def test_core_needs_esper_and_numpy_only():
+    for name, tree in modules().items():
+        if name.partition(".")[0] in EXTRAS:
+            continue
+        outside = {imported.partition(".")[0] for imported in imports(tree)} - {"ecs_collide"}
+        others = outside - set(sys.stdlib_module_names) - {"esper", "numpy", "cython"}
+        assert not others, f"{name} imports {others}"
+
+
+def test_no_stub_is_beside_a_kernel():
+    assert list(PACKAGE.rglob("*.pyi")) == []
+
+
+def test_every_pxd_is_used_by_another_kernel():
+    texts = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.p[yx]*")}
+
+    for pxd in PACKAGE.rglob("*.pxd"):
+        own = (pxd, pxd.with_name(pxd.name.replace("_c.pxd", ".py")))
+        module = ".".join([*pxd.relative_to(PACKAGE).parts[:-1], pxd.stem])
+        others = [path for path in texts if path not in own]
+        assert any(f"ecs_collide.{module} " in texts[path] for path in others), pxd.name
+
+
+def test_every_public_name_is_documented():
+    for name in ecs_collide.__all__:
+        value = getattr(ecs_collide, name)
+        if isinstance(value, type) or callable(value):
+            assert (value.__doc__ or "").strip(), f"{name} has no docstring"
