@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
-import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -14,23 +12,12 @@ from typing import Any
 
 import esper
 
-from demos import _headless
-from demos._replay import Player, Recording, RecordingError, Tape
-from demos._scene import DT, Scene
+from demos.app import headless
+from demos.app.catalogue import load, names, summary
+from demos.app.replay import Player, Recording, RecordingError, Tape
+from demos.app.scene import DT, Scene
 
-FOLDER = Path(__file__).parent
 LONGEST = 1_000_000  # seconds that a run may last
-
-
-def names() -> list[str]:
-    """Return the names of all demos."""
-    return sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
-
-
-def summary(name: str) -> str:
-    """Return the first line of a demo's docstring; the demo is not imported."""
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 def listing() -> str:
@@ -112,17 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _choose() -> int:
     """Open the menu; without a screen, list the demos."""
-    from demos import _window
+    from demos.app import window
 
     def build(name: str) -> Scene:
-        scene: Scene = importlib.import_module(f"demos.{name}").build()
+        scene: Scene = load(name).build()
         return scene
 
     try:
-        from demos._menu import Gallery
+        from demos.app.menu import Gallery
 
         gallery = Gallery({name: summary(name) for name in names()}, build)
-    except (ImportError, _window.NoScreenError) as error:
+    except (ImportError, window.NoScreenError) as error:
         print(f"no window ({error}): here is a list")
         print(listing())
         return 0
@@ -131,31 +118,31 @@ def _choose() -> int:
 
 
 def _run(name: str, others: list[str]) -> int:
-    demo = importlib.import_module(f"demos.{name}")
+    demo = load(name)
     options = vars(read_arguments(others, name, demo))
-    seconds, headless = options.pop("seconds"), options.pop("headless")
+    seconds, is_headless = options.pop("seconds"), options.pop("headless")
     recording, start = options.pop("record"), options.pop("record_from") or 0.0
     saving = options.pop("save")
 
     esper.switch_world(f"demo {name}")
     scene = demo.build(**options)
-    lasts = scene.seconds if headless and seconds is None else seconds
+    lasts = scene.seconds if is_headless and seconds is None else seconds
     if lasts is not None and start >= lasts:
         print(f"{name}: --record-from {start:g}: the run lasts {lasts:g} seconds", file=sys.stderr)
         return 2
     recorder = None
     if recording is not None:
-        from demos._painter import Recorder
+        from demos.app.painter import Recorder
 
         recorder = Recorder(scene, start)
     tape = None if saving is None else Tape(scene, name, options)
     step = None if tape is None else tape.step
-    screen = None if headless else _open(scene)
+    screen = None if is_headless else _open(scene)
     is_kept = True
     try:
         if screen is None:
             seconds = scene.seconds if seconds is None else seconds
-            _headless.run(scene, name, seconds, recorder=recorder, step=step)
+            headless.run(scene, name, seconds, recorder=recorder, step=step)
         else:
             screen.run(seconds, recorder, step)
     finally:  # also of a run that fails or is broken off: it can be played up to there
@@ -170,7 +157,7 @@ def _run(name: str, others: list[str]) -> int:
         elif recorder is not None:
             is_kept &= _keep(name, recorder.save, recording)
     if screen is not None:
-        for line in _headless.told(scene):
+        for line in headless.told(scene):
             print(line)
     broken = [words for words, holds in scene.claims() if not holds]
     for words in broken:
@@ -203,13 +190,13 @@ def _replay(arguments: list[str]) -> int:
         print(f"replay: {error}", file=sys.stderr)
         return 2
     try:
-        player.verify(_headless.progress)
+        player.verify(headless.progress)
         told = player.recording
         says = ", ".join(f"{name} {value}" for name, value in told.options.items())
         print(f"{told.name} ({says}), {player.n_steps} steps: {player.verdict()}")
         differs = player.first_difference is not None
         if not options.headless:
-            from demos._scrub import open_screen
+            from demos.app.scrub import open_screen
 
             screen = open_screen(player)
             if screen is not None:
@@ -221,11 +208,11 @@ def _replay(arguments: list[str]) -> int:
 
 def _open(scene: Scene) -> Any:
     """Return a window, or None after one line that says why there is none."""
-    from demos import _window
+    from demos.app import window
 
     try:
-        return _window.Screen(scene)
-    except (ImportError, _window.NoScreenError) as error:
+        return window.Screen(scene)
+    except (ImportError, window.NoScreenError) as error:
         print(f"no window ({error}): running without one")
         return None
 

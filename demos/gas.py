@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos._parts import Paint, create_frame, painted, plain
-from demos._scene import BLUE, DT, GREY, ORANGE, YELLOW, Boxes, Label, Scene
+from demos.app.parts import Paint, create_frame, painted, plain
+from demos.app.scene import BLUE, DT, GREY, ORANGE, YELLOW, Boxes, Label, Scene
 
 N = 700
 WIDTH, HEIGHT, EDGE = 460.0, 520.0, 10.0

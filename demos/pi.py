@@ -15,8 +15,8 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from demos._parts import Paint, PaintedScene, create_wall, plain
-from demos._scene import BLUE, DT, ORANGE, YELLOW, Boxes, Label
+from demos.app.parts import Paint, PaintedScene, create_wall, plain
+from demos.app.scene import BLUE, DT, ORANGE, YELLOW, Boxes, Label
 
 SMALL, LARGE = 12.0, 45.0  # half sizes
 START = (130.0, 300.0)  # of the middles; the wall is at 0

@@ -12,9 +12,9 @@ import random
 import esper
 
 import ecs_collide as ec
-from demos._paddles import FAR, Steer
-from demos._parts import Paint, PaintedScene, create_frame, create_wall
-from demos._scene import BLUE, DT, ORANGE, PALE, Label
+from demos.app.paddles import FAR, Steer
+from demos.app.parts import Paint, PaintedScene, create_frame, create_wall
+from demos.app.scene import BLUE, DT, ORANGE, PALE, Label
 
 WIDTH, HEIGHT, EDGE = 900.0, 500.0, 12.0
 HALF = (7.0, 46.0)  # of a paddle

@@ -9,8 +9,8 @@ from __future__ import annotations
 import esper
 
 import ecs_collide as ec
-from demos._parts import Paint, PaintedScene, create_wall, plain
-from demos._scene import BLUE, GREEN, ORANGE, PALE, RED, YELLOW, Boxes, Colour, Label
+from demos.app.parts import Paint, PaintedScene, create_wall, plain
+from demos.app.scene import BLUE, GREEN, ORANGE, PALE, RED, YELLOW, Boxes, Colour, Label
 
 FALL = (90.0, -120.0)
 CELL = (300.0, 240.0)

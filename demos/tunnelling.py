@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos._parts import create_wall, outlines, plain
-from demos._scene import BLUE, DT, GREEN, GREY, RED, WHITE, YELLOW, Boxes, Label, Scene
+from demos.app.parts import create_wall, outlines, plain
+from demos.app.scene import BLUE, DT, GREEN, GREY, RED, WHITE, YELLOW, Boxes, Label, Scene
 
 N = 18  # bullets
 WIDTH, LANE = 940.0, 11.0  # of the range; from one bullet to the next

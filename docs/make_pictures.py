@@ -413,8 +413,8 @@ def screenshot(path: Path) -> None:
     """Take a picture of the overlay in the platformer; it needs a screen."""
     import pyglet
 
-    from demos import platformer
-    from demos._window import Screen
+    from demos.app.window import Screen
+    from demos.platformer import game as platformer
     from ecs_collide.debug import Show
 
     esper.switch_world("picture of the platformer")
@@ -456,7 +456,7 @@ def draw_demo(name: str) -> None:
     from PIL import Image
 
     sys.path.insert(0, str(FOLDER.parents[1]))
-    from demos._painter import Painter
+    from demos.app.painter import Painter
 
     esper.switch_world(f"picture of {name}")
     scene = importlib.import_module(f"demos.{name}").build(seed=2, **OPTIONS.get(name, {}))

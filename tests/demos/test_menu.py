@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import _menu, arena, responses
-from demos._menu import Gallery, Menu
-from demos._scene import Boxes, Scene
-from demos._window import NoScreenError
+from demos import arena, responses
+from demos.app.menu import LIT, WORLD, Gallery, Menu
+from demos.app.scene import Boxes, Scene
+from demos.app.window import NoScreenError
 from tests.demos.screens import give_up, need_screen
 from tests.demos.test_window import pixels
 
@@ -55,7 +55,7 @@ def test_every_line_is_written_beside_its_name(world: str) -> None:
         assert written[name].y == written[line].y
         assert written[name].x < written[line].x
     boxes = menu.boxes()
-    assert (boxes.colours == _menu.LIT).all(axis=1).tolist() == [True, False, False]
+    assert (boxes.colours == LIT).all(axis=1).tolist() == [True, False, False]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def gallery() -> Iterator[Gallery]:
     yield gallery
     gallery.screen.window.close()
     esper.switch_world("default")
-    for name in (_menu.WORLD, gallery.world):
+    for name in (WORLD, gallery.world):
         if name in esper.list_worlds():
             esper.delete_world(name)
 
@@ -111,7 +111,7 @@ def test_escape_leaves_the_window_open_and_forgets_the_world(gallery: Gallery) -
         assert gallery.screen.scene is gallery.menu
         assert not gallery.screen.window.has_exit
         assert "demo one" not in esper.list_worlds()
-        assert esper.current_world == _menu.WORLD
+        assert esper.current_world == WORLD
     press(gallery, key.ESCAPE)
     assert gallery.screen.window.has_exit
 
@@ -121,7 +121,7 @@ def test_menu_is_seen_and_a_click_opens(gallery: Gallery) -> None:
     screen.draw()
     seen = pixels(screen.window)
     (x0, y0), (x1, y1) = menu.space.bounds(menu.rows[0])
-    assert tuple(seen[int(y0) + 3, int(x1) - 3, :3]) == _menu.LIT
+    assert tuple(seen[int(y0) + 3, int(x1) - 3, :3]) == LIT
     letters = seen[int(y0) : int(y1), int(x0) : int(x1) // 2, :3]
     assert (letters.min(axis=2) > 200).sum() > 30  # white
 
@@ -155,7 +155,7 @@ def test_demo_that_lacks_a_package_is_named(gallery: Gallery) -> None:
     assert gallery.is_open
     assert gallery.menu.trouble == "three: it needs more than there is"
     assert gallery.menu.trouble in [label.text for label in gallery.menu.labels()]
-    assert esper.current_world == _menu.WORLD
+    assert esper.current_world == WORLD
     assert isinstance(gallery.menu.space, ec.Space)
 
 
@@ -180,7 +180,7 @@ def test_demo_that_fails_is_named_and_the_menu_is_back(
     press(gallery, key.ENTER)
 
     assert gallery.is_open
-    assert esper.current_world == _menu.WORLD
+    assert esper.current_world == WORLD
     assert "demo one" not in esper.list_worlds()
     assert gallery.menu.trouble == "one: ZeroDivisionError: of nothing"
     assert "in fail" in capsys.readouterr().err or late

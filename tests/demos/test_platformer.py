@@ -12,12 +12,13 @@ from tests.demos.conftest import STEPS, need
 
 need("pytiled_parser")
 
-from demos import _machines, platformer  # noqa: E402
+from demos.platformer import game as platformer  # noqa: E402
+from demos.platformer import machines  # noqa: E402
 from ecs_collide.character import Character  # noqa: E402
 from tests.volume import further  # noqa: E402
 
 if TYPE_CHECKING:
-    from demos.platformer import Platformer
+    from demos.platformer.game import Platformer
 
 DT = 1 / 60
 
@@ -105,7 +106,7 @@ def test_player_stands_runs_and_jumps(game: Platformer) -> None:
 
     game.keys.right = True
     run(game, 30)
-    assert place.x - start[0] == pytest.approx(_machines.RUN * 30 * DT)
+    assert place.x - start[0] == pytest.approx(machines.RUN * 30 * DT)
 
     game.keys.right, game.keys.jump = False, True
     highest = 0.0
@@ -179,7 +180,7 @@ def test_lift_that_presses_a_crate_to_the_ground_breaks_it(game: Platformer) -> 
     game.step()
     lift.heading, lift.rest = 0, 0.0
     place.y += 100
-    crate = components(_machines.Crate)[0]
+    crate = components(machines.Crate)[0]
     esper.component_for_entity(crate, ec.Position).set(place.x, 32 + 16)
 
     run(game, 120)
@@ -189,13 +190,13 @@ def test_lift_that_presses_a_crate_to_the_ground_breaks_it(game: Platformer) -> 
     assert all(holds for _, holds in game.claims())
 
 
-def lift_entity(lift: _machines.Lift) -> int:
-    return next(entity for entity, found in esper.get_component(_machines.Lift) if found is lift)
+def lift_entity(lift: machines.Lift) -> int:
+    return next(entity for entity, found in esper.get_component(machines.Lift) if found is lift)
 
 
 def test_crate_is_pushed_and_stays_beside_the_player(game: Platformer) -> None:
     run(game, 30)
-    crate = nearest(_machines.Crate, (25.5 * 32, 9.5 * 32))
+    crate = nearest(machines.Crate, (25.5 * 32, 9.5 * 32))
     place = esper.component_for_entity(crate, ec.Position)
     start = place.x
     place_player(game, start - 16 - 10 - 20, place.y - 2)
@@ -222,31 +223,31 @@ def test_bullet_of_400_units_a_step_hits_the_first_thing(game: Platformer) -> No
     lowest = min(targets, key=lambda e: esper.component_for_entity(e, ec.Position).y)
     target = esper.component_for_entity(lowest, ec.Position)
 
-    _machines.shoot(game.space, target.x - 100, target.y, 1, friendly=True)
+    machines.shoot(game.space, target.x - 100, target.y, 1, friendly=True)
     run(game, 2)
 
     assert game.hits == 1
     assert lowest not in components(platformer.Target)
     assert len(components(platformer.Target)) == len(targets) - 1
-    assert components(_machines.Bullet) == []
+    assert components(machines.Bullet) == []
 
 
 def test_nobody_shoots_from_inside_a_wall(game: Platformer) -> None:
     game.step()
     wall = game.level.solids[0]
 
-    _machines.shoot(game.space, *wall.centre, 1, friendly=True)
+    machines.shoot(game.space, *wall.centre, 1, friendly=True)
     run(game, 2)
 
     assert game.bullets == 0
-    assert components(_machines.Bullet) == []
+    assert components(machines.Bullet) == []
 
 
 def test_hostile_bullet_kills_the_player(game: Platformer) -> None:
     run(game, 2)
     x, y = game.look_at
 
-    _machines.shoot(game.space, x + 120, y, -1, friendly=False)
+    machines.shoot(game.space, x + 120, y, -1, friendly=False)
     run(game, 2)
 
     assert game.deaths == 1
@@ -257,9 +258,9 @@ def test_hostile_bullet_kills_the_player(game: Platformer) -> None:
 
 def test_spikes_delete_crates_and_players(game: Platformer) -> None:
     game.step()
-    n_crates = len(components(_machines.Crate))
+    n_crates = len(components(machines.Crate))
     spikes = game.level.of_type("spikes")[0]
-    crate = esper.component_for_entity(components(_machines.Crate)[0], ec.Position)
+    crate = esper.component_for_entity(components(machines.Crate)[0], ec.Position)
     crate.set(spikes.centre[0] - 30, spikes.centre[1] + 60)
     place_player(game, spikes.centre[0] + 20, spikes.centre[1] + 60)
 
@@ -267,12 +268,12 @@ def test_spikes_delete_crates_and_players(game: Platformer) -> None:
 
     assert game.pierced == 1
     assert game.deaths == 1
-    assert len(components(_machines.Crate)) == n_crates - 1
+    assert len(components(machines.Crate)) == n_crates - 1
 
 
 def test_ground_that_is_deleted_is_no_ground(game: Platformer) -> None:
     run(game, 30)
-    crate = nearest(_machines.Crate, (25.5 * 32, 9.5 * 32))
+    crate = nearest(machines.Crate, (25.5 * 32, 9.5 * 32))
     place = esper.component_for_entity(crate, ec.Position)
     place_player(game, place.x, place.y + 40)
     run(game, 30)

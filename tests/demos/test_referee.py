@@ -16,10 +16,11 @@ from tests.demos.conftest import STEPS, need
 need("pytiled_parser")
 
 from demos import __main__ as runner  # noqa: E402
-from demos import _machines, platformer  # noqa: E402
-from demos._referee import Walls, drawn  # noqa: E402
-from demos._scene import Keys  # noqa: E402
-from demos.platformer import Platformer  # noqa: E402
+from demos.app.scene import Keys  # noqa: E402
+from demos.platformer import game as platformer  # noqa: E402
+from demos.platformer import machines  # noqa: E402
+from demos.platformer.game import Platformer  # noqa: E402
+from demos.platformer.referee import Walls, drawn  # noqa: E402
 from ecs_collide.levels import tiled  # noqa: E402
 from tests.volume import further  # noqa: E402
 
@@ -191,8 +192,8 @@ def take_the_fence_away(game: Platformer) -> None:
 def fire(game: Platformer, way: int) -> int:
     """Fire a bullet where the player stands; return it, before it has flown."""
     x, y = game.look_at
-    _machines.shoot(game.space, x + 20 * way, y, way, friendly=True)
-    (bullet,) = [entity for entity, _ in esper.get_component(_machines.Bullet)]
+    machines.shoot(game.space, x + 20 * way, y, way, friendly=True)
+    (bullet,) = [entity for entity, _ in esper.get_component(machines.Bullet)]
     return bullet
 
 
@@ -225,7 +226,7 @@ def let_a_target_meet_nothing(game: Platformer) -> None:
 
 
 def let_a_lift_meet_nothing(game: Platformer) -> None:
-    lift = next(entity for entity, _ in esper.get_component(_machines.Lift))
+    lift = next(entity for entity, _ in esper.get_component(machines.Lift))
     x, y = part(lift, ec.Position).xy
     place_player(game, x, y + 40)
     esper.add_component(lift, NOTHING)
@@ -289,11 +290,11 @@ def test_crate_that_a_lift_presses_into_the_ground_breaks_the_claims(
     game = platformer.build()
     game.step()
     lift = game.lifts["well"]
-    entity = next(entity for entity, found in esper.get_component(_machines.Lift) if found is lift)
+    entity = next(entity for entity, found in esper.get_component(machines.Lift) if found is lift)
     lift.heading, lift.rest = 0, 0.0
     place = part(entity, ec.Position)
     place.y += 100
-    crate = min(entity for entity, _ in esper.get_component(_machines.Crate))
+    crate = min(entity for entity, _ in esper.get_component(machines.Crate))
     part(crate, ec.Position).set(place.x, 32 + 16)  # in the pit, below it
 
     run(game, 60)

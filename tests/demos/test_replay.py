@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http
-import importlib
 import os
 import random
 import re
@@ -18,10 +17,11 @@ import pytest
 
 import ecs_collide as ec
 from demos import __main__ as runner
-from demos import _replay, arena, tree
-from demos._memory import Memory
-from demos._replay import Player, Recording, RecordingError, Tape
-from demos._scene import Scene
+from demos import arena, tree
+from demos.app import catalogue, replay
+from demos.app.memory import Memory
+from demos.app.replay import Player, Recording, RecordingError, Tape
+from demos.app.scene import Scene
 from tests.demos.conftest import need
 from tests.volume import Volume
 
@@ -46,7 +46,7 @@ def record_arena(n_steps: int = 30, n: int = 40, seed: int = 3) -> Recording:
 def record_platformer(n_steps: int) -> Recording:
     """Record a run that a pair of hands plays at first, and then the bot."""
     need("pytiled_parser")
-    from demos import platformer
+    from demos.platformer import game as platformer
 
     options = {"seed": 2, "one_body_per_tile": False}
     scene = platformer.build(**options)
@@ -168,7 +168,7 @@ def test_damaged_files_are_refused(
 ) -> None:
     path = tmp_path / "run.npz"
     if damage == "format":
-        monkeypatch.setattr(_replay, "FORMAT", 7)
+        monkeypatch.setattr(replay, "FORMAT", 7)
     if damage == "short":
         recording.inputs = recording.inputs[:-1]
     recording.save(path)
@@ -263,7 +263,7 @@ def test_replay_of_a_forged_recording_ends_with_one_line(
 
 
 def test_recordings_of_strange_demos_and_keys_are_refused(recording: Recording) -> None:
-    for name in ("tetris", "_window", "os.path", "../arena"):
+    for name in ("tetris", "app", "window", "os.path", "../arena"):
         with pytest.raises(RecordingError, match="there is none"):
             Player(replace(recording, name=name))
     with pytest.raises(RecordingError, match="keys that no demo knows: fly"):
@@ -362,7 +362,7 @@ def test_every_demo_shows_what_the_run_showed_however_one_comes_to_a_step(
     chance = random.Random(name)
     places = [chance.randrange(n_steps + 1) for _ in range(12)]
     places += [n_steps, n_steps - 1, n_steps - 70, n_steps - 10, 1]
-    scene = importlib.import_module(f"demos.{name}").build(**options)
+    scene = catalogue.load(name).build(**options)
     tape = Tape(scene, name, options)
     seen = {0: look(scene)}
     for step in range(1, n_steps + 1):

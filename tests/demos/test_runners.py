@@ -14,8 +14,9 @@ import pytest
 
 import ecs_collide
 from demos import __main__ as runner
-from demos import _headless, arena
-from demos._replay import Recording
+from demos import arena
+from demos.app import headless
+from demos.app.replay import Recording
 from tests.demos.conftest import need
 
 ROOT = Path(__file__).parents[2]
@@ -307,7 +308,7 @@ def test_run_that_ends_before_the_recording_begins_leaves_none(
     def end_early(*_: object, step: Callable[[], None], **__: object) -> None:
         step()
 
-    monkeypatch.setattr(_headless, "run", end_early)
+    monkeypatch.setattr(headless, "run", end_early)
 
     assert run_arena("--record-from", "0.4") == 1
     said = capsys.readouterr().err
@@ -321,7 +322,7 @@ def test_file_in_place_of_the_folder_for_pictures_is_told(
     need("PIL")
     Path("out").write_text("in the way")
 
-    assert _headless.run(arena.build(n=9), "arena", 0.1) == []
+    assert headless.run(arena.build(n=9), "arena", 0.1) == []
 
     assert "no picture of the last frame: " in capsys.readouterr().out
 
@@ -330,12 +331,12 @@ def test_recording_may_begin_late(world: str, folder: Path) -> None:
     need("PIL")
     from PIL import Image, ImageSequence
 
-    from demos._painter import Recorder
+    from demos.app.painter import Recorder
 
     scene = arena.build(n=20)
     recorder = Recorder(scene, start=0.5)
 
-    written = _headless.run(scene, "arena", 1.0, recorder=recorder, out=Path("pictures"))
+    written = headless.run(scene, "arena", 1.0, recorder=recorder, out=Path("pictures"))
     recorder.save(Path("late.gif"))
 
     assert written == [Path("pictures/arena.png")]

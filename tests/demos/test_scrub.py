@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from demos import arena
-from demos._replay import Player
-from demos._scrub import ReplayScreen
-from demos._window import NoScreenError, Screen
+from demos.app.replay import Player
+from demos.app.scrub import ReplayScreen
+from demos.app.window import NoScreenError, Screen
 from ecs_collide.debug import COLOURS
 from tests.demos.screens import give_up, is_seen, n_seen, need_screen, pixels, press
 from tests.demos.test_replay import record_arena

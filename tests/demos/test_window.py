@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from demos import arena
-from demos._window import NoScreenError, Screen
+from demos.app.window import NoScreenError, Screen
 from tests.demos.conftest import need
 
 
@@ -104,7 +104,7 @@ def test_every_demo_looks_in_the_window_as_on_paper(screen: Screen) -> None:
     import esper
     from PIL import Image
 
-    from demos._painter import Painter
+    from demos.app.painter import Painter
     from tests.demos.test_gallery import GALLERY, build
 
     for name in GALLERY:
@@ -130,7 +130,7 @@ def test_every_demo_looks_in_the_window_as_on_paper(screen: Screen) -> None:
 
 
 def test_text_in_the_world_is_written_and_follows(screen: Screen) -> None:
-    from demos._scene import Label
+    from demos.app.scene import Label
 
     scene = screen.scene
     place = [100.0]

@@ -7,7 +7,6 @@ whether a replay does what the run did.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 from collections.abc import Callable
@@ -20,8 +19,9 @@ import esper
 import numpy as np
 from numpy.typing import NDArray
 
-from demos._memory import Memory
-from demos._scene import Keys, Scene
+from demos.app import catalogue
+from demos.app.memory import Memory
+from demos.app.scene import Keys, Scene
 
 FORMAT = 1
 EVERY = 60  # steps from one that a player remembers to the next
@@ -181,8 +181,7 @@ class Player:
     """
 
     def __init__(self, recording: Recording) -> None:
-        name, here = recording.name, Path(__file__).parent
-        if not name.isidentifier() or name.startswith("_") or not (here / f"{name}.py").is_file():
+        if recording.name not in catalogue.names():
             raise RecordingError(f"the recording is of a demo {recording.name!r}: there is none")
         known = {field.name for field in fields(Keys)}
         if not set(recording.names) <= known:
@@ -190,7 +189,7 @@ class Player:
             raise RecordingError(f"the recording has keys that no demo knows: {strangers}")
         self.recording = recording
         self.first_difference: int | None = None
-        self._demo = importlib.import_module(f"demos.{recording.name}")
+        self._demo = catalogue.load(recording.name)
         self._world = f"replay {next(_numbers)} of {recording.name}"
         self._before = esper.current_world
         self._kinds: set[type] = set()

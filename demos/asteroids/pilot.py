@@ -9,7 +9,7 @@ import esper
 import ecs_collide as ec
 
 if TYPE_CHECKING:
-    from demos.asteroids import Asteroids
+    from demos.asteroids.game import Asteroids
 
 THRUST, DRAG = 500.0, 0.6  # per second
 NEAR = 0.8  # of the world: at what a bot shoots

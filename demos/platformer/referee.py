@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos._machines import Bullet
-from demos._scene import Look
+from demos.app.scene import Look
+from demos.platformer.machines import Bullet
 from ecs_collide.character import Character
 from ecs_collide.levels.tiled import Level
 

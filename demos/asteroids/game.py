@@ -12,9 +12,9 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from demos._parts import Paint, painted
-from demos._pilot import Pilot
-from demos._scene import DT, GREEN, ORANGE, PALE, YELLOW, Boxes, Scene
+from demos.app.parts import Paint, painted
+from demos.app.scene import DT, GREEN, ORANGE, PALE, YELLOW, Boxes, Scene
+from demos.asteroids.pilot import Pilot
 
 WIDTH, HEIGHT = 900.0, 560.0
 SIDES = (30.0, 15.0, 7.5)  # half sizes of asteroids: each breaks into four of the next

@@ -57,7 +57,7 @@ class Sheet(NamedTuple):
         return self.margin + column * step, self.margin + row * step
 
 
-SHEET = Sheet(Path(__file__).with_name("levels") / "tiles.png")
+SHEET = Sheet(Path(__file__).parent.with_name("levels") / "tiles.png")
 
 
 class Boxes(NamedTuple):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from demos._canvas import Canvas
-from demos._scene import DT, SHADOW, WHITE, Scene
+from demos.app.canvas import Canvas
+from demos.app.scene import DT, SHADOW, WHITE, Scene
 from ecs_collide.debug import DebugDraw
 
 if TYPE_CHECKING:
-    from demos._painter import Recorder
+    from demos.app.painter import Recorder
 
 HELP = "F1: how it works"
 MAX_STEPS = 4  # in one frame; on a slower machine the game runs slower, not in jumps

@@ -21,7 +21,7 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from demos._scene import Scene
+from demos.app.scene import Scene
 
 LIBRARY = "ecs_collide."
 # What is what it is, or holds only what is looked at by itself.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import esper
 
 import ecs_collide as ec
-from demos._scene import WHITE, Keys, Look
+from demos.app.scene import WHITE, Keys, Look
 from ecs_collide.character import Character
 
 if TYPE_CHECKING:

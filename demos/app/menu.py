@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 import esper
 
 import ecs_collide as ec
-from demos._scene import Boxes, Colour, Label, Scene
-from demos._window import Screen
+from demos.app.scene import Boxes, Colour, Label, Scene
+from demos.app.window import Screen
 
 ROW = 36.0  # height, in world units, which are pixels here
 WIDTH = 960.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from demos._scene import DT, PAINTS, SHADOW, WHITE, Boxes, Colour, Scene
+from demos.app.scene import DT, PAINTS, SHADOW, WHITE, Boxes, Colour, Scene
 
 try:
     from PIL import Image, ImageDraw, ImageFont

@@ -7,10 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from demos._scene import DT, Scene
+from demos.app.scene import DT, Scene
 
 if TYPE_CHECKING:
-    from demos._painter import Recorder
+    from demos.app.painter import Recorder
 
 
 def run(
@@ -58,7 +58,7 @@ def run(
 
     picture = out / f"{name}.png"
     try:
-        from demos._painter import Painter
+        from demos.app.painter import Painter
 
         out.mkdir(parents=True, exist_ok=True)
         Painter(scene).paint().save(picture, optimize=True)

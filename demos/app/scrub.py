@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from demos._replay import Player
-from demos._window import NoScreenError, Screen
+from demos.app.replay import Player
+from demos.app.window import NoScreenError, Screen
 
 if TYPE_CHECKING:
-    from demos._painter import Recorder
+    from demos.app.painter import Recorder
 
 SECOND = 60  # steps
 DELAY = 20  # frames for which an arrow is held until it goes on by itself

@@ -8,8 +8,8 @@ from typing import Any
 import esper
 
 import ecs_collide as ec
-from demos._referee import Referee
-from demos._scene import WHITE, Boxes, Scene, looks
+from demos.app.scene import WHITE, Boxes, Scene, looks
+from demos.platformer.referee import Referee
 from ecs_collide.levels.tiled import Level, tile_number
 
 FENCE = 64.0  # thickness of the walls around a level

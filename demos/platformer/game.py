@@ -12,14 +12,25 @@ from pathlib import Path
 import esper
 
 import ecs_collide as ec
-from demos._bot import Bot
-from demos._machines import Bullet, Crate, Gravity, Gun, Guns, Lift, Lifts, Play, Player, hero
-from demos._scene import DT, Look
-from demos._tiles import COIN, LevelScene, create_fence
+from demos.app.scene import DT, Look
+from demos.platformer.bot import Bot
+from demos.platformer.machines import (
+    Bullet,
+    Crate,
+    Gravity,
+    Gun,
+    Guns,
+    Lift,
+    Lifts,
+    Play,
+    Player,
+    hero,
+)
+from demos.platformer.tiles import COIN, LevelScene, create_fence
 from ecs_collide.character import install_characters
 from ecs_collide.levels import tiled
 
-LEVEL = Path(__file__).with_name("levels") / "meadow.tmx"
+LEVEL = Path(__file__).parent.with_name("levels") / "meadow.tmx"
 RESPAWN = 0.7  # seconds
 GRIP = 0.6  # friction of crates
 PLANKS, CRATE, LIFT, GUN, FLAG, TARGET = 11, 12, 16, 17, 21, 28  # tiles

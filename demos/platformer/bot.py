@@ -11,7 +11,7 @@ import ecs_collide as ec
 from ecs_collide.character import Character
 
 if TYPE_CHECKING:
-    from demos.platformer import Platformer
+    from demos.platformer.game import Platformer
     from ecs_collide.levels.tiled import LevelObject
 
 STUCK = 25  # steps without getting on, after which it jumps

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demos._scene import Boxes, Scene, Sheet
+from demos.app.scene import Boxes, Scene, Sheet
 
 TRIANGLES = 4  # what OpenGL calls them
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ecs_collide as ec
-from demos._scene import (
+from demos.app.scene import (
     BLUE,
     GREEN,
     GREY,

@@ -1,0 +1,1 @@
+"""What runs a demo: in a window, without one, recorded, or played back."""

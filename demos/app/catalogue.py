@@ -1,0 +1,34 @@
+"""Which demos there are: files of `demos`, and folders of it that have a file `game.py`."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+FOLDER = Path(__file__).parent.parent
+
+
+def names() -> list[str]:
+    """Return the names of all demos."""
+    files = (path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
+    return sorted([*files, *(path.parent.name for path in FOLDER.glob("*/game.py"))])
+
+
+def source(name: str) -> Path:
+    """Return the file of a demo that has its function `build`."""
+    path = FOLDER / name / "game.py"
+    return path if path.exists() else FOLDER / f"{name}.py"
+
+
+def load(name: str) -> ModuleType:
+    """Import a demo."""
+    path = source(name).relative_to(FOLDER).with_suffix("")
+    return importlib.import_module(".".join(["demos", *path.parts]))
+
+
+def summary(name: str) -> str:
+    """Return the first line of a demo's docstring; the demo is not imported."""
+    text = source(name).read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]

@@ -1,0 +1,1 @@
+"""Asteroids: the game, and the bot that flies the ship."""
