@@ -821,6 +821,7 @@ class Timeline:
         self.queue.clear()
         if settling:
             self.sleepers.join_sunk()
+            self.settler.make_room()
             self.settler.settle()
         self.contacts.compare()
         self.candidates.separating.end()

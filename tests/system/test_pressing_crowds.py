@@ -22,7 +22,6 @@ SWEEPS_FOR_A_PAIR = 6  # in a step, on average over many steps
 BEYOND = {
     "growing lattice": "58 for each pair",
     "Stop and Deflect": "12 for each pair",
-    "Stop": "12 for each pair",
 }
 
 
