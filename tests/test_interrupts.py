@@ -482,7 +482,7 @@ def n_lines_of_step(scene: Scene) -> int:
     return -fuse.left
 
 
-def some_of(n: int, wanted: int, last: int = 3) -> list[int]:
+def some_of(n: int, wanted: int, last: int = 12) -> list[int]:
     """Return about as many of the numbers 1 to n, with gaps of many lengths, and the last ones."""
     stride = 1 if wanted >= n else 2 * n // wanted + 1
     numbers, number = set(range(max(1, n - last), n + 1)), 1
