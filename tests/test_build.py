@@ -131,3 +131,12 @@ def test_version_is_stated_once_and_has_a_dated_entry_in_the_changelog():
     assert version == ecs_collide.__version__
     assert not re.search(r"^version\b", (ROOT / "pyproject.toml").read_text("utf-8"), re.M)
     assert re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", changes, re.M)
+
+
+def test_upper_bound_of_a_dependency_has_a_recorded_reason():
+    lines = (ROOT / "pyproject.toml").read_text("utf-8").splitlines()
+    bounded = [line for line in lines if re.search(r'"[\w\[\],-]+[^";]*<[^"]*"', line)]
+
+    assert bounded, "pyglet has one"
+    for line in bounded:
+        assert re.search(r"\] # \w+", line), line
