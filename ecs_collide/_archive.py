@@ -40,9 +40,9 @@ VERSION = 1
 # As that of PNG: text modes, which change line ends or stop at an end of file, damage it.
 _MAGIC = b"\x89ecsc\r\n\x1a"
 _HEADER = struct.Struct("<8sHHIQQ")  # magic, version, dim, sections, length in bytes, checksum
-_N_COUNTS = 16
+_N_COUNTS = 18
 _SINGLE = ("Mass", "Deflect")  # of one number
-_SCALARS = struct.Struct(f"<qqqqdd{_N_COUNTS}q")
+_SCALARS = struct.Struct(f"<qqqdd{_N_COUNTS}q")
 _LONGEST_ID = 2**62
 
 _SECTIONS = (
@@ -58,9 +58,8 @@ _OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none
 
 def encode(state: State) -> bytes:
     """Return a state as bytes: the same ones for the same state, on every platform."""
-    limit = -1 if state.answer_limit is None else state.answer_limit
     scalars = _SCALARS.pack(
-        state.step, state.next_entity, state.pair_limit, limit, state.rest_speed, state.time,
+        state.step, state.next_entity, state.pair_limit, state.rest_speed, state.time,
         *state.counts,
     )  # fmt: skip
     numbers, widths = [], []
@@ -226,9 +225,9 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     dim = parts.dim
     scalars = parts.parts["scalars"]
     _require(len(scalars) == _SCALARS.size, "the length of its scalars")
-    step, next_entity, pair_limit, limit, rest_speed, time, *counts = _SCALARS.unpack(scalars)
-    _require(0 <= step < _LONGEST_ID and 0 <= pair_limit < _LONGEST_ID, "its scalars")
-    _require(-1 <= limit < _LONGEST_ID and rest_speed >= 0.0, "its scalars")  # not so for nan
+    step, next_entity, pair_limit, rest_speed, time, *counts = _SCALARS.unpack(scalars)
+    _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
+    _require(rest_speed >= 0.0, "its scalars")  # not so for nan
     _require(0.0 <= time < np.inf, "its scalars")
     kinds, own, reports, new_reports, n_reports = _texts(parts.parts["text"])
     strangers = [name for name in kinds if name not in known]
@@ -259,7 +258,6 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
         next_entity=next_entity,
         rest_speed=rest_speed,
         pair_limit=pair_limit,
-        answer_limit=None if limit < 0 else limit,
         counts=tuple(counts),
         kinds=kinds,
         own=own,

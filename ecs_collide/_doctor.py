@@ -123,17 +123,23 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
             "takes about 10 for each: some bodies were turned very often, such as one that many "
             "others hit one after another",
         )
-    if stats.answer_limit_hits:
-        yield found(
-            "answer_limit",
-            f"the last step had {stats.answers} answers and came to the answer limit: from there "
-            "on nothing bounced (Space.answer_limit)",
-        )
     if stats.pair_limit_hits:
         yield found(
             "pair_limit",
-            f"{stats.pair_limit_hits} pair(s) met so often in the last step that they no longer "
-            "bounced (Space.pair_limit)",
+            f"{stats.pair_limit_hits} pair(s) met so often in the last step that their bodies were "
+            "held to its end (Space.pair_limit); they keep their velocities",
+        )
+    if stats.sweep_limit_hits:
+        yield found(
+            "sweep_limit",
+            f"{stats.sweep_limit_hits} bodies were turned so often in the last step, for the pairs "
+            "that they have, that they were held to its end; they keep their velocities",
+        )
+    if stats.waiting:
+        yield found(
+            "waiting",
+            f"{stats.waiting} bodies were held in the last step because there was no room for "
+            "their pairs, and take turns: let fewer paths cross each other, or step more often",
         )
     if stats.left_out:
         yield found(

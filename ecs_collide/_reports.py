@@ -17,6 +17,7 @@ _UNIT = "must be part of a unit vector along an axis of the space"
 _AXES = ("x", "y", "z")
 
 N_KEPT = 64  # reports that a space keeps
+N_NAMED = 20  # entities that a report lists by their ids
 
 
 class Rule(NamedTuple):
@@ -84,18 +85,19 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
 
 
 class Report(NamedTuple):
-    """Something the game should know: a body, or pairs of a crowd, were left out of collisions.
+    """Something the game should know: what was left out of collisions, or held in a step.
 
     Attributes
     ----------
     step : int
         Since which step.
     entity : int
-        Whose component it is; of a crowd the lowest.
+        Whose component it is; of a crowd, or of bodies that were held, the lowest.
     field : str
-        Component and attribute, as ``"Velocity.x"``; of a crowd ``"Position"``.
+        Component and attribute, as ``"Velocity.x"``; of a crowd ``"Position"``, of bodies that
+        were held ``"Velocity"``.
     value : object
-        What it says; of a crowd the number of pairs.
+        What it says; of a crowd the number of pairs, of bodies that were held their number.
     message : str
         The same in a sentence, with what would have been right.
     """
@@ -224,6 +226,31 @@ def crowd_report(step: int, entities: list[int], n_pairs: int) -> Report:
         f"entity {entities[0]} and {len(entities) - 1} others lie inside each other since step "
         f"{step}: {n_pairs} pairs of them are left out of the collisions, there is no room for so "
         "many; each pair is back when it is no longer inside each other, so spread them out",
+    )
+
+
+def held_report(
+    step: int, entities: list[int], n_pairs: int, n_spent: int, n_waiting: int
+) -> Report:
+    """Return a report of bodies that were held to the end of a step, because of these limits."""
+    named = ", ".join(map(str, entities[:N_NAMED]))
+    if len(entities) > N_NAMED:
+        named += f" and {len(entities) - N_NAMED} more"
+    noun = "entity" if len(entities) == 1 else "entities"
+    causes = []
+    if n_pairs:
+        causes.append(f"{n_pairs} pair(s) came to Space.pair_limit")
+    if n_spent:
+        causes.append(f"{n_spent} of them turned too often for the pairs that they have")
+    if n_waiting:
+        causes.append(f"{n_waiting} of them take turns, as there is no room for their pairs")
+    return Report(
+        step,
+        entities[0],
+        "Velocity",
+        len(entities),
+        f"step {step} held {noun} {named} to its end: {'; '.join(causes)}; velocities are kept, "
+        "and the next step goes on",
     )
 
 

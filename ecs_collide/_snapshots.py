@@ -66,7 +66,6 @@ class SnapshotStepper(Stepper):
     # Settings that a snapshot holds too; `Space` has them.
     rest_speed: float
     pair_limit: int
-    answer_limit: int | None
 
     def __init__(
         self,
@@ -142,8 +141,8 @@ class SnapshotStepper(Stepper):
         They hold every entity that has a component of the library's, or of a
         type given to `snapshot_with`, with these components; what was seen of
         them last, contacts, quarantined bodies and reports, the events and
-        the number of the last step, `rest_speed`, `pair_limit` and
-        `answer_limit`.  Not functions, handlers and systems: those are the
+        the number of the last step, `rest_speed` and `pair_limit`.
+        Not functions, handlers and systems: those are the
         program's.  The same state gives the same bytes on every platform.
 
         Between steps, and in handlers, which run when a step is done.  O(bodies).
@@ -185,7 +184,6 @@ class SnapshotStepper(Stepper):
             next_entity=world.next_entity(),
             rest_speed=self.rest_speed,
             pair_limit=self.pair_limit,
-            answer_limit=self.answer_limit,
             counts=self._results_in_numbers(),
             kinds=NAMES,
             own=tuple(own.name for own in self._inventory.own),
@@ -425,4 +423,3 @@ class SnapshotStepper(Stepper):
         self._drop_step(state.step, state.time, counts, list(state.new_reports))
         self.rest_speed = state.rest_speed
         self.pair_limit = state.pair_limit
-        self.answer_limit = state.answer_limit

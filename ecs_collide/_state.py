@@ -80,7 +80,6 @@ class State:
     next_entity: int
     rest_speed: float
     pair_limit: int
-    answer_limit: int | None
     counts: tuple[int, ...]
     kinds: tuple[str, ...]
     own: tuple[str, ...]

@@ -21,7 +21,7 @@ from ecs_collide._bits import CUSTOM
 from ecs_collide._guard import Guard
 from ecs_collide._judges import Judges
 from ecs_collide._presence import NewBody, Presence
-from ecs_collide._reports import N_KEPT, Report, crowd_report
+from ecs_collide._reports import N_KEPT, Report, crowd_report, held_report
 from ecs_collide._roster import Kept, Roster
 from ecs_collide._step_events import StepEvents, axis_normal
 from ecs_collide._subscribers import (
@@ -60,7 +60,9 @@ class _Kept(NamedTuple):
 
 
 # What a stage sets before the instant at which the step has happened.
-_FIELDS = ("_dt", "_new_reports", "_is_crowded", "_n_movers", "_settling", "_is_answered")
+_FIELDS = (
+    "_dt", "_new_reports", "_is_crowded", "_is_holding", "_n_movers", "_settling", "_is_answered",
+)  # fmt: skip
 _fields = attrgetter(*_FIELDS)
 
 # What has been done of the step under way.
@@ -131,7 +133,9 @@ class Stats(NamedTuple):
     joins : inelastic answers that made bodies move as one
     crushed, forced : answers of these kinds
     pair_limit_hits : pairs that came to the pair limit
-    answer_limit_hits : 1 if the step came to the answer limit
+    sweep_limit_hits : bodies that came to the limit of their sweeps; see `Space.pair_limit`
+    waiting : bodies that were held because there was no room for their pairs
+    held : all bodies that were held where they were, to the end of the step
     depth : of the tree of moving bodies
     asleep : movers that sleep after it; see `Space.sleep`
     tree_cost : half the sum of the perimeters (in 3D: surfaces) of its inner bounds, in world units
@@ -154,7 +158,9 @@ class Stats(NamedTuple):
     crushed: int = 0
     forced: int = 0
     pair_limit_hits: int = 0
-    answer_limit_hits: int = 0
+    sweep_limit_hits: int = 0
+    waiting: int = 0
+    held: int = 0
     depth: int = 0
     asleep: int = 0
     tree_cost: float = 0.0
@@ -214,13 +220,12 @@ class Stepper:
         self._n_movers = self._n_asleep = 0
         self._rest_speed = 0.0
         self._pair_limit = 0
-        self._answer_limit: int | None = None
         self._impact: Impact | None = None
         self._settling = False
         self._is_answered = False  # by a ResponseSystem, all impacts of the step
         self._errors: list[Exception] = []
         self._new_reports: list[Report] = []
-        self._is_crowded = False
+        self._is_crowded = self._is_holding = False
 
     def _make_timeline(self, sweeps: bool) -> Any:
         timeline = _backend.kernels.timeline.Timeline(self.dim)
@@ -331,9 +336,7 @@ class Stepper:
         if timeline.candidates.judge is not None:  # of those who sleep nobody would be asked
             roster.wake_all()
         self._n_movers = len(roster.moving) + roster.sleep.n
-        timeline.answer_limit = (
-            64 + 16 * self._n_movers if self._answer_limit is None else self._answer_limit
-        )
+        timeline.candidates.step = self._step
         timeline.place_moving(roster.moving.data, dt)
         timeline.push_out(roster.moving.data)
         if watch is not None:
@@ -416,6 +419,17 @@ class Stepper:
             report = crowd_report(self._step, entities, n)
             self._new_reports = [*self._new_reports, report]
         self._is_crowded = bool(crowd)
+
+    def _report_held(self) -> list[Report]:
+        """Return a report of the bodies that the step has held, if the one before held none."""
+        timeline = self._timeline
+        entities = timeline.holding.entities()
+        is_new = entities and not self._is_holding
+        self._is_holding = bool(entities)
+        if not is_new:
+            return []
+        counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.candidates.n_waiting
+        return [held_report(self._step, entities, *counts)]
 
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
@@ -545,10 +559,11 @@ class Stepper:
         roster.end_step(self._step + 1, settled)
         self._end_lap("write")
         events, reports = StepEvents.in_log(self.dim, timeline.log), self._new_reports
+        all_reports = [*reports, *self._report_held()]
         counts = self._count(len(events.collisions))
         timeline.log.clear()
-        if reports:
-            self.reports[:] = [*self.reports, *reports][-N_KEPT:]
+        if all_reports:
+            self.reports[:] = [*self.reports, *all_reports][-N_KEPT:]
         self.__dict__.update(  # one call, in which nothing can come between
             _events=events,
             _step=self._step + 1,
@@ -557,7 +572,7 @@ class Stepper:
             _n_asleep=roster.sleep.n,
             _stats=None,
             _new_reports=[],
-            n_reports=self.n_reports + len(reports),
+            n_reports=self.n_reports + len(all_reports),
             _phase=_IDLE,
             _kept=None,  # from here on the step has happened, and before it had not
         )
@@ -658,7 +673,8 @@ class Stepper:
             *t.candidates.count_work(),
             t.pairs.n, t.candidates.n_left_out, t.meetings.n_sweeps,
             n_collisions, t.n_answers, t.responder.clusters.n_merges,
-            t.n_crushed, t.n_forced, t.n_pair_limit, t.n_answer_limit, t.candidates.moving.depth,
+            t.n_crushed, t.n_forced, t.n_pair_limit, t.n_sweep_limit, t.candidates.n_waiting,
+            t.n_held, t.candidates.moving.depth,
         ]  # fmt: skip
 
     # -- impacts that Python answers --

@@ -43,11 +43,10 @@ class Space(Views):
         Bounces slower than this, in world units per second, become slides.
         0 is off; games with gravity g and steps of dt want 2 * g * dt.
     pair_limit : int
-        After so many answers within one step a pair no longer bounces.
-    answer_limit : int, optional
-        After so many answers within one step nothing bounces any more, and
-        what meets moves as one to the step's end.  By default 64 and 16 more
-        for each body that moves.
+        After so many answers of a pair within one step its bodies are held
+        where they are to the end of the step.  They keep their velocities and go
+        on in the next step.  1 or more.  A body is also held once more pairs were
+        swept because it turned than 8 times this limit and 8 times its own pairs.
     margin : float, optional
         How far the bounds in the tree reach beyond a body's path, in world
         units; by default a tenth of the body's longest side.
@@ -78,7 +77,6 @@ class Space(Views):
         dim: int = 2,
         rest_speed: float = 0.0,
         pair_limit: int = 64,
-        answer_limit: int | None = None,
         *,
         margin: float | None = None,
         lookahead: float = 2.0,
@@ -109,7 +107,6 @@ class Space(Views):
         )
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
-        self.answer_limit = answer_limit
         self.sleep = sleep
 
     def __repr__(self) -> str:
@@ -139,24 +136,13 @@ class Space(Views):
 
     @property
     def pair_limit(self) -> int:
-        """After so many answers within one step a pair no longer bounces."""
+        """After so many answers within one step the bodies of a pair are held to its end."""
         return self._pair_limit
 
     @pair_limit.setter
     def pair_limit(self, value: int) -> None:
         _require_count("pair_limit", value)
         self._pair_limit = value
-
-    @property
-    def answer_limit(self) -> int | None:
-        """After so many answers within one step nothing bounces; None: 64 + 16 for each mover."""
-        return self._answer_limit
-
-    @answer_limit.setter
-    def answer_limit(self, value: int | None) -> None:
-        if value is not None:
-            _require_count("answer_limit", value)
-        self._answer_limit = value
 
     @property
     def sleep(self) -> bool:
@@ -427,5 +413,5 @@ def _require_number(name: str, value: float) -> None:
 
 
 def _require_count(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
-        raise ValueError(f"Space({name}={value!r}) must be a whole number from 0 to 2**62 - 1")
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**62:
+        raise ValueError(f"Space({name}={value!r}) must be a whole number from 1 to 2**62 - 1")

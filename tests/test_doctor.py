@@ -345,12 +345,30 @@ def test_z_in_a_flat_space(runner, space):
     assert "Position.z = 2.0, at which a space of 2 axes does not look" in str(space.doctor()[0])
 
 
-def test_a_limit_that_was_reached(runner, wall, space):
-    of(runner, ec.Velocity).x = 6.0
-    space.answer_limit = space.pair_limit = 0
+def test_a_limit_that_was_reached(space):
+    mover((0, 1000), (1, 1), (1e4, 0), ec.Deflect())
+    box((-3, 1000), (1, 5))
+    box((3, 1000), (1, 5))
     esper.process(1.0)
 
-    assert causes(space.doctor()) == ["answer_limit", "pair_limit"]
+    assert causes(space.doctor()) == ["pair_limit"]
+
+
+def test_bodies_that_were_held_or_took_turns(space):
+    for n in range(600):  # planes an ulp apart
+        mover((1 + n * 2.0**-52, 1000), (0, 1), (0, n % 2), ec.Deflect())
+    esper.process(1.0)
+
+    assert "waiting" in causes(space.doctor())
+
+
+def test_a_body_that_was_turned_too_often(space):
+    mover((0, 1000), (200, 1), (0, 0), ec.Deflect(), ec.Mass(1e6))
+    for n in range(128):
+        mover((3.0 * n - 192, 1010 + n), (1, 1), (0, -200), ec.Deflect())
+    esper.process(1.0)
+
+    assert causes(space.doctor()) == ["sweep_limit"]
 
 
 def test_a_step_with_many_sweeps_for_each_pair(space):
@@ -358,6 +376,7 @@ def test_a_step_with_many_sweeps_for_each_pair(space):
     mover((0, 1000), (200, 1), (0, 0), ec.Deflect(), ec.Mass(1e6))
     for n in range(128):
         mover((3.0 * n - 192, 1010 + n), (1, 1), (0, -200), ec.Deflect())
+    space.pair_limit = 10_000
     esper.process(1.0)
 
     (finding,) = (found for found in space.doctor() if found.cause == "many_sweeps")

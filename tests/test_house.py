@@ -51,6 +51,7 @@ ORDER = [
     "_kernels._log",
     "_kernels._pairs",
     "_kernels._clusters",
+    "_kernels._holding",
     "_kernels._responses",
     "_kernels._placement",
     "_kernels._separating",

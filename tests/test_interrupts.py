@@ -319,7 +319,26 @@ class Cornered(Scene):
         esper.component_for_entity(self.placed, Size).width = 1.0 + n / 7
 
 
-SCENES = [First, Growing, Steady, Filtered, Swept, Declared, Restored, Ill, Cornered]
+class Held(Scene):
+    """Bodies that come to a limit and are held; a lift moves one, and another is hit."""
+
+    first = 3
+
+    def furnish(self) -> ec.Space:
+        space = ec.install(ec.Space(pair_limit=2))
+        for x in (-3.0, 3.0):
+            box((x, 4.0), (1, 9))
+        for y in (0.0, 3.0):
+            mover((0, y), (1, 1), (900, 0), ec.Deflect(), ec.Growth(0.0, 0.1))
+        mover((0, -4), (1.5, 1), (0, 90))
+        self.shot = mover((0, 9), (1, 1), (0, -300), ec.Slide())
+        return space
+
+    def act(self, n: int) -> None:
+        esper.component_for_entity(self.shot, ec.Velocity).y = -300.0
+
+
+SCENES = [First, Growing, Steady, Filtered, Swept, Declared, Restored, Ill, Cornered, Held]
 
 
 def contents() -> list[tuple[object, ...]]:

@@ -33,7 +33,7 @@ class Enemy:
         ({"rest_speed": -1.0}, "rest_speed"),
         ({"rest_speed": float("nan")}, "rest_speed"),
         ({"pair_limit": -1}, "pair_limit"),
-        ({"answer_limit": -1}, "answer_limit"),
+        ({"pair_limit": 0}, "pair_limit"),
         ({"margin": float("nan")}, "margin"),
         ({"lookahead": -1.0}, "lookahead"),
     ],
@@ -154,7 +154,8 @@ def test_stats_count_the_step():
     assert stats.pairs == 1
     assert stats.impacts == 1
     assert stats.answers == 1
-    assert stats.crushed == stats.forced == stats.pair_limit_hits == stats.answer_limit_hits == 0
+    assert stats.crushed == stats.forced == stats.pair_limit_hits == stats.sweep_limit_hits == 0
+    assert stats.held == stats.waiting == 0
 
 
 def test_check_passes_after_every_step_of_a_busy_life():

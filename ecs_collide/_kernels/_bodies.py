@@ -104,6 +104,10 @@ class Bodies:
     held : int8 (n_rows,)
         Of a body that sleeps: 1 << axis where it lies against an immovable one that
         does not move, so that each step would anchor it.
+    on_hold : int8 (n_rows,)
+        1 while the body is held where it is to the end of the step; see `_holding`.
+    kept : float64 (n_rows, 2 * dim)
+        Of such a body: the velocity and the growth that it will have again.
     """
 
     def __init__(self, dim: cython.int):
@@ -125,6 +129,8 @@ class Bodies:
         self.turned = zeros(LONG, 1)
         self.is_turned = zeros(BYTE, 1)
         self.turned_tick = zeros(LONG, 1)
+        self.on_hold = zeros(BYTE, 1)
+        self.kept = zeros(DOUBLE, 1, 2 * dim)
 
     def bind(self, columns, n_rows: cython.Py_ssize_t):
         """Look at the arrays of `columns` from now on; call it again when they are replaced.
@@ -141,6 +147,8 @@ class Bodies:
         turned: cython.longlong[::1] = grown(self.turned, n_rows)
         is_turned: cython.schar[::1] = grown(self.is_turned, n_rows)
         turned_tick: cython.longlong[::1] = grown(self.turned_tick, n_rows)
+        on_hold: cython.schar[::1] = grown(self.on_hold, n_rows)
+        kept: cython.double[:, ::1] = grown(self.kept, n_rows)
 
         self.traits.bind(columns, n_rows)
         self.path = path
@@ -153,6 +161,8 @@ class Bodies:
         self.turned = turned
         self.is_turned = is_turned
         self.turned_tick = turned_tick
+        self.on_hold = on_hold
+        self.kept = kept
         self.ids = columns.ids
         self.centre = columns.centre
         self.half = columns.half
@@ -486,6 +496,12 @@ class Bodies:
                 self.turn[i, axis, EARLIER] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
         self.motion[i, k] = self.path[self.start_of(i) + 4 * k + MOTION] = value * self.dt + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def stop_growing(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Let a body have the size on an axis that it has at its base time, to the step's end."""
+        self.path[self.start_of(i) + 4 * k + RESIZE] = 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)

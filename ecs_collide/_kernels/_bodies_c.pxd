@@ -41,6 +41,8 @@ cdef class Bodies:
     cdef long long[::1] turned
     cdef signed char[::1] is_turned
     cdef long long[::1] turned_tick
+    cdef signed char[::1] on_hold
+    cdef double[:, ::1] kept
     cdef Py_ssize_t n_turned
     cdef Py_ssize_t n_marked
     cdef long long[::1] roused
@@ -86,6 +88,7 @@ cdef class Bodies:
     cdef void finish_step(self, long long[::1] rows)
     cdef void set_velocity(self, Py_ssize_t i, int k, double value) noexcept
     cdef void turn_to(self, Py_ssize_t i, int k, double velocity, double t) noexcept
+    cdef void stop_growing(self, Py_ssize_t i, int k) noexcept
     cdef void note_turn(self, Py_ssize_t i) noexcept
     cdef bint has_turned_since(self, Py_ssize_t i, long long tick) noexcept
     cdef bint is_anchored(self, Py_ssize_t i, int k, double t) noexcept

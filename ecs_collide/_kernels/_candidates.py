@@ -11,6 +11,9 @@ deeper; so where there is no room for all pairs, it is such pairs that are left
 out for the step, between bodies that each lie inside many others that do.
 Pairs that are not inside each other are never left out: nothing gets into what
 it was outside of.  Members of soft crowds let each other through anyway.
+Where these alone are too many, bodies take turns: those with
+the most pairs are held for the step (see `_holding`) but for some, which are
+others in the next step.  Two bodies that are held meet nobody in each other.
 """
 
 try:
@@ -21,6 +24,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide._kernels._around_c import Around
     from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._holding_c import Holding
     from cython.cimports.ecs_collide._kernels._pairing_c import Pairing
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
     from cython.cimports.ecs_collide._kernels._queue_c import Queue
@@ -30,6 +34,7 @@ if cython.compiled:
 else:
     from ecs_collide._kernels._around import Around
     from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._holding import Holding
     from ecs_collide._kernels._pairing import Pairing
     from ecs_collide._kernels._pairs import Pairs
     from ecs_collide._kernels._queue import Queue
@@ -38,7 +43,7 @@ else:
     from ecs_collide._kernels._tree import Tree
 
 from ecs_collide._bits import PICKY, TOUCHED_BY_GAME
-from ecs_collide._kernels._memory import DOUBLE, LONG, zeros
+from ecs_collide._kernels._memory import DOUBLE, LONG, as_longs, zeros
 
 cython.declare(
     CROWD=cython.longlong,
@@ -47,9 +52,14 @@ cython.declare(
     PAIR=cython.int,
     COUNT=cython.int,
     COUNT_AMONG=cython.int,
+    COUNT_PAIRS=cython.int,
+    MANY=cython.longlong,
+    STILL=cython.Py_ssize_t,
 )
 CROWD = 32  # a body inside more others than this, which are so too, is one of a crowd
 ROOM = 1 << 14  # pairs that a step has room for, and CROWD more for each body
+MANY = 2 * CROWD  # a body with more pairs than this may have to wait for its turn
+STILL = 8  # pairs that a step has room for, for each body that does not move
 INSIDE = 2.0**-40  # of the largest face: two boxes deeper than this in each other are not touching
 
 
@@ -57,6 +67,7 @@ INSIDE = 2.0**-40  # of the largest face: two boxes deeper than this in each oth
 PAIR = 0  # make it a pair
 COUNT = 1  # count how many others each body is inside of
 COUNT_AMONG = 2  # count how many of them are so themselves
+COUNT_PAIRS = 3  # count the pairs of each body
 
 
 @cython.cclass
@@ -76,10 +87,15 @@ class Candidates:
         The pairs of this step for which there was no room.
     crowd : list of int
         The bodies, as rows, between which pairs are left out in this step.
+    step : int
+        The number of the step, by which bodies take turns.
+    n_waiting : int
+        The bodies that are held in this step because there was no room for their pairs.
     """
 
-    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue):
+    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue, holding: Holding):
         self.bodies = bodies
+        self.holding = holding
         self.pairs = pairs
         self.queue = queue
         self.around = Around(bodies)
@@ -92,13 +108,16 @@ class Candidates:
         self.all_picky = False
         self.n_left_out = 0
         self.crowd = []
-        self.is_crowded = False
+        self.is_crowded = self.takes_turns = False
+        self.step = self.n_waiting = 0
+        self.n_followed = self.room = 0
         self.low = zeros(DOUBLE, 1, bodies.dim)
         self.high = zeros(DOUBLE, 1, bodies.dim)
         self.wide_min = zeros(DOUBLE, 1, bodies.dim)
         self.wide_max = zeros(DOUBLE, 1, bodies.dim)
         self.n_inside = zeros(LONG, 1)
         self.n_among = zeros(LONG, 1)
+        self.n_each = zeros(LONG, 1)
         self.moving.pairing.most = ROOM
 
     def begin_step(self):
@@ -190,7 +209,8 @@ class Candidates:
         """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
 
         Where that gives more pairs than there is room for, those within crowds
-        are left out, and `crowd` says so.  Besides, so many bodies sleep, and have
+        are left out, and `crowd` says so; where it still gives more than `_most`,
+        bodies take turns.  Besides, so many bodies sleep, and have
         no more than `n_resting` pairs at rest: where there may be too many with
         these nothing is done and False returned, as all are to be awake then.
         """
@@ -198,15 +218,76 @@ class Candidates:
 
         self.n_left_out = 0
         self.crowd = []
-        self.is_crowded = False
+        self.is_crowded = self.takes_turns = False
+        self.n_waiting = self.n_followed = 0
+        self.room = room
         if n_resting <= room and self._walk(rows, PAIR, room - n_resting):
             return True
         self.pairs.forget()
         if n_asleep:
             return False
         self._find_crowd(rows)
-        self._walk(rows, PAIR, -1)
+        if not self._walk(rows, PAIR, 2 * room + STILL * self.still.nodes.n_items):
+            self._take_turns(rows)
+            self.pairs.forget()
+            self.n_left_out = 0
+            self._walk(rows, PAIR, -1)
         return True
+
+    @cython.cfunc
+    def _take_turns(self, rows: cython.longlong[::1]) -> cython.void:
+        """Hold the bodies with many pairs, but for some that have no more than there is room for.
+
+        These are the next ones by entity id: each step goes on where the step
+        before ended, or earlier, so that none waits for ever.
+        """
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        most: cython.longlong = 1
+        many: list = []
+        waiting: list = []
+        held: cython.longlong[::1]
+        n_taken: cython.longlong = 0
+
+        self.n_each = zeros(LONG, b.centre.shape[0])
+        self._walk(rows, COUNT_PAIRS, -1)
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if self.n_each[i] > MANY and b.moves[i] and b.yields[i] and not b.sensor[i]:
+                many.append((b.ids[i], i))
+                most = max(most, self.n_each[i])
+        many.sort()
+        first = (self.step % max(len(many), 1)) * max(self.room // most, 1)
+        for n in range(len(many)):
+            i = many[(first + n) % len(many)][1]
+            n_taken += self.n_each[i]
+            if n == 0 or n_taken <= self.room:
+                continue
+            waiting.append(i)
+            self.holding.hold_from_start(i)
+        self.takes_turns = True
+        self.n_waiting = len(waiting)
+        if waiting:
+            held = as_longs(waiting)
+            b.start(held)
+            self.place_moving(held)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def waits(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether two bodies are both held, in a step in which bodies take turns."""
+        return self.takes_turns and self.bodies.on_hold[i] and self.bodies.on_hold[j]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def has_room_to_follow(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether there is room for the pairs that a new path within a step may bring."""
+        return self.n_followed <= self.room or (
+            self.bodies.moves[i]
+            and self.moving.covers(i, self.bodies.swept_min, self.bodies.swept_max)
+        )
 
     @cython.cfunc
     def _walk(
@@ -343,8 +424,12 @@ class Candidates:
                 self.n_left_out += 1
                 if self._is_soft(i, j):
                     self.separating.leave_out(i, j, self.around.offset)
-            else:
+            elif not self.waits(i, j):
                 self._add_pair(i, j)
+        elif purpose == COUNT_PAIRS:
+            if not self.leaves_out(i, j):
+                self.n_each[i] += 1
+                self.n_each[j] += 1
         elif purpose == COUNT:
             if self._is_inside(i, j):
                 self.n_inside[i] += 1
@@ -451,6 +536,7 @@ class Candidates:
         others have therefore been paired by, holds the new path.
         """
         b: Bodies = self.bodies
+        n_before: cython.Py_ssize_t = self.pairs.n
 
         if b.moves[i]:
             if self.moving.covers(i, b.swept_min, b.swept_max):
@@ -467,6 +553,7 @@ class Candidates:
         self._take_found(self.still, i)
         if b.wraps:
             self._follow_around(i)
+        self.n_followed += self.pairs.n - n_before
 
     @cython.cfunc
     def _follow_around(self, i: cython.Py_ssize_t) -> cython.void:

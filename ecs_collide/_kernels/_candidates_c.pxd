@@ -1,5 +1,6 @@
 from ecs_collide._kernels._around_c cimport Around
 from ecs_collide._kernels._bodies_c cimport Bodies
+from ecs_collide._kernels._holding_c cimport Holding
 from ecs_collide._kernels._pairing_c cimport Pairing
 from ecs_collide._kernels._pairs_c cimport Pairs
 from ecs_collide._kernels._queue_c cimport Queue
@@ -16,6 +17,7 @@ cdef class Candidates:
     cdef Queue queue
     cdef Around around
     cdef readonly Separating separating
+    cdef Holding holding
     cdef public Tree still
     cdef public Tree moving
     cdef public double margin
@@ -25,12 +27,18 @@ cdef class Candidates:
     cdef public long long n_left_out
     cdef public list crowd
     cdef readonly bint is_crowded
+    cdef bint takes_turns
+    cdef public long long step
+    cdef public long long n_waiting
+    cdef long long n_followed
+    cdef long long room
     cdef double[:, ::1] low
     cdef double[:, ::1] high
     cdef double[:, ::1] wide_min
     cdef double[:, ::1] wide_max
     cdef long long[::1] n_inside
     cdef long long[::1] n_among
+    cdef long long[::1] n_each
 
     cdef bint find_pairs(self, long long[::1] rows, Py_ssize_t n_asleep, Py_ssize_t n_resting)
     cdef bint _walk(self, long long[::1] rows, int purpose, Py_ssize_t room)
@@ -47,6 +55,9 @@ cdef class Candidates:
     cdef void _find_crowd(self, long long[::1] rows)
     cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint _is_soft(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef void _take_turns(self, long long[::1] rows)
+    cdef bint waits(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint has_room_to_follow(self, Py_ssize_t i) noexcept
     cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void follow(self, Py_ssize_t i)
     cdef void _take_found(self, Tree tree, Py_ssize_t i)

@@ -501,7 +501,7 @@ class Contacts:
                 self.candidates.around.take(self.images[n])
             if (
                 b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & TOUCHED_BY_GAME
-            ) and not self.candidates.leaves_out(i, j):
+            ) and not self._is_left_out(n):
                 self._tell_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
             else:
@@ -513,6 +513,17 @@ class Contacts:
         if b.wraps:
             self.images, self.next_images = self.next_images, self.images
             self.candidates.around.rest()
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_left_out(self, n: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a contact is between two bodies that are no pair, for lack of room."""
+        i: cython.Py_ssize_t = self.rows[n, 0]
+        j: cython.Py_ssize_t = self.rows[n, 1]
+
+        return self.candidates.leaves_out(i, j) or (
+            self.candidates.waits(i, j) and self.pairs.find(i, j) < 0
+        )
 
     @cython.cfunc
     def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:

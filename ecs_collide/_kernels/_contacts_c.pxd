@@ -56,6 +56,7 @@ cdef class Contacts:
     cdef double _time_to_parting(self, Py_ssize_t p, double now) noexcept
     cdef void _log(self, Py_ssize_t p, int event, int phase, double time, int axis, int sign)
     cdef void _log_end(self, Py_ssize_t p, Py_ssize_t n, int phase, double time)
+    cdef bint _is_left_out(self, Py_ssize_t n) noexcept
     cdef void _compare_solid(self, Py_ssize_t p)
     cdef void _compare_crossing(self, Py_ssize_t p)
     cdef void _compare_soft(self, Py_ssize_t p)

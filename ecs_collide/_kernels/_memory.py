@@ -22,6 +22,11 @@ def zeros(dtype: np.dtype[Any], *shape: int) -> Any:
     return np.zeros(shape, dtype).data
 
 
+def as_longs(numbers: list[int]) -> Any:
+    """Return whole numbers as an array."""
+    return np.array(numbers, LONG).data
+
+
 def grown(view: Any, n_rows: int) -> Any:
     """Return a copy of an array with its first axis lengthened to `n_rows` by zeros."""
     old = np.asarray(view)

@@ -74,8 +74,8 @@ class Responder:
     ----------
     clusters : Clusters
         The bodies that inelastic answers have merged in this instant.
-    lasting : bool
-        Clusters stay together when time advances.
+    first_yields, second_yields : bool
+        Whether the bodies of a pair yield to each other; see `weigh`.
     solid_first, solid_second : int
         After an answer that could not merge two bodies: the rows of the
         immovable ones between which they are.
@@ -86,7 +86,7 @@ class Responder:
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
         self.clusters = Clusters(bodies)
-        self.lasting = False
+        self.first_yields = self.second_yields = False
         self.solid_first = self.solid_second = -1
         self.loss = INF
         self.sum_high = self.sum_low = 0.0
@@ -110,16 +110,12 @@ class Responder:
     def begin_step(self):
         """Dissolve the clusters of the step before."""
         self.clusters.begin_step()
-        self.lasting = False
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def begin_instant(self, now: cython.double) -> cython.void:
-        """Go on to a later time: clusters are dissolved, unless they last."""
-        if self.lasting:
-            self.clusters.now = now
-        else:
-            self.clusters.begin_instant(now)
+        """Go on to a later time: clusters are dissolved."""
+        self.clusters.begin_instant(now)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -149,6 +145,35 @@ class Responder:
         self.sum_high = total
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def weigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Find which bodies of a pair yield; return whether a held body gives way.
+
+        To a body that yields, a held one is a wall, unless an immovable body drives the former.
+        """
+        b: Bodies = self.bodies
+
+        self.first_yields = b.yields[i]
+        self.second_yields = b.yields[j]
+        if not (b.on_hold[i] or b.on_hold[j]):
+            return False
+        if b.on_hold[i] != b.on_hold[j] and self.first_yields and self.second_yields:
+            if b.on_hold[i]:
+                self.first_yields = self._is_driven(j, k)
+            else:
+                self.second_yields = self._is_driven(i, k)
+        return (self.first_yields and b.on_hold[i]) or (self.second_yields and b.on_hold[j])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether the cluster of a body has the velocity of a body that never yields."""
+        node: cython.Py_ssize_t = self.clusters.node_of[i, k]
+        anchor: cython.Py_ssize_t = self.clusters.anchor[self.clusters.root(node)] if node else 0
+
+        return anchor != 0 and not self.bodies.on_hold[anchor - 1]
+
+    @cython.cfunc
     def answer(
         self,
         i: cython.Py_ssize_t,
@@ -158,7 +183,10 @@ class Responder:
         restitution: cython.double,
         normal_only: cython.bint,
     ) -> cython.bint:
-        """Answer an impact of `i` and `j` on axis `k`; return False if they cannot be joined."""
+        """Answer an impact of `i` and `j` on axis `k`, which were weighed.
+
+        Return False if they cannot be joined.
+        """
         axis: cython.int
 
         for axis in range(self.bodies.dim):
@@ -196,9 +224,9 @@ class Responder:
         if first and second:
             return False
         if first:
-            return self._rebound_from(first, i, j, k, sign, restitution)
+            return self._rebound_from(first, i, j, self.second_yields, k, sign, restitution)
         if second:
-            return self._rebound_from(second, j, i, k, -sign, restitution)
+            return self._rebound_from(second, j, i, self.first_yields, k, -sign, restitution)
         self._exchange(i, j, k, sign, restitution)
         return True
 
@@ -209,6 +237,7 @@ class Responder:
         root: cython.Py_ssize_t,
         i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
+        yields: cython.bint,
         k: cython.int,
         sign: cython.int,
         restitution: cython.double,
@@ -223,7 +252,7 @@ class Responder:
 
         if (velocity - other) * sign >= 0.0:
             return False  # only their paths close
-        if not self.bodies.yields[j]:
+        if not yields:
             self.change(i, k, _bounce(velocity, other, restitution))
             return True
         after = other + (1.0 + restitution) * (velocity - other) * (
@@ -272,10 +301,10 @@ class Responder:
         after2: cython.double
         shared: cython.double
 
-        if not self.bodies.yields[j]:
+        if not self.second_yields:
             self.change(i, k, _bounce(v1, v2, restitution))
             return
-        if not self.bodies.yields[i]:
+        if not self.first_yields:
             self.change(j, k, _bounce(v2, v1, restitution))
             return
         if mass1 == mass2 and restitution == 1.0:
@@ -326,17 +355,17 @@ class Responder:
 
         if self.clusters.n_lasting and shared * sign > 0.0:
             shared = 0.0  # only their paths close
-        if b.yields[i] and b.yields[j]:
+        if self.first_yields and self.second_yields:
             share1 = b.mass[j] / (b.mass[i] + b.mass[j])
             share2 = b.mass[i] / (b.mass[i] + b.mass[j])
-        if b.yields[i]:
+        if self.first_yields:
             self.change(i, k, v1 - shared * share1)
-        if b.yields[j]:
+        if self.second_yields:
             self.change(j, k, v2 + shared * share2)
         # Faces are rounded once more than velocities: move apart until they do not close.
         nudge = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
         while self._face_rate(i, j, k, sign) < 0.0:
-            if b.yields[i]:
+            if self.first_yields:
                 self.change(i, k, b.velocity[i, k] + sign * nudge)
             else:
                 self.change(j, k, b.velocity[j, k] - sign * nudge)
@@ -366,19 +395,21 @@ class Responder:
         second_anchor: cython.Py_ssize_t
 
         if c.n_lasting:
-            if c.lasting_root(i, k) and self._is_held(j, k):
+            if c.lasting_root(i, k) and (not self.second_yields or self._is_anchored(j, k)):
                 c.leave(i, k)
-            elif c.lasting_root(j, k) and self._is_held(i, k):
+            elif c.lasting_root(j, k) and (not self.first_yields or self._is_anchored(i, k)):
                 c.leave(j, k)
-        one = c.ensure(i, k) if b.yields[i] else 0
-        other = c.ensure(j, k) if b.yields[j] else one
+        one = c.ensure(i, k) if self.first_yields else 0
+        other = c.ensure(j, k) if self.second_yields else one
 
         if one == 0:
             one = other
-        anchor = c.anchor[one] if b.yields[i] else i + 1
-        second_anchor = c.anchor[other] if b.yields[j] else j + 1
-        if anchor == 0:
+        anchor = self._anchor_of(i, one) if self.first_yields else i + 1
+        second_anchor = self._anchor_of(j, other) if self.second_yields else j + 1
+        if anchor == 0 or self._gives_way(anchor, second_anchor, k):
             anchor = second_anchor
+        elif self._gives_way(second_anchor, anchor, k):
+            pass
         elif second_anchor != 0 and b.velocity[anchor - 1, k] != b.velocity[second_anchor - 1, k]:
             self.solid_first = anchor - 1
             self.solid_second = second_anchor - 1
@@ -396,13 +427,37 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a body is immovable, or in a cluster with one that is."""
+    def _is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body that yields is held, or in a cluster with one that does not."""
         node: cython.Py_ssize_t = self.clusters.node_of[i, k]
 
-        if not self.bodies.yields[i]:
+        if self.bodies.on_hold[i]:
             return True
         return node != 0 and self.clusters.anchor[self.clusters.root(node)] != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return what holds the cluster of a body: an immovable body, or the body if it is held."""
+        if self.clusters.anchor[root] == 0 and self.bodies.on_hold[i]:
+            return i + 1
+        return self.clusters.anchor[root]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _gives_way(
+        self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
+    ) -> cython.bint:
+        """Return whether an anchor is a held body, and another is none or is no slower."""
+        b: Bodies = self.bodies
+
+        if anchor == 0 or other == 0 or not b.on_hold[anchor - 1]:
+            return False
+        if not b.on_hold[other - 1]:
+            return True
+        self.clusters.write_body(anchor - 1)
+        self.clusters.write_body(other - 1)
+        return abs(b.velocity[other - 1, k]) >= abs(b.velocity[anchor - 1, k])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -421,7 +476,12 @@ class Responder:
         mean: cython.double
         turns: cython.bint = False
 
-        if b.yields[i] and b.yields[j] and b.response[i] == STOP and b.response[j] == STOP:
+        if (
+            self.first_yields
+            and self.second_yields
+            and b.response[i] == STOP
+            and b.response[j] == STOP
+        ):
             # Each would take the other's: the two stop each other instead.
             for axis in range(b.dim):
                 first = self.before_first[axis]
@@ -431,8 +491,8 @@ class Responder:
                     self.change_along(i, axis, mean)
                     self.change_along(j, axis, mean)
             return
-        turns = self._aim(i, k, restitution, True) and b.yields[i]
-        turns |= self._aim(j, k, restitution, False) and b.yields[j]
+        turns = self._aim(i, k, restitution, True) and self.first_yields
+        turns |= self._aim(j, k, restitution, False) and self.second_yields
         if turns:
             self._turn_as_far(i, j, k)
 
@@ -507,8 +567,8 @@ class Responder:
         b: Bodies = self.bodies
         axis: cython.int
         heavier: cython.double = max(b.mass[i], b.mass[j])
-        weight1: cython.double = b.mass[i] / heavier if b.yields[j] else 1.0
-        weight2: cython.double = b.mass[j] / heavier if b.yields[i] else 1.0
+        weight1: cython.double = b.mass[i] / heavier if self.second_yields else 1.0
+        weight2: cython.double = b.mass[j] / heavier if self.first_yields else 1.0
         unit: cython.double = 0.0
         energy: cython.double = 0.0
         gain: cython.double = 0.0
@@ -517,13 +577,13 @@ class Responder:
         part: cython.double = 1.0
         less: cython.double = EPSILON
 
-        weight1 *= b.yields[i]
-        weight2 *= b.yields[j]
+        weight1 *= self.first_yields
+        weight2 *= self.second_yields
         for axis in range(b.dim):
             self.frame[axis] = 0.0
-            if not b.yields[j]:
+            if not self.second_yields:
                 self.frame[axis] = self.before_second[axis]
-            elif not b.yields[i]:
+            elif not self.first_yields:
                 self.frame[axis] = self.before_first[axis]
             self.after_first[axis] = self.clusters.final_velocity(i, axis)
             self.after_second[axis] = self.clusters.final_velocity(j, axis)
@@ -571,9 +631,9 @@ class Responder:
         for axis in range(b.dim):
             if axis == k:
                 continue
-            if self.way_first[axis] != 0.0 and b.yields[i]:
+            if self.way_first[axis] != 0.0 and self.first_yields:
                 self.change_along(i, axis, self.wanted_first[axis])
-            if self.way_second[axis] != 0.0 and b.yields[j]:
+            if self.way_second[axis] != 0.0 and self.second_yields:
                 self.change_along(j, axis, self.wanted_second[axis])
 
     @cython.cfunc
@@ -611,17 +671,17 @@ class Responder:
     def _has_won(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the kinetic energy of a pair would rise, in twice the precision."""
         self._begin_sum()
-        if self.bodies.yields[i]:
+        if self.first_yields:
             self._add_loss(
                 self.before_first,
                 self.wanted_first,
-                self.bodies.mass[i] if self.bodies.yields[j] else 1.0,
+                self.bodies.mass[i] if self.second_yields else 1.0,
             )
-        if self.bodies.yields[j]:
+        if self.second_yields:
             self._add_loss(
                 self.before_second,
                 self.wanted_second,
-                self.bodies.mass[j] if self.bodies.yields[i] else 1.0,
+                self.bodies.mass[j] if self.first_yields else 1.0,
             )
         return self.sum_high + self.sum_low < 0.0
 
@@ -664,16 +724,16 @@ class Responder:
         slide: cython.double
         share: cython.double
 
-        if friction == 0.0 or not (b.yields[i] or b.yields[j]):
+        if friction == 0.0 or not (self.first_yields or self.second_yields):
             return
-        if (b.yields[i] and (b.response[i] == PUSH or b.response[i] == STOP)) or (
-            b.yields[j] and (b.response[j] == PUSH or b.response[j] == STOP)
+        if (self.first_yields and (b.response[i] == PUSH or b.response[i] == STOP)) or (
+            self.second_yields and (b.response[j] == PUSH or b.response[j] == STOP)
         ):
             return
-        if b.yields[i]:
+        if self.first_yields:
             first = b.mass[i] * abs(self.clusters.final_velocity(i, k) - self.before_first[k])
             light1 = 1.0 / b.mass[i]
-        if b.yields[j]:
+        if self.second_yields:
             second = b.mass[j] * abs(self.clusters.final_velocity(j, k) - self.before_second[k])
             light2 = 1.0 / b.mass[j]
         for axis in range(b.dim):
@@ -694,14 +754,14 @@ class Responder:
             slide = self._slide(i, j, k, sign, axis)
             if part < 1.0:
                 slide *= part
-            elif not b.yields[j]:
+            elif not self.second_yields:
                 self.change_along(i, axis, self._surface_of(j, sign * (k + 1), axis))
                 continue
-            elif not b.yields[i]:
+            elif not self.first_yields:
                 self.change_along(j, axis, self._surface_of(i, -sign * (k + 1), axis))
                 continue
             share = light1 / (light1 + light2)
-            if b.yields[i]:
+            if self.first_yields:
                 self.change_along(i, axis, self.clusters.final_velocity(i, axis) - slide * share)
             if part >= 1.0 and not (
                 self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
@@ -712,7 +772,7 @@ class Responder:
                     self._surface_of(i, -sign * (k + 1), axis)
                     - t.speed_of_surface(j, sign * (k + 1), axis),
                 )
-            elif b.yields[j]:
+            elif self.second_yields:
                 self.change_along(
                     j, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share)
                 )

@@ -8,7 +8,8 @@ from ecs_collide._kernels._traits_c cimport Traits
 cdef class Responder:
     cdef Bodies bodies
     cdef public Clusters clusters
-    cdef public bint lasting
+    cdef bint first_yields
+    cdef bint second_yields
     cdef Py_ssize_t solid_first
     cdef Py_ssize_t solid_second
     cdef double loss
@@ -29,10 +30,14 @@ cdef class Responder:
     cdef void change(self, Py_ssize_t i, int k, double velocity) noexcept
     cdef void change_along(self, Py_ssize_t i, int k, double velocity) noexcept
     cdef bint _rebound(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
-    cdef bint _rebound_from(self, Py_ssize_t root, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
-    cdef bint _is_held(self, Py_ssize_t i, int k) noexcept
+    cdef bint _rebound_from(self, Py_ssize_t root, Py_ssize_t i, Py_ssize_t j, bint yields, int k, int sign, double restitution) noexcept
+    cdef bint _is_anchored(self, Py_ssize_t i, int k) noexcept
     cdef void _begin_sum(self) noexcept
     cdef void _add_product(self, double a, double b) noexcept
+    cdef bint weigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept
+    cdef Py_ssize_t _anchor_of(self, Py_ssize_t i, Py_ssize_t root) noexcept
+    cdef bint _gives_way(self, Py_ssize_t anchor, Py_ssize_t other, int k) noexcept
     cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only)
     cdef bint _join(self, Py_ssize_t i, Py_ssize_t j, int k)
     cdef void _exchange(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept

@@ -220,8 +220,8 @@ class Separating:
         for n in range(self.n):
             i = self.rows[n]
             self._locate(i)
-            if b.traits.any_pusher and b.traits.way_out[i] != 0:
-                self.reach[i] = 0.0  # one displacement at a time
+            if b.on_hold[i] or (b.traits.any_pusher and b.traits.way_out[i] != 0):
+                self.reach[i] = 0.0  # one displacement at a time, none where a limit was reached
         for _turn in range(ROUNDS if self.n_pairs or self.n_left_out else 0):
             if not self._relax():
                 break

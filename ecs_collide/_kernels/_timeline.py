@@ -24,6 +24,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide._kernels._candidates_c import Candidates
     from cython.cimports.ecs_collide._kernels._carrying_c import Carrying
     from cython.cimports.ecs_collide._kernels._contacts_c import CROSSING, SEPARATED, Contacts
+    from cython.cimports.ecs_collide._kernels._holding_c import Holding
     from cython.cimports.ecs_collide._kernels._log_c import BEGAN, ENDED, WITHIN, Log
     from cython.cimports.ecs_collide._kernels._meetings_c import Meetings
     from cython.cimports.ecs_collide._kernels._pairs_c import Pairs
@@ -40,6 +41,7 @@ else:
     from ecs_collide._kernels._candidates import Candidates
     from ecs_collide._kernels._carrying import Carrying
     from ecs_collide._kernels._contacts import CROSSING, SEPARATED, Contacts
+    from ecs_collide._kernels._holding import Holding
     from ecs_collide._kernels._log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide._kernels._meetings import Meetings
     from ecs_collide._kernels._pairs import Pairs
@@ -60,6 +62,7 @@ cython.declare(
     UNANSWERED=cython.int,
     DONE=cython.int,
     INSTANT_LIMIT=cython.longlong,
+    MOST_LOOKS=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
 )
 
@@ -73,6 +76,7 @@ UNANSWERED = 5
 
 DONE = 2  # all pairs of a body that has turned were swept again
 INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
+MOST_LOOKS = 1 << 56  # a pair limit beyond this is none
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
 
 
@@ -91,9 +95,12 @@ class Timeline:
         The pair handed over, or -1, and its row in the log.
     hand_over : bool
         Hand every impact over, not only those of bodies with a custom response.
+    n_pair_limit, n_sweep_limit, n_held : int
+        Pairs and bodies that came to their limits in this step, and the bodies held.
     """
 
     bodies = cython.declare("Bodies", visibility="public")
+    holding = cython.declare("Holding", visibility="public")
     pairs = cython.declare("Pairs", visibility="public")
     queue = cython.declare("Queue", visibility="public")
     responder = cython.declare("Responder", visibility="public")
@@ -108,12 +115,12 @@ class Timeline:
     n_rows: cython.Py_ssize_t
     rest_speed = cython.declare(cython.double, visibility="public")
     pair_limit = cython.declare(cython.longlong, visibility="public")
-    answer_limit = cython.declare(cython.longlong, visibility="public")
     n_answers = cython.declare(cython.longlong, visibility="public")
     n_crushed = cython.declare(cython.longlong, visibility="public")
     n_forced = cython.declare(cython.longlong, visibility="public")
     n_pair_limit = cython.declare(cython.longlong, visibility="public")
-    n_answer_limit = cython.declare(cython.longlong, visibility="public")
+    n_sweep_limit = cython.declare(cython.longlong, visibility="public")
+    n_held = cython.declare(cython.longlong, visibility="public")
     pending = cython.declare(cython.Py_ssize_t, visibility="public")
     event = cython.declare(cython.Py_ssize_t, visibility="public")
     hand_over = cython.declare(cython.bint, visibility="public")
@@ -125,7 +132,8 @@ class Timeline:
         self.responder = Responder(self.bodies)
         self.settler = Settler(self.bodies, self.pairs, self.queue)
         self.log = Log(dim)
-        self.candidates = Candidates(self.bodies, self.pairs, self.queue)
+        self.holding = Holding(self.bodies, self.responder.clusters)
+        self.candidates = Candidates(self.bodies, self.pairs, self.queue, self.holding)
         self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
         self.carrying = Carrying(self.bodies, self.contacts, self.responder)
         self.pushing = Pushing(self.bodies, self.candidates)
@@ -135,9 +143,9 @@ class Timeline:
         )
         self.n_rows = 0
         self.rest_speed = 0.0
-        self.pair_limit = self.answer_limit = 0
-        self.n_answers = 0
-        self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
+        self.pair_limit = 0
+        self.n_answers = self.n_held = 0
+        self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = 0
         self.pending = self.event = -1
         self.hand_over = False
 
@@ -150,6 +158,7 @@ class Timeline:
         self.bodies.bind(columns, n_rows)
         self.pairs.set_rows(n_rows)
         self.responder.set_rows(n_rows)
+        self.holding.set_rows(n_rows)
         self.settler.set_rows(n_rows)
         self.sleepers.set_rows(n_rows)
         self.candidates.around.set_rows(n_rows)
@@ -165,6 +174,7 @@ class Timeline:
         least = min(least, self.pairs.head.shape[0], self.bodies.turned_tick.shape[0])
         least = min(least, self.responder.clusters.node_of.shape[0])
         least = min(least, self.responder.clusters.is_alone.shape[0])
+        least = min(least, self.bodies.on_hold.shape[0], self.holding.n_pairs.shape[0])
         least = min(least, self.settler.level.shape[0], self.sleepers.head.shape[0])
         least = min(least, self.candidates.around.shifts.shape[0])
         if least != n_rows:
@@ -190,11 +200,13 @@ class Timeline:
         self.pairs.forget()
         self.meetings.begin_step()
         self.responder.begin_step()
+        self.holding.begin_step()
+        self.holding.pair_limit = min(self.pair_limit, MOST_LOOKS)
         self.sleepers.begin_step()
         self.pending = self.event = -1
         self.candidates.begin_step()
         self.n_answers = 0
-        self.n_crushed = self.n_forced = self.n_pair_limit = self.n_answer_limit = 0
+        self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = self.n_held = 0
 
     def place_still(self, rows: cython.longlong[::1]):
         """Put bodies that do not move where they now are, into the tree too."""
@@ -300,7 +312,8 @@ class Timeline:
         if self.bodies.n_turned or self.responder.clusters.n_unwritten:
             self.bodies.tick += 1
             self.responder.clusters.write()
-            self._sweep_turned()
+            if not self._follow_turned():
+                self._sweep_turned()
             return True
         return False
 
@@ -342,24 +355,24 @@ class Timeline:
             met = not self._end_pushes(p)
         if b.traits.any_separator and self._suspend(p):
             met = met and self.meetings.meets(p)
+        if met and self._come_to_limit(p) and not self.meetings.meets(p):
+            self._resume(p)
+            return False
         self.event = self._record(p, ANSWERED)
         if not met:
             self._resume(p)
             return False
-        if self.n_answers >= self.answer_limit and not self.responder.lasting:
-            self.responder.lasting = True
-            self.n_answer_limit += 1
-        if self.pairs.answers[p] == self.pair_limit:
-            self.n_pair_limit += 1
         self.n_answers += 1
         self.pairs.answers[p] += 1
-        if (
-            (self.hand_over or b.custom[i] or b.custom[j])
-            and not self.responder.lasting
-            and self.pairs.answers[p] <= self.pair_limit
+        self.holding.look(i, 1)
+        self.holding.look(j, 1)
+        if (self.hand_over or b.custom[i] or b.custom[j]) and (
+            self.pairs.answers[p] <= self.pair_limit
         ):
             self.responder.clusters.write()
             self.pending = p
+            self.holding.show(i)
+            self.holding.show(j)
             return True
         self._answer(p, False, False)
         self._resume(p)
@@ -385,6 +398,59 @@ class Timeline:
             self.responder.clusters.write_body(self.pairs.second[p])
             self.candidates.separating.resume(self.pairs.first[p], self.responder)
             self.candidates.separating.resume(self.pairs.second[p], self.responder)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _come_to_limit(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Hold the bodies of a pair that is due, as far as limits want it; return whether any is."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        first: cython.bint
+        second: cython.bint
+
+        if self.pairs.answers[p] >= self.pair_limit or self._keeps_growing(p):
+            first = self._hold(i)
+            second = self._hold(j)
+            self.n_pair_limit += first or second
+        else:
+            first = self._hold_if_spent(i)
+            second = self._hold_if_spent(j)
+        return first or second
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hold_if_spent(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Hold a body that has had all of its looks; return whether it is held now and was not."""
+        if not self.holding.is_spent(i):
+            return False
+        self.n_sweep_limit += 1
+        return self._hold(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hold(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Hold a body from now on, without what moves it out of a soft crowd."""
+        k: cython.int
+
+        if self.bodies.traits.any_separator and not self.bodies.on_hold[i]:
+            for k in range(self.bodies.dim):
+                self.candidates.separating.suspend(i, k, self.responder)
+        return self.holding.hold(i, self.meetings.now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair that resizes would be crushed though one of its bodies is held."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int = self.pairs.axis[p]
+
+        return (
+            (self.bodies.on_hold[i] or self.bodies.on_hold[j])
+            and self.pairs.repeats[p] >= REPEAT_LIMIT - 1
+            and self.pairs.answered_at[p] == self.meetings.now
+            and (self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0)
+        )
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -428,7 +494,10 @@ class Timeline:
             i = self.pairs.second[p] if n else self.pairs.first[p]
             if abs(self.bodies.traits.way_out[i]) == k + 1:
                 ended = True
-                self.responder.change(i, k, self.pushing.stop(i))
+                if self.bodies.on_hold[i]:
+                    self.bodies.kept[i, k] = self.pushing.stop(i)
+                else:
+                    self.responder.change(i, k, self.pushing.stop(i))
         return ended and not self.meetings.meets(p)
 
     def conclude(self, default: cython.bint):
@@ -439,6 +508,8 @@ class Timeline:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
+        self.holding.hide(self.pairs.first[p])
+        self.holding.hide(self.pairs.second[p])
         if self.pairs.gone[p] or self.pairs.left_alone[p]:
             pass
         elif default:
@@ -452,9 +523,16 @@ class Timeline:
 
     def answer_pending(self):
         """Give the built-in answer to the pair that was handed over, and keep it pending."""
+        i: cython.Py_ssize_t = self.pairs.first[self.pending]
+        j: cython.Py_ssize_t = self.pairs.second[self.pending]
+
         if not self.pairs.gone[self.pending]:
+            self.holding.hide(i)
+            self.holding.hide(j)
             self._answer(self.pending, False, False)
             self.responder.clusters.write()
+            self.holding.show(i)
+            self.holding.show(j)
 
     def take_out(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
@@ -472,7 +550,10 @@ class Timeline:
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Give a body a new velocity at the instant of the pending impact."""
         self.sleepers.rouse(i)
-        self.responder.change(i, k, value)
+        if self.bodies.on_hold[i]:  # it is shown what it keeps
+            self.bodies.velocity[i, k] = value + 0.0
+        else:
+            self.responder.change(i, k, value)
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Put a body somewhere else at the instant of the pending impact."""
@@ -577,8 +658,8 @@ class Timeline:
             log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
             log.numbers[n, at] = b.into_world(k, b.centre_at(i, k, now)) + 0.0
             log.numbers[n, at + b.dim] = b.into_world(k, b.centre_at(j, k, now)) + 0.0
-            log.numbers[n, at + 2 * b.dim] = b.velocity[i, k]
-            log.numbers[n, at + 3 * b.dim] = b.velocity[j, k]
+            log.numbers[n, at + 2 * b.dim] = b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
+            log.numbers[n, at + 3 * b.dim] = b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
             if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
                 if b.turned_now(i, now):
                     log.numbers[n, at + 2 * b.dim] = b.turn[i, k, EARLIER]
@@ -598,39 +679,40 @@ class Timeline:
         j: cython.Py_ssize_t = self.pairs.second[p]
         k: cython.int = self.pairs.axis[p]
         restitution: cython.double = 0.0
-        tired: cython.bint = self.responder.lasting or self.pairs.answers[p] > self.pair_limit
+        gives_way: cython.bint = self.responder.weigh(i, j, k)
 
-        if tired or self.pairs.answered_at[p] == self.meetings.now:
+        if self.pairs.answered_at[p] == self.meetings.now:
             self.pairs.repeats[p] += 1
         else:
             self.pairs.repeats[p] = 0
-        if self.pairs.repeats[p] >= REPEAT_LIMIT and (
-            b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0
+        if self.pairs.answers[p] > self.pair_limit + REPEAT_LIMIT or (
+            self.pairs.repeats[p] >= REPEAT_LIMIT
+            and (b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0)
         ):
             self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
             return
         self.pairs.answered_at[p] = self.meetings.now
         if not (
             inelastic
-            or tired
+            or gives_way
             or self.pairs.kind[p] == OVERLAP
             or self.pairs.speed[p] < self.rest_speed
         ):
-            if b.yields[i]:
+            if self.responder.first_yields:
                 restitution = b.restitution[i]
-            if b.yields[j]:
+            if self.responder.second_yields:
                 restitution = max(restitution, b.restitution[j])
         if self.pairs.repeats[p] >= INSTANT_LIMIT:
             # A pile that bounces would go on to the limits, a stop between two partners too.
             normal_only = True
             if restitution < 1.0:
                 restitution = 0.0
-        normal_only |= self.responder.lasting
+        normal_only |= gives_way
         if b.traits.any_pusher:  # what one has along the surface may be none of its own
             normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
             self._crush(p, self.responder.solid_first, self.responder.solid_second)
-        elif b.traits.any_carrier:
+        elif b.traits.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carrying.land(p)
 
     @cython.cfunc
@@ -657,6 +739,30 @@ class Timeline:
         self.n_crushed += 1
 
     @cython.cfunc
+    def _follow_turned(self) -> cython.bint:
+        """Pair the bodies that have turned with all that their new paths may meet.
+
+        Those that have come to their limit are held instead; return whether there are any.
+        """
+        b: Bodies = self.bodies
+        c: Candidates = self.candidates
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        any_held: cython.bint = False
+
+        for n in range(b.n_turned):
+            i = b.turned[n]
+            if self._hold_if_spent(i):
+                any_held = True
+            b.find_swept_bounds(i)
+            if not c.has_room_to_follow(i) and self._hold(i):
+                c.n_waiting += 1
+                any_held = True
+                b.find_swept_bounds(i)
+            c.follow(i)
+        return any_held
+
+    @cython.cfunc
     def _sweep_turned(self) -> cython.void:
         """Sweep all pairs of the bodies that have turned, each once, from now on."""
         b: Bodies = self.bodies
@@ -665,16 +771,16 @@ class Timeline:
         j: cython.Py_ssize_t
         p: cython.Py_ssize_t
         at: cython.Py_ssize_t
+        n_looks: cython.longlong
 
-        for n in range(b.n_turned):
-            b.find_swept_bounds(b.turned[n])
-            self.candidates.follow(b.turned[n])
         for n in range(b.n_turned):
             i = b.turned[n]
             b.is_turned[i] = DONE
             at = self.pairs.head_of(i)
+            n_looks = 0
             while at >= 0:
                 p = at
+                n_looks += 1
                 if self.pairs.first[p] == i:
                     j = self.pairs.second[p]
                     at = self.pairs.next_of_first[p] - 1
@@ -690,6 +796,8 @@ class Timeline:
                     self.pairs.clear[p] = 0
                 else:
                     self.meetings.sweep_again(p)
+            self.holding.look(i, n_looks)
+            self.holding.n_pairs[i] = n_looks
         for n in range(b.n_turned):
             b.is_turned[b.turned[n]] = 0
         b.n_turned = 0
@@ -714,9 +822,12 @@ class Timeline:
         self.queue.clear()
         if settling:
             self.sleepers.join_sunk()
+            self.settler.make_room()
             self.settler.settle()
         self.contacts.compare()
         self.candidates.separating.end()
+        self.n_held = self.holding.n
+        self.holding.release()
         self.pushing.end()
         self.carrying.end()
 

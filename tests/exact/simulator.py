@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
-TURN_LIMIT = 3  # instants in which joins turn a body on an axis, before its groups last
+TURN_LIMIT = 1  # instants in which joins turn a body on an axis, before its groups last
 INSTANT_LIMIT = 4  # answers of a pair in one instant, after which only what closes it is taken
 REPEAT_LIMIT = 32  # answers of a resizing pair in one instant, after which it is crushed
 ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
@@ -136,6 +136,9 @@ class Simulator:
     turns : for each axis, in how many instants joins have turned a body
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
+    kept : of each body that is held to the end of the step, the velocity that it has again then
+    held_at : when each of them was
+    yielding : who yields in the answer under way
     loss : twice the kinetic energy that the join of the answer under way has taken, or None
     paths : for each body where it turned: (time, low faces, high faces)
     states : for each event the velocities of all bodies before and after it
@@ -149,16 +152,13 @@ class Simulator:
         dt: Fraction,
         *,
         pair_limit: int = 64,
-        answer_limit: int | None = None,
         try_all_pairs: bool = False,
         watch: bool = False,
     ) -> None:
         self.bodies = {body.ident: body for body in sorted(bodies, key=lambda body: body.ident)}
         self.dim = len(next(iter(self.bodies.values())).low)
         self.dt = dt
-        movers = sum(body.moves for body in self.bodies.values())
         self.pair_limit = pair_limit
-        self.answer_limit = 64 + 16 * movers if answer_limit is None else answer_limit
         self.try_all_pairs = try_all_pairs
         self.watch = watch
 
@@ -175,8 +175,9 @@ class Simulator:
         self.earlier: dict[int, list[Fraction]] = {}
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
         self.turns: list[dict[int, int]] = [{} for _ in range(self.dim)]
-        self.is_lasting = False  # groups last, and nothing bounces
-        self.n_answers = 0
+        self.kept: dict[int, list[Fraction]] = {}
+        self.held_at: dict[int, Fraction] = {}
+        self.yielding: set[int] = set()
         self.answers: dict[tuple[int, int], int] = {}
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
         self.crushed: set[tuple[int, int]] = set()
@@ -329,10 +330,13 @@ class Simulator:
                 return pair
 
     def finish(self) -> None:
-        """Go to the end of the step: what is in a group that lasts gets the velocity they share."""
+        """Go to the end of the step; who was held has its own velocity again.
+
+        What is in a group that lasts gets the velocity that its members share.
+        """
         self.now = Fraction(1)
         for i in self.bodies:
-            velocity = [self.final(i, k) for k in range(self.dim)]
+            velocity = self.kept.get(i) or [self.final(i, k) for k in range(self.dim)]
             if velocity != self.velocity[i]:
                 self.low[i], self.high[i] = self.faces(i)
                 self.since[i] = self.now
@@ -362,6 +366,11 @@ class Simulator:
                 self.queue[pair] = again
                 return
             impact = again
+        if self.hold_at_limit(pair, impact):
+            again = self.sweep(pair)
+            if again is None or again.time > self.now:
+                return
+            impact = again
         before, finals = self._copy_velocities(), self._copy_finals()
         self.report(pair, impact, self.answer(pair, impact))
         if self.watch:
@@ -379,11 +388,12 @@ class Simulator:
         """Go on to a later instant: groups end, but for those that last."""
         for k, groups in enumerate(self.groups):
             for i in self.entered[k]:
-                if i in groups and self.velocity[i][k] != self.earlier.get(i, self.velocity[i])[k]:
+                was = self.earlier.get(i, self.velocity[i])[k]
+                if i in groups and groups[i].anchor is None and self.velocity[i][k] != was:
                     self.turns[k][i] = self.turns[k].get(i, 0) + 1
             self.entered[k].clear()
             for i, group in list(groups.items()):
-                if not (group.lasts or self.is_lasting):
+                if not group.lasts:
                     del groups[i]
         self.earlier.clear()
         self.now = time
@@ -502,29 +512,81 @@ class Simulator:
         else:
             group.momentum += self.bodies[i].mass * (velocity - self.final(i, k))
 
+    # -- limits --
+
+    def hold_at_limit(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """Hold the bodies of a pair that has had all of its answers; tell whether any is."""
+        is_held = any(n in self.kept for n in pair)
+        n_repeats = self._count_repeats(pair)
+        if self.answers.get(pair, 0) < self.pair_limit and not (
+            is_held and n_repeats >= REPEAT_LIMIT and self.resizes(pair, impact.axis)
+        ):
+            return False
+        wanted = [n for n in pair if self.bodies[n].yields and n not in self.kept]
+        for n in wanted:
+            self.hold(n)
+        return bool(wanted)
+
+    def hold(self, i: int) -> None:
+        """Let a body stay where it is, and as large as it is, to the end of the step."""
+        self.low[i], self.high[i] = self.faces(i)
+        self.since[i] = self.now
+        self.kept[i] = [self.final(i, k) for k in range(self.dim)]
+        self.held_at[i] = self.now
+        self.growth[i] = [Fraction(0)] * len(self.growth[i])
+        for k in range(self.dim):
+            self.leave(i, k)
+            self.change(i, k, Fraction(0))
+        self.changed.add(i)
+        for pair, impact in self.queue.items():
+            if i in pair and impact.time == self.now:
+                impact.is_stale = True
+
+    def weigh(self, pair: tuple[int, int], k: int) -> set[int]:
+        """Return who yields: a held body does not to one that does, unless that one is driven."""
+        yielding = {n for n in pair if self.bodies[n].yields}
+        held = {n for n in yielding if n in self.kept}
+        if len(yielding) == 2 and len(held) == 1:
+            (free,) = yielding - held
+            group = self.groups[k].get(free)
+            if group is None or group.anchor is None or group.anchor in self.kept:
+                return yielding - held
+        return yielding
+
+    def shown(self, i: int) -> list[Fraction]:
+        """Return the velocity of a body as events tell it."""
+        return self.kept.get(i, self.velocity[i])
+
+    def resizes(self, pair: tuple[int, int], k: int) -> bool:
+        """Tell whether the touching faces of a pair grow or shrink."""
+        return any(self.growth[n][k] != 0 for n in pair)
+
+    def _count_repeats(self, pair: tuple[int, int]) -> int:
+        """Return how often a pair has been answered in this instant when it is answered again."""
+        last, n_repeats = self.repeats.get(pair, (-1, 0))
+        return n_repeats + 1 if last == self.n_instants else 0
+
     # -- answers --
 
     def answer(self, pair: tuple[int, int], impact: Impact) -> str:
         """Answer an impact; return what is to be reported."""
-        if self.n_answers >= self.answer_limit:
-            self.is_lasting = True
-        self.n_answers += 1
         self.answers[pair] = self.answers.get(pair, 0) + 1
-        is_tired = self.is_lasting or self.answers[pair] > self.pair_limit
-        last, n_repeats = self.repeats.get(pair, (-1, 0))
-        n_repeats = n_repeats + 1 if is_tired or last == self.n_instants else 0
+        n_repeats = self._count_repeats(pair)
         self.repeats[pair] = self.n_instants, n_repeats
 
         i, j = pair
         k = impact.axis
-        resizes = self.growth[i][k] != 0 or self.growth[j][k] != 0
-        if resizes and n_repeats >= REPEAT_LIMIT:
+        resizes = self.resizes(pair, k)
+        if self.answers[pair] > self.pair_limit + REPEAT_LIMIT or (
+            resizes and n_repeats >= REPEAT_LIMIT
+        ):
             self.crushed.add(pair)
             return CRUSHED
+        self.yielding = self.weigh(pair, k)
+        normal_only = any(n in self.kept for n in self.yielding)
         restitution = Fraction(0)
-        if not is_tired and not impact.overlaps:
-            restitution = max(self.bodies[n].restitution for n in pair if self.bodies[n].yields)
-        normal_only = self.is_lasting
+        if not normal_only and not impact.overlaps:
+            restitution = max(self.bodies[n].restitution for n in self.yielding)
         if n_repeats >= INSTANT_LIMIT:
             normal_only = True
             if restitution < 1:
@@ -554,13 +616,13 @@ class Simulator:
         wanted = (1 + restitution) * (face1 - face2)
         if wanted * impact.sign > 0:  # only their paths close
             wanted = Fraction(0)
-        if one.yields and other.yields:
+        if len(self.yielding) == 2:
             share = other.mass / (one.mass + other.mass)
         else:
-            share = Fraction(1 if one.yields else 0)
-        if one.yields:
+            share = Fraction(1 if i in self.yielding else 0)
+        if i in self.yielding:
             self.change_alone(i, k, v1 - wanted * share)
-        if other.yields:
+        if j in self.yielding:
             self.change_alone(j, k, v2 + wanted * (1 - share))
 
     def _rebound(self, pair: tuple[int, int], impact: Impact, restitution: Fraction) -> bool:
@@ -581,7 +643,7 @@ class Simulator:
         u, v = self.final(i, k), self.velocity[j][k]
         if (u - v) * sign >= 0:
             return False
-        if not self.bodies[j].yields:
+        if j not in self.yielding:
             self.change_alone(i, k, v - restitution * (u - v))
             return True
         group = self.groups[k][i]
@@ -592,9 +654,9 @@ class Simulator:
         self.change_alone(j, k, after)
         return (self.velocity[i][k] - after) * sign >= 0
 
-    def _is_held(self, i: int, k: int) -> bool:
-        """Tell whether a body is immovable, or in a group with one that is."""
-        if not self.bodies[i].yields:
+    def _is_anchored(self, i: int, k: int) -> bool:
+        """Tell whether a body does not yield, is held, or is in a group with one that does not."""
+        if i not in self.yielding or i in self.kept:
             return True
         return i in self.groups[k] and self.groups[k][i].anchor is not None
 
@@ -617,20 +679,23 @@ class Simulator:
     def _join(self, i: int, j: int, k: int) -> bool:
         """Let two bodies and all they have joined move as one; tell whether they can."""
         for one, other in ((i, j), (j, i)):
-            if self.lasting_group(one, k) is not None and self._is_held(other, k):
+            if self.lasting_group(one, k) is not None and self._is_anchored(other, k):
                 self.leave(one, k)
                 break
         joining: list[Group] = []
-        anchors: set[int] = set()
+        anchors: list[int] = []
         for n in (i, j):
-            if not self.bodies[n].yields:
-                anchors.add(n)
+            if n not in self.yielding:
+                anchors.append(n)
                 continue
             group = self._group_of(n, k)
             if group not in joining:
                 joining.append(group)
             if group.anchor is not None:
-                anchors.add(group.anchor)
+                anchors.append(group.anchor)
+            elif n in self.kept:
+                anchors.append(n)
+        anchors = self._strongest(anchors, k)
         velocities = {self.velocity[n][k] for n in anchors}
         if len(velocities) > 1:
             return False
@@ -655,6 +720,13 @@ class Simulator:
             self.change(n, k, velocity)
         return True
 
+    def _strongest(self, anchors: list[int], k: int) -> list[int]:
+        """Return who holds a group: who never yields, else the faster of the held bodies."""
+        immovable = [n for n in anchors if n not in self.kept]
+        if immovable or not anchors:
+            return immovable
+        return [max(reversed(anchors), key=lambda n: abs(self.velocity[n][k]))]
+
     def _turn(
         self,
         i: int,
@@ -667,7 +739,7 @@ class Simulator:
         """Apply each body's own rule along the surface; v1 and v2 are from before the answer."""
         one, other = self.bodies[i], self.bodies[j]
         along = [axis for axis in range(self.dim) if axis != k]
-        if one.yields and other.yields and one.response == other.response == "stop":
+        if len(self.yielding) == 2 and one.response == other.response == "stop":
             for axis in along:
                 mean = (one.mass * v1[axis] + other.mass * v2[axis]) / (one.mass + other.mass)
                 self.change_along(i, axis, mean)
@@ -676,7 +748,7 @@ class Simulator:
         wanted = {
             n: self._wanted(n, own, partner, along, restitution)
             for n, own, partner in ((i, v1, v2), (j, v2, v1))
-            if self.bodies[n].yields
+            if n in self.yielding
         }
         part = self._part_to_turn(wanted, {i: v1, j: v2})
         for n, velocity in wanted.items():

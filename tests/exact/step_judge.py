@@ -122,16 +122,17 @@ class Budget:
         earlier = [e for e in exact.events[:n] if is_answer(e)]
         own = [e for e in earlier if (e.first, e.second) == (event.first, event.second)]
         here = [e for e in own if e.time == event.time]
-        self.is_lasting = len(earlier) >= exact.answer_limit
-        self.is_tired = self.is_lasting or len(own) >= exact.pair_limit
-        self.normal_only = self.is_lasting or len(here) >= 4
-        self.may_be_normal_only = self.normal_only or self.is_tired
+        self.normal_only = len(here) >= 4
+        assert len(own) < exact.pair_limit
 
 
 def judge(exact: Simulator) -> None:
     """Raise an AssertionError where a step, run with ``watch=True``, breaks a rule."""
     paths = {i: Path(exact, i) for i in exact.bodies}
     _judge_paths(exact, paths)
+    if exact.kept:  # velocities that change without an answer: the rest is not for this judge
+        _judge_held(exact, paths)
+        return
     assert len(exact.states) == len(exact.events)
     for n, (event, (before, after)) in enumerate(zip(exact.events, exact.states, strict=True)):
         _judge_event(exact, paths, event, before, after, Budget(exact, n), exact.finals[n])
@@ -158,6 +159,15 @@ def _judge_paths(exact: Simulator, paths: dict[int, Path]) -> None:
             for moment in moments_inside(paths[i], paths[j]):
                 assert crushed_at, f"{i} is inside {j} at {moment}"
                 assert crushed_at[0] <= moment, f"{i} is inside {j} at {moment}"
+
+
+def _judge_held(exact: Simulator, paths: dict[int, Path]) -> None:
+    """Who is held has the velocity that it had, and stays, unless something immovable moves."""
+    for i, velocity in exact.kept.items():
+        assert exact.bodies[i].yields
+        assert exact.velocity[i] == velocity
+        if not any(b.moves and not b.yields for b in exact.bodies.values()):
+            assert paths[i].points[-1][1] == paths[i].at(exact.held_at[i])
 
 
 def _judge_crossing(exact, i, j, paths) -> None:
@@ -233,8 +243,8 @@ def _judge_sums(exact, event, before, _, after, __) -> None:
     turned = [n for n in exact.bodies if before[n] != after[n]]
     assert all(n in yielding for n in turned)
     masses = {n: exact.bodies[n].mass for n in yielding}
-    if any(any(exact.growth[n]) for n in (i, j)):
-        return
+    if exact.kept or any(any(exact.growth[n]) for n in (i, j)):
+        return  # a held body is a wall, and growing faces win energy
     frame = next((before[n] for n in (i, j) if n not in yielding), [Fraction(0)] * 3)
     still = {before[n][k] for n in exact.bodies if n not in yielding}
     if not any(after[n][k] in still for n in turned):  # nothing immovable has had its part
@@ -254,7 +264,7 @@ def _judge_normal_part(exact, event, before, after, closing, budget) -> None:
     resizes = exact.growth[i][k] != 0 or exact.growth[j][k] != 0
     turned = {n for n in exact.bodies if before[n][k] != after[n][k]}
     e = max(b.restitution for b in (one, other) if b.yields)
-    if event.overlaps or budget.is_tired:
+    if event.overlaps:
         e = 0
     if budget.normal_only and e < 1:
         e = 0
@@ -295,8 +305,6 @@ def _judge_rest(exact, event, before, after, budget) -> None:
             assert [before[n][a] for a in along] == [after[n][a] for a in along]
     if budget.normal_only:
         assert all([before[n][a] for a in along] == [after[n][a] for a in along] for n in (i, j))
-        return
-    if budget.may_be_normal_only:
         return
     both_stop = all(exact.bodies[n].yields and exact.bodies[n].response == "stop" for n in (i, j))
     for n, partner in ((i, j), (j, i)):

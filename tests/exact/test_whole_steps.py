@@ -21,7 +21,7 @@ import ecs_collide as ec
 from tests.exact.simulator import INSTANT_LIMIT
 from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
-from tests.scenes import SLOP, box, mover, velocity
+from tests.scenes import SLOP, box, mover
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -61,7 +61,7 @@ def choose_worlds(volume):
 
 def limits_of(space):
     """Tell whether a step came to one of its limits."""
-    return space.stats.pair_limit_hits or space.stats.answer_limit_hits
+    return space.stats.held
 
 
 def most_in_one_instant(space):
@@ -155,6 +155,9 @@ class Witness(ec.ResponseSystem):
         super().process(dt)
 
     def respond(self, impact):
+        if set(self.space._timeline.holding.entities()) & {impact.first, impact.second}:
+            impact.answer()  # a body that came to a limit is a wall, and shows what it keeps
+            return
         before = self.velocities()
         impact.answer()
         after = self.velocities()
@@ -403,42 +406,30 @@ def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
 # Limits --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("pair_limit", "answer_limit"), [(1, 100), (64, 6)])
-def test_a_step_that_comes_to_a_limit_is_the_exact_one(pair_limit, answer_limit, choose_worlds):
+@pytest.mark.parametrize("pair_limit", [1, 2])
+def test_a_step_that_comes_to_a_limit_is_the_exact_one(pair_limit, choose_worlds):
     tally = Tally()
-    n_hits = 0
-    limits = {"pair_limit": pair_limit, "answer_limit": answer_limit}
+    n_hits = n_exact = 0
     for number in choose_worlds(4, 12, 72):
         # On the grid, where most can be compared bit for bit.
         random_world = RandomWorld(number + 24 + number // 24 * 24)
-        space = ec.install(ec.Space(dim=random_world.dim, **limits))
+        space = ec.install(ec.Space(dim=random_world.dim, pair_limit=pair_limit))
         for step in range(5):
             random_world.stir(1.0)
             bodies = read_bodies(random_world.dim)
             esper.process(1.0)
             n_hits += bool(limits_of(space))
             try:
-                tally += compare_step(bodies, 1.0, space, **limits)
+                step_tally = compare_step(bodies, 1.0, space, pair_limit=pair_limit)
             except AssertionError as wrong:
                 raise AssertionError(f"world {number}, step {step}") from wrong
+            tally += step_tally
+            n_exact += bool(limits_of(space)) and step_tally.exact_steps
 
+    print(tally, n_hits, n_exact)
     assert n_hits > tally.steps / 20
-    assert tally.exact_impacts > tally.impacts / 20
-    assert tally.cut_short < tally.steps / 10
-
-
-@pytest.mark.parametrize("response", [ec.Stop, ec.Push, ec.Slide])
-def test_beyond_the_answer_limit_only_what_closes_is_answered(response):
-    # Stop would take the wall's (0, 0), Push would go on with 5.
-    runner = mover((0, 0), (1, 1), (4, 3), response())
-    box((3, 0), (1, 9))
-    space = ec.install(ec.Space(answer_limit=0))
-    bodies = read_bodies(2)
-
-    esper.process(1.0)
-
-    assert velocity(runner) == (0, 3)
-    assert compare_step(bodies, 1.0, space, answer_limit=0).exact_impacts == 1
+    assert n_exact > n_hits / 20
+    assert tally.cut_short <= n_hits
 
 
 def test_a_paddle_gives_what_it_must_and_no_more(volume):

@@ -18,7 +18,7 @@ _names = itertools.count()
 DT = 1 / 60
 SAME = (
     "step", "bodies", "movers", "static", "left_out", "impacts", "answers", "joins", "crushed",
-    "forced", "pair_limit_hits", "answer_limit_hits",
+    "forced", "pair_limit_hits", "sweep_limit_hits", "waiting", "held",
 )  # fmt: skip
 
 

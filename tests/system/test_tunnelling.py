@@ -141,7 +141,7 @@ def test_elastic_bullets_never_leave_a_thin_walled_room(dim, volume):
     for i in range(6):
         speed = [7e4 * (1 + 0.1 * i), -5e4, 3e4][:dim]
         bullets.append(mover([5.0 + 5.0 * i, 20.0, 20.0][:dim], [HALF] * dim, speed, ec.Deflect()))
-    space = ec.install(ec.Space(dim=dim, pair_limit=100_000, answer_limit=1_000_000))
+    space = ec.install(ec.Space(dim=dim, pair_limit=100_000))
 
     def speeds():
         return np.sort(np.abs(columns(bullets, ec.Velocity, dim)), axis=0).tolist()

@@ -1,0 +1,207 @@
+"""Bodies that are held where they are to the end of a step, because a limit was reached.
+
+A step ends at a cost that is bounded by its bodies and pairs because what would
+go beyond a limit stops where it is, and goes on in the next step.  The limit
+of a body is on its *looks*: pairs that were swept again because it turned, and
+its answers.
+
+    looks of a body <= 8 x (pair_limit + its pairs), and its pairs once or twice more
+
+To bodies that yield, a held body is a wall at rest, so nothing passes through
+it.  It gives way to immovable bodies, and to what these drive: a lift that
+reaches it moves it along, or crushes it against a wall.
+
+Invariant: while `Bodies.on_hold` of a body is 1, its `velocity` and `growth`
+are what it moves with, 0 unless it is driven, and `Bodies.kept` has its own.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide._kernels._bodies_c import Bodies
+    from cython.cimports.ecs_collide._kernels._clusters_c import Clusters
+else:
+    from ecs_collide._kernels._bodies import Bodies
+    from ecs_collide._kernels._clusters import Clusters
+
+from ecs_collide._kernels._memory import LONG, grown, zeros
+
+cython.declare(LOOKS=cython.longlong)
+LOOKS = 8  # that a body may take for each of its pairs, and each answer that a pair may have
+
+
+@cython.final
+@cython.cclass
+class Holding:
+    """The bodies that are held in a step, and how often each was looked at.
+
+    Attributes
+    ----------
+    n : int
+        How many are held.
+    rows : int64 (n or more,)
+        Which, in the order in which they were.
+    pair_limit : int
+        Answers of one pair in a step.
+    looks, n_pairs : int64 (n_rows,)
+        Of each body: its looks in this step, and its pairs when they were last swept.
+    """
+
+    def __init__(self, bodies: Bodies, clusters: Clusters):
+        self.bodies = bodies
+        self.clusters = clusters
+        self.n = self.n_looked = 0
+        self.pair_limit = 0
+        self.rows = zeros(LONG, 1)
+        self.looked = zeros(LONG, 1)
+        self.looks = zeros(LONG, 1)
+        self.n_pairs = zeros(LONG, 1)
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        rows: cython.longlong[::1] = grown(self.rows, n_rows)
+        looked: cython.longlong[::1] = grown(self.looked, n_rows)
+        looks: cython.longlong[::1] = grown(self.looks, n_rows)
+        n_pairs: cython.longlong[::1] = grown(self.n_pairs, n_rows)
+
+        self.rows = rows
+        self.looked = looked
+        self.looks = looks
+        self.n_pairs = n_pairs
+
+    def begin_step(self):
+        """Hold nobody, and forget all looks."""
+        n: cython.Py_ssize_t
+
+        for n in range(self.n):
+            self.bodies.on_hold[self.rows[n]] = 0
+        for n in range(self.n_looked):
+            self.looks[self.looked[n]] = 0
+        self.n = self.n_looked = 0
+
+    def entities(self) -> list:
+        """Return the entities that are or were held in this step, in ascending order."""
+        n: cython.Py_ssize_t
+        ids: list = []
+
+        for n in range(self.n):
+            ids.append(self.bodies.ids[self.rows[n]])
+        return sorted(ids)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def look(self, i: cython.Py_ssize_t, n_looks: cython.longlong) -> cython.void:
+        """Count looks of a body."""
+        if n_looks == 0:
+            return
+        if self.looks[i] == 0:
+            self.looked[self.n_looked] = i
+            self.n_looked += 1
+            self.n_pairs[i] = 0
+        self.looks[i] += n_looks
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body that yields and is not held has had all of its looks."""
+        if self.looks[i] <= LOOKS * self.pair_limit:
+            return False
+        return (
+            self.bodies.yields[i] != 0
+            and not self.bodies.on_hold[i]
+            and self.looks[i] > LOOKS * (self.pair_limit + self.n_pairs[i])
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def hold(self, i: cython.Py_ssize_t, now: cython.double) -> cython.bint:
+        """Hold a body from this instant on; return False if it never yields or is held already."""
+        b: Bodies = self.bodies
+        c: Clusters = self.clusters
+        k: cython.int
+
+        if not b.yields[i] or b.on_hold[i]:
+            return False
+        c.write_body(i)
+        b.advance(i, now)
+        self._keep(i)
+        for k in range(b.dim):
+            if c.node_of[i, k]:
+                c.leave(i, k)
+            c.turn_alone(i, k, 0.0)
+        b.note_turn(i)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def hold_from_start(self, i: cython.Py_ssize_t) -> cython.void:
+        """Hold a body for the whole step; its path is to be found anew."""
+        k: cython.int
+
+        self._keep(i)
+        for k in range(self.bodies.dim):
+            self.bodies.velocity[i, k] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keep(self, i: cython.Py_ssize_t) -> cython.void:
+        """Keep the velocity and the growth of a body, and stop its growth."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        b.mark(i)
+        b.stir(i)
+        for k in range(b.dim):
+            b.kept[i, k] = self.clusters.final_velocity(i, k)
+            b.kept[i, b.dim + k] = b.growth[i, k]
+            b.growth[i, k] = 0.0
+            b.stop_growing(i, k)
+        b.on_hold[i] = 1
+        self.rows[self.n] = i
+        self.n += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def show(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let the game see the velocity that a held body keeps, until `hide`."""
+        if self.bodies.on_hold[i]:
+            self._exchange(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def hide(self, i: cython.Py_ssize_t) -> cython.void:
+        """Keep the velocity of a held body again; it may be what the game has set."""
+        if self.bodies.on_hold[i]:
+            self._exchange(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _exchange(self, i: cython.Py_ssize_t) -> cython.void:
+        """Exchange the velocity that a held body moves with for the one that it keeps."""
+        b: Bodies = self.bodies
+        k: cython.int
+        velocity: cython.double
+
+        for k in range(b.dim):
+            velocity = b.velocity[i, k]
+            b.velocity[i, k] = b.kept[i, k]
+            b.kept[i, k] = velocity
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def release(self) -> cython.void:
+        """Give all held bodies their velocities and growths back: the step is over."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(self.n):
+            i = self.rows[n]
+            b.on_hold[i] = 0
+            for k in range(b.dim):
+                b.velocity[i, k] = b.kept[i, k]
+                b.growth[i, k] = b.kept[i, b.dim + k]

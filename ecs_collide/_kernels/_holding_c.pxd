@@ -1,0 +1,25 @@
+cimport cython
+
+from ecs_collide._kernels._bodies_c cimport Bodies
+from ecs_collide._kernels._clusters_c cimport Clusters
+
+@cython.final
+cdef class Holding:
+    cdef Bodies bodies
+    cdef Clusters clusters
+    cdef readonly Py_ssize_t n
+    cdef Py_ssize_t n_looked
+    cdef public long long pair_limit
+    cdef long long[::1] rows
+    cdef long long[::1] looked
+    cdef long long[::1] looks
+    cdef long long[::1] n_pairs
+    cdef void look(self, Py_ssize_t i, long long n_looks) noexcept
+    cdef bint is_spent(self, Py_ssize_t i) noexcept
+    cdef bint hold(self, Py_ssize_t i, double now) noexcept
+    cdef void hold_from_start(self, Py_ssize_t i) noexcept
+    cdef void _keep(self, Py_ssize_t i) noexcept
+    cdef void show(self, Py_ssize_t i) noexcept
+    cdef void hide(self, Py_ssize_t i) noexcept
+    cdef void _exchange(self, Py_ssize_t i) noexcept
+    cdef void release(self) noexcept
