@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib.metadata
 import re
 
 import imagesize
@@ -14,7 +13,7 @@ import ecs_collide
 
 project = "ecs_collide"
 author = copyright = "The ecs_collide authors"
-release = importlib.metadata.version("ecs_collide")
+release = ecs_collide.__version__
 
 extensions = [
     "myst_parser",

@@ -105,6 +105,7 @@ EXTRAS = [
     "_level_files", "_level_traits", "_levels", "_tile_data", "_tiled_formats", "_tiled_files",
     "tiled", "ldtk",
     "character", "_stride",
+    "__main__",
 ]  # fmt: skip
 
 

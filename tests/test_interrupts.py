@@ -642,6 +642,8 @@ def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
 ):
     if life == "plain":
         pytest.skip("numpy takes errors of memory for others")
+    if np.lib.NumpyVersion(np.__version__) < "1.26.3":
+        pytest.skip("before 1.26.3 numpy crashes on its own where Python has no memory")
     before = expected(in_new_world, kind)[0]
     n_failed = 0
 
