@@ -1,4 +1,4 @@
-"""Find the kernels, translate them to C, compile them.
+"""Find the kernels, translate them to C, compile them; describe the package for an index.
 
 A kernel is a file of the package that imports cython.  ``narrowphase/impact_queue.py`` is compiled
 to the module ``impact_queue_c`` beside it and also runs as Python, in one process if need be: hence
@@ -7,11 +7,15 @@ two names.
 ``ECS_COLLIDE_BUILD=pure`` compiles nothing: one wheel for every Python and platform.
 ``ECS_COLLIDE_BUILD=abi3`` compiles against the limited C API: one wheel for every Python from
 3.11 on.  ``ECS_COLLIDE_BUILD=bounds`` compiles kernels that check each index, for tests.
+
+The version is `__version__` of the package.  The description is the README, whose links and
+pictures are made absolute from the one URL in pyproject.toml and the version's tag.
 """
 
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 PACKAGE = Path("ecs_collide")
@@ -57,6 +61,33 @@ def find_dependencies(source: Path, package: Path = PACKAGE) -> set[Path]:
             for name in re.findall(r'"([\w/]+\.h)"', text):
                 waiting += [above / name, path.parent / name]
     return found
+
+
+def read_version(package: Path = PACKAGE) -> str:
+    """Return the version that the package states."""
+    text = (package / "__init__.py").read_text("utf-8")
+    return re.search(r'^__version__ = "(.+)"$', text, re.M)[1]
+
+
+def read_url(project: Path = Path("pyproject.toml")) -> str:
+    """Return the only URL of the project, that of its repository."""
+    (url,) = tomllib.loads(project.read_text("utf-8"))["project"]["urls"].values()
+    return url
+
+
+def with_absolute_links(page: str, url: str, version: str) -> str:
+    """Return a page of Markdown whose relative links and pictures lead to the tag of a version.
+
+    Code blocks, links within the page and absolute links stay as they are.
+    """
+    parts = re.split(r"(^```.*?^```$)", page, flags=re.M | re.S)
+    for n in range(0, len(parts), 2):
+        parts[n] = re.sub(
+            r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)",
+            lambda m: f"{m[1]}{m[2]}({url}/{'raw' if m[1] else 'blob'}/v{version}/{m[3]})",
+            parts[n],
+        )
+    return "".join(parts)
 
 
 if __name__ == "__main__":
@@ -113,7 +144,13 @@ if __name__ == "__main__":
     if BUILD not in ("", "pure", "abi3", "bounds"):
         raise SystemExit(f"ECS_COLLIDE_BUILD={BUILD}: must be pure, abi3 or bounds, or not be set")
     sources = [] if BUILD == "pure" else [PACKAGE / f"{SHARED}.c", *find_kernels()]
+    version = read_version()
     setuptools.setup(
+        version=version,
+        long_description=with_absolute_links(
+            Path("README.md").read_text("utf-8"), read_url(), version
+        ),
+        long_description_content_type="text/markdown",
         ext_modules=[kernel(source) for source in sources],
         cmdclass={"build_ext": BuildKernels},
         options={"bdist_wheel": {"py_limited_api": "cp311"}} if BUILD == "abi3" else {},

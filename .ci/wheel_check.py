@@ -1,7 +1,8 @@
 """Check an installed ecs_collide: python .ci/wheel_check.py compiled|plain.
 
 It must be the installed one, in the life that is said; the README's first program must
-run; and the mixed room of the tests must show its golden log, bit for bit.
+run; the mixed room of the tests must show its golden log, bit for bit; and the
+self-check of `python -m ecs_collide` must hold.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ def main(life: str) -> None:
         for dim in (2, 3):
             log = golden.run(dim, golden.PREFIX, compiled=compiled)
             golden.assert_golden(log, dim, golden.PREFIX, f"in the {life} wheel")
+    from ecs_collide.__main__ import main as check_itself
+
+    assert check_itself([]) == 0
     print(f"{life}: {ecs_collide.__version__} with {len(built)} compiled kernels is as golden")
 
 

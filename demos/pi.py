@@ -49,7 +49,7 @@ def build(seed: int = 0, digits: int = 4) -> Pi:
         blocks.append(
             esper.create_entity(*block, ec.Mass(mass), ec.Deflect(), Paint(colour, layer=1))
         )
-    # A pair may bounce as often as it has to in one step: the limits are for piles.
+    # A pair may bounce as often as it has to in one step: with a limit the blocks would wait.
     space = ec.install(ec.Space(pair_limit=10**7))
     return Pi(space, blocks, digits)
 

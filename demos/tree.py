@@ -1,8 +1,9 @@
 """Watch the broadphase's tree at work: fat bounds, escapes, and branches by depth.
 
 What to look at: boxes are inserted one by one.  Around each are its fat bounds, longer along its
-velocity.  As long as a box stays in them it hangs where it is; when it escapes they flash, and it
-is hung elsewhere.  The coloured frames are branches: every one lies inside of the one above.
+velocity.  As long as a box stays in them it stays in its node.  When it escapes they flash and are
+renewed; a box that no longer suits its node is reinserted, alone or in a rebuild of the whole tree.
+The coloured frames are branches: every one lies inside of the one above.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class TreeScene(Scene):
         self.boxes_in: list[int] = []
         self.halves = np.zeros((0, 2))
         self.flash = np.zeros(0, np.int64)  # until which step
-        self.n_updates = self.n_escapes = self.n_lost = self.n_outside = self.n_wrong = 0
+        self.n_updates = self.n_lost = self.n_outside = self.n_wrong = 0
         self.n_checks = self.n_pairs = 0
 
     def camera(self) -> tuple[float, float]:
@@ -107,12 +108,11 @@ class TreeScene(Scene):
         centres, ways = self.space.positions(ids), self.space.velocities(ids) * DT
         lows, highs = centres - self.halves, centres + self.halves
         before = self.fat_bounds()
-        n_renewed = self.tree.do(methodcaller("update_many", ids, lows, highs, ways))
+        self.tree.do(methodcaller("update_many", ids, lows, highs, ways))
         is_out = ((lows < before[:, :2]) | (before[:, 2:] < highs)).any(axis=1)
         is_new = (self.fat_bounds() != before).any(axis=1)
         self.n_lost += int((is_out & ~is_new).sum())
         self.n_updates += len(ids)
-        self.n_escapes += n_renewed or 0
         self.flash[is_new] = self.n_steps + FLASH
         if self.n_steps % CHECK_EVERY == 0:
             self.check()
@@ -162,19 +162,24 @@ class TreeScene(Scene):
 
     def status(self) -> str:
         """Return the size of the tree."""
-        n = len(self.tree)
-        return f"{n} boxes   depth {self.tree.depth}   {self.share():.1%} of the moves were escapes"
+        tree = self.tree
+        return (
+            f"{len(tree)} boxes   depth {tree.depth}   {tree.n_escapes} escapes   "
+            f"{tree.n_reinsertions} reinsertions   {tree.n_rebuilds} rebuilds"
+        )
 
     def share(self) -> float:
         """Return which part of the moves made a box leave its fat bounds."""
-        return self.n_escapes / max(self.n_updates, 1)
+        return self.tree.n_escapes / max(self.n_updates, 1)
 
     def report(self) -> list[str]:
         """Return what the tree had to do."""
         return [
             f"boxes       {len(self.tree)}, in a tree {self.tree.depth} deep",
-            f"moves       {self.n_updates}, of which {self.n_escapes} were escapes"
+            f"moves       {self.n_updates}, of which {self.tree.n_escapes} were escapes"
             f" ({self.share():.1%})",
+            f"changes     {self.tree.n_reinsertions} reinsertions of single boxes,"
+            f" {self.tree.n_rebuilds} rebuilds of the whole tree",
             f"compared    {self.n_checks} times with all pairs by hand, {self.n_pairs} pairs",
         ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib.metadata
 import re
 
 import imagesize
@@ -14,7 +13,7 @@ import ecs_collide
 
 project = "ecs_collide"
 author = copyright = "The ecs_collide authors"
-release = importlib.metadata.version("ecs_collide")
+release = ecs_collide.__version__
 
 extensions = [
     "myst_parser",
@@ -64,9 +63,8 @@ SHORT = {  # what a signature says: what stands in it
 
 def lead(text: str) -> str:
     """Lead links between the README, the changelog and the pages to where these are here."""
-    text = text.replace("](../README.md)", "](tour.md)").replace(
-        "](CHANGELOG.md)", "](changelog.md)"
-    )
+    text = text.replace("](../README.md)", "](tour.md)")
+    text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING)\.md\)", lambda m: m[0].lower(), text)
     return re.sub(r"\]\(docs/", "](", text)
 
 

@@ -64,7 +64,8 @@ def load(compiled: bool) -> Kernels:
     return Kernels(compiled, *modules)
 
 
-def _choose() -> Kernels:
+def _choose() -> tuple[Kernels, str, ImportError | None]:
+    """Return the kernels to run, why they are pure Python, and the error of a missing one."""
     required = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
     if os.environ.get("ECS_COLLIDE_PURE_PYTHON", "0") not in ("", "0"):
         if required:
@@ -72,9 +73,9 @@ def _choose() -> Kernels:
                 "ECS_COLLIDE_PURE_PYTHON and ECS_COLLIDE_REQUIRE_COMPILED contradict each other: "
                 "unset one of them"
             )
-        return load(compiled=False)
+        return load(compiled=False), "ECS_COLLIDE_PURE_PYTHON is set", None
     try:
-        return load(compiled=True)
+        return load(compiled=True), "", None
     except ImportError as error:
         if required:
             raise ImportError(
@@ -88,7 +89,7 @@ def _choose() -> Kernels:
             RuntimeWarning,
             stacklevel=2,
         )
-        return load(compiled=False)
+        return load(compiled=False), f"a compiled kernel is missing ({error})", error
 
 
-kernels = _choose()
+kernels, why_pure, missing_kernel = _choose()

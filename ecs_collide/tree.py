@@ -465,6 +465,24 @@ class AABBTree(TreeQuestions):
         return self._dim
 
     @property
+    def n_escapes(self) -> int:
+        """Times that a box escaped its fat bounds, or that they had become too big.
+
+        Counted since the tree was made, like `n_reinsertions` and `n_rebuilds`.
+        """
+        return int(self._tree.n_escaped)
+
+    @property
+    def n_reinsertions(self) -> int:
+        """Times that an escaped box was moved to another node, one at a time."""
+        return int(self._tree.n_reinserted)
+
+    @property
+    def n_rebuilds(self) -> int:
+        """Times that the whole tree was rebuilt in bulk, with all escaped boxes in it."""
+        return int(self._tree.n_rebuilt)
+
+    @property
     def depth(self) -> int:
         """The number of branches above the deepest leaf; 0 for up to one box."""
         return int(self._tree.depth)

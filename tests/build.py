@@ -1,4 +1,4 @@
-"""What setup.py knows of the kernels, for the tests."""
+"""What setup.py knows of the kernels and the description, for the tests."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 _setup = runpy.run_path(str(Path(__file__).parent.parent / "setup.py"), run_name="setup")
 find_kernels = _setup["find_kernels"]
 find_dependencies = _setup["find_dependencies"]
+read_version = _setup["read_version"]
+read_url = _setup["read_url"]
+with_absolute_links = _setup["with_absolute_links"]
 
 
 def find_stale(package: Path) -> list[str]:

@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples Hypothesis tries."""
     choose_examples(config.getoption("--long"))
+    config.addinivalue_line("markers", "volume: does more with --long, set by tests/conftest.py")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -50,6 +51,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.stem.removeprefix("test_") in QUICK:
             item.add_marker(pytest.mark.quick)
+        if does_more(item):
+            item.add_marker(pytest.mark.volume)
     if config.getoption("--long"):
         return
     short = for_short_run(items)
@@ -57,6 +60,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen = {id(item) for item in short}
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
         items[:] = short
+
+
+def does_more(item: pytest.Item) -> bool:
+    """Return whether a case does more in the long run than in the short one, or is only in it."""
+    return (
+        "volume" in getattr(item, "fixturenames", ())
+        or item.get_closest_marker("long") is not None
+        or hasattr(getattr(item, "function", None), "hypothesis")
+    )
 
 
 def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -1,17 +1,20 @@
-"""How the kernels are found, and which of them are out of date."""
+"""How the kernels are found, which of them are out of date, and how an index shows the package."""
 
 from __future__ import annotations
 
 import os
+import re
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
 
+import ecs_collide
 from ecs_collide import _backend
 from tests import build
 
 PACKAGE = Path(_backend.__file__).parent
+ROOT = Path(build.__file__).parent.parent
 
 
 @pytest.fixture
@@ -75,3 +78,67 @@ def test_every_kernel_is_found_and_depends_on_its_own_pxd():
 
     assert set(kernels) <= found
     assert {*PACKAGE.rglob("*.pxd"), *PACKAGE.rglob("*.h")} <= found
+
+
+PAGE = """# Title
+
+[the guide](docs/guide.md#walls), [below](#below), [esper](https://esper.org) and
+| ![a `box`](docs/box.png) text | [mail](mailto:me@example.org) |
+
+```python
+table[name](docs/guide.md)
+```
+
+![a wall](docs/wall.svg)
+"""
+
+
+def test_links_of_the_description_lead_to_the_tag_and_pictures_to_their_bytes():
+    shown = build.with_absolute_links(PAGE, "https://host/me/it", "1.2.3")
+
+    assert "[the guide](https://host/me/it/blob/v1.2.3/docs/guide.md#walls)" in shown
+    assert "![a `box`](https://host/me/it/raw/v1.2.3/docs/box.png)" in shown
+    assert "![a wall](https://host/me/it/raw/v1.2.3/docs/wall.svg)" in shown
+
+
+def test_code_anchors_and_absolute_links_of_the_description_stay_as_they_are():
+    shown = build.with_absolute_links(PAGE, "https://host/me/it", "1.2.3")
+
+    for same in ("table[name](docs/guide.md)", "[below](#below)", "[esper](https://esper.org)"):
+        assert same in shown
+    assert "[mail](mailto:me@example.org)" in shown
+
+
+def test_description_of_the_package_has_absolute_links_only():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    url = build.read_url(ROOT / "pyproject.toml")
+
+    shown = build.with_absolute_links(readme, url, ecs_collide.__version__)
+
+    links = re.findall(r"\]\(([^)]+)\)", re.sub(r"```.*?```", "", shown, flags=re.S))
+    assert len(links) > 20
+    for link in links:
+        assert link.startswith(("https://", "#")), link
+    own = [link.removeprefix(f"{url}/") for link in links if link.startswith(url)]
+    assert len(own) > 20
+    for link in own:
+        path = re.fullmatch(rf"(?:blob|raw)/v{ecs_collide.__version__}/([^#]+)(?:#.*)?", link)
+        assert (ROOT / path[1]).is_file(), link
+
+
+def test_version_is_stated_once_and_has_a_dated_entry_in_the_changelog():
+    version = build.read_version(Path(ecs_collide.__file__).parent)
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+    assert version == ecs_collide.__version__
+    assert not re.search(r"^version\b", (ROOT / "pyproject.toml").read_text("utf-8"), re.M)
+    assert re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", changes, re.M)
+
+
+def test_upper_bound_of_a_dependency_has_a_recorded_reason():
+    lines = (ROOT / "pyproject.toml").read_text("utf-8").splitlines()
+    bounded = [line for line in lines if re.search(r'"[\w\[\],-]+[^";]*<[^"]*"', line)]
+
+    assert bounded, "pyglet has one"
+    for line in bounded:
+        assert re.search(r"\] # \w+", line), line

@@ -483,7 +483,7 @@ def n_lines_of_step(scene: Scene) -> int:
     return -fuse.left
 
 
-def some_of(n: int, wanted: int, last: int = 3) -> list[int]:
+def some_of(n: int, wanted: int, last: int = 12) -> list[int]:
     """Return about as many of the numbers 1 to n, with gaps of many lengths, and the last ones."""
     stride = 1 if wanted >= n else 2 * n // wanted + 1
     numbers, number = set(range(max(1, n - last), n + 1)), 1
@@ -643,6 +643,8 @@ def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
 ):
     if life == "plain":
         pytest.skip("numpy takes errors of memory for others")
+    if np.lib.NumpyVersion(np.__version__) < "1.26.3":
+        pytest.skip("before 1.26.3 numpy crashes on its own where Python has no memory")
     before = expected(in_new_world, kind)[0]
     n_failed = 0
 

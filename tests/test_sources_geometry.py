@@ -1,9 +1,10 @@
 """What the source documents ask of the geometry, row by row, and the faults in their listings.
 
 Each test carries the id of its row and uses its numbers: G is Gomez, "Simple
-Intersection Tests for Games" (1999); F studiofreya, "AABB to AABB collision"
-(2016); N the gamedev.net article on swept boxes.  The rows about trees and
-about whole steps are in the tests of those.
+Intersection Tests for Games" (1999); F studiofreya, "Simple AABB vs AABB
+Collision Detection" (2016); N GameDev.net, "Swept AABB Collision Detection and
+Response" (2013).  The rows about trees and about whole steps are in the tests
+of those.
 """
 
 import itertools
@@ -622,6 +623,10 @@ def test_fb2_one_form_everywhere_for_boxes_that_touch_on_paper():
 
     assert 0.1 < np.mean(~published) < 0.4
     assert (published != asked).any()
+    by_centres = overlaps(
+        centre1=centres[:rows], half1=halves[:rows], centre2=centres[rows:], half2=halves[rows:]
+    )
+    assert (by_centres == asked).all()
     assert (asked == (low[rows:, 0] <= high[:rows, 0])).all()
     assert (asked == (at_rest.kind == TOUCH)).all()
     assert (~asked == (at_rest.kind == SEPARATE)).all()

@@ -647,6 +647,39 @@ def test_overlaps_names_what_it_refuses(corners, told):
         overlaps(*corners)
 
 
+def test_centres_and_half_sizes_may_be_single_boxes_or_rows():
+    many = {"centre1": [(0, 0), (2, 2), (5, 0)], "half1": [(1, 1), (0, 0), (1, 1)]}
+    one = {"centre2": (2, 0), "half2": (1, 2)}
+
+    assert overlaps(**many, **one).tolist() == [True, True, False]
+    assert overlaps(centre1=(0, 0), half1=(1, 1), **one) is True
+    assert overlaps(centre1=(5, 0), half1=(1, 1), **one) is False
+
+
+@pytest.mark.parametrize(
+    ("corners", "boxes", "error", "told"),
+    [
+        ((), {}, TypeError, "got no arguments: it takes either"),
+        (((0, 0), (1, 1)), {}, TypeError, "got min1, max1: it takes either"),
+        (
+            ((0, 0), (1, 1)),
+            {"centre2": (0, 0), "half2": (1, 1)},
+            TypeError,
+            "got min1, max1, centre2, half2: it takes either",
+        ),
+        (
+            (),
+            {"centre1": (0, 0), "half1": (1, -1), "centre2": (0, 0), "half2": (1, 1)},
+            ValueError,
+            "half1=(1.0, -1.0) must be >= 0",
+        ),
+    ],
+)
+def test_overlaps_refuses_boxes_of_two_forms_and_negative_half_sizes(corners, boxes, error, told):
+    with pytest.raises(error, match=re.escape(told)):
+        overlaps(*corners, **boxes)
+
+
 def test_swept_bounds_of_arrays():
     low, high = swept_bounds([(0, 0), (5, 5)], (1, 2), [(3, 0), (0, -3)])
 

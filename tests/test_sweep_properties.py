@@ -232,6 +232,15 @@ def test_closed_and_open_answers_agree_about_boxes_at_rest(kernels, pair):
     assert (kind is OVERLAP) is insides
 
 
+@given(pairs_of_boxes)
+def test_overlaps_of_centres_agrees_with_that_of_the_stored_faces(pair):
+    (c1, h1, _, _), (c2, h2, _, _) = pair
+    still = (0.0,) * len(c1)
+    corners = *swept_bounds(c1, h1, still), *swept_bounds(c2, h2, still)
+
+    assert overlaps(centre1=c1, half1=h1, centre2=c2, half2=h2) is overlaps(*corners)
+
+
 @given(pairs_of_quarter_boxes)
 def test_boxes_share_points_exactly_from_enter_to_exit(kernels, pair):
     first, second = pair

@@ -958,3 +958,25 @@ def test_branches_of_a_tree_have_the_names_of_those_of_a_space(new_tree):
     assert branches.maxs.tolist() == [[3.0, 4.0]]
     assert branches.depths.tolist() == [0]
     assert branches.moving.tolist() == [False]
+
+
+def test_a_tree_counts_escapes_reinsertions_and_rebuilds_apart(new_tree):
+    tree = new_tree()
+    mins = np.array([(10.0 * (n % 10), 10.0 * (n // 10)) for n in range(100)])
+    ids = np.arange(100)
+
+    def counts() -> tuple[int, int, int]:
+        return tree.n_escapes, tree.n_reinsertions, tree.n_rebuilds
+
+    tree.insert_many(ids, mins, mins + 2.0)
+    assert counts() == (0, 0, 1)
+    tree.update(0, (0.1, 0.0), (2.1, 2.0))  # inside the margin
+    assert counts() == (0, 0, 1)
+    tree.update(0, (0.3, 0.0), (2.3, 2.0))  # outside of it, and at home in its node
+    assert counts() == (1, 0, 1)
+    tree.update(0, (300.0, 0.0), (302.0, 2.0))
+    assert counts() == (2, 1, 1)
+    tree.insert(100, (0.0, 0.0), (2.0, 2.0))
+    assert counts() == (2, 1, 1)
+    tree.update_many(ids, mins + 500.0, mins + 502.0)
+    assert counts() == (102, 1, 2)

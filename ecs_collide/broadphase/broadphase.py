@@ -80,8 +80,6 @@ class Candidates:
         Their items are rows.
     margin, lookahead : float
         How far bounds are fattened; see `Tree.renew`.
-    n_escapes : int
-        In this step.
     judge : callable or None
         Asked whether two bodies, as rows, meet, where one of them is picky, or all are.
     all_picky : bool
@@ -108,7 +106,6 @@ class Candidates:
         self.lookahead = 2.0
         self.judge = None
         self.all_picky = False
-        self.n_escapes = 0
         self.n_left_out = 0
         self.crowd = []
         self.is_crowded = self.takes_turns = False
@@ -122,6 +119,24 @@ class Candidates:
         self.n_among = zeros(LONG, 1)
         self.n_each = zeros(LONG, 1)
         self.moving.pairing.most = ROOM
+
+    def begin_step(self):
+        """Count the work of both trees from 0."""
+        tree: Tree
+
+        for tree in (self.still, self.moving):
+            tree.n_escaped = tree.n_reinserted = tree.n_rebuilt = 0
+
+    def count_work(self):
+        """Return the escapes, single reinsertions and bulk rebuilds of both trees in this step."""
+        still: Tree = self.still
+        moving: Tree = self.moving
+
+        return (
+            still.n_escaped + moving.n_escaped,
+            still.n_reinserted + moving.n_reinserted,
+            still.n_rebuilt + moving.n_rebuilt,
+        )
 
     def place_still(self, rows: cython.longlong[::1]):
         """Put bodies that do not move into their tree, where they now are."""
@@ -142,7 +157,7 @@ class Candidates:
 
         for n in range(rows.shape[0]):
             self.still.drop(rows[n])
-        self.n_escapes += self.moving.renew(
+        self.moving.renew(
             rows, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
         )
 
@@ -175,7 +190,7 @@ class Candidates:
             for k in range(b.dim):
                 self.wide_min[i, k] = b.swept_min[i, k] - room
                 self.wide_max[i, k] = b.swept_max[i, k] + room
-            self.n_escapes += self.moving.renew_one(
+            self.moving.renew_one(
                 i, self.wide_min, self.wide_max, b.motion, True, self.margin, self.lookahead
             )
 
@@ -528,7 +543,7 @@ class Candidates:
                 if b.wraps and self.around.n_wild > 0:
                     self._follow_around(i)  # wild ones are paired by their very paths
                 return
-            self.n_escapes += self.moving.renew_one(
+            self.moving.renew_one(
                 i, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
             )
         else:

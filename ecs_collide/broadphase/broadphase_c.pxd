@@ -24,7 +24,6 @@ cdef class Candidates:
     cdef public double lookahead
     cdef public object judge
     cdef public bint all_picky
-    cdef public long long n_escapes
     cdef public long long n_left_out
     cdef public list crowd
     cdef readonly bint is_crowded

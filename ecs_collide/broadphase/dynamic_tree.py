@@ -73,6 +73,13 @@ class Tree:
     dim : int
     found : memoryview
         int64: the answer of the last `touching`.
+    n_escaped : int
+        Times that an item in the tree got fresh fat bounds, because its path left the old ones or
+        they were far too big.  The owner may set this and the next two to 0.
+    n_reinserted : int
+        Times that such an item was moved to another node on its own.
+    n_rebuilt : int
+        Times that the whole tree was rebuilt along the curve.
     pairing : Pairing
         Holds the answer of the last `pairs`.
     walker : Walker
@@ -84,6 +91,7 @@ class Tree:
             raise ValueError(f"dim={dim} must be 2 or 3")
         self.dim = dim
         self.n_puts = self.n_escapes = self.loose = 0
+        self.n_escaped = self.n_reinserted = self.n_rebuilt = 0
         self.nodes = Nodes(dim)
         self.layout = Layout(self.nodes)
         self.walker = Walker(self.nodes)
@@ -249,6 +257,7 @@ class Tree:
             items, filed, nodes.n_items - self.n_escapes, nodes.n_items // PUTS_TO_LAY_OUT_AT_ONCE
         )
         self.n_escapes += n_escaped
+        self.n_escaped += n_escaped - self.fatness.n_new
         if (
             self.fatness.n_away > nodes.n_items // PUTS_TO_LAY_OUT_AT_ONCE
             or self.n_escapes > nodes.n_items
@@ -301,6 +310,7 @@ class Tree:
         self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
         self.one[0] = item
         n_escaped = self.fatness.judge(self.one, filed, 1, 1)
+        self.n_escaped += n_escaped - self.fatness.n_new
         if self.fatness.n_away:
             self._reinsert(item, item if filed else 0)
             if PUTS_TO_LAY_OUT * self.n_puts > self.nodes.n_items:
@@ -320,6 +330,7 @@ class Tree:
         nodes.make_room_for_nodes(nodes.level[nodes.root()] + 3)
         if nodes.place_of[item] >= 0:
             nodes.detach(item)
+            self.n_reinserted += 1
         self.fatness.write_box(WAITING, row)
         nodes.attach(item)
         nodes.note_change(item)
@@ -502,5 +513,6 @@ class Tree:
     @cython.exceptval(-1, check=False)
     def _lay_out(self) -> cython.int:
         self.n_puts = self.n_escapes = 0
+        self.n_rebuilt += 1
         self.loose = 0
         return self.layout.lay_out()

@@ -15,6 +15,9 @@ cdef class Tree:
     cdef readonly Walker walker
     cdef Py_ssize_t n_puts  # since the last layout
     cdef Py_ssize_t n_escapes  # since then
+    cdef public long long n_escaped
+    cdef public long long n_reinserted
+    cdef public long long n_rebuilt
     cdef int loose  # the node that new items are given before a layout; 0: none
     cdef double[3] ray_origin
     cdef double[3] ray_direction

@@ -60,6 +60,8 @@ class FatBounds:
         int64 (n_moved,): the items that `judge` saw move, and that stay.
     away : memoryview
         int64 (n_away,): which of the items given to it are new or away.
+    n_new : int
+        How many of the items given to it were not in the tree before.
     """
 
     def __init__(self, nodes: Nodes) -> None:
@@ -140,6 +142,7 @@ class FatBounds:
         n_moved: cython.Py_ssize_t = 0
         n_away: cython.Py_ssize_t = 0
         n_escaped: cython.Py_ssize_t = 0
+        n_new: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t
         item: cython.Py_ssize_t
         row: cython.Py_ssize_t
@@ -175,6 +178,7 @@ class FatBounds:
                     continue
             is_changed[item] = 1
             n_escaped += 1
+            n_new += place_of[item] < 0
             self._fatten(item, row)
             stays = place_of[item] >= 0 and (
                 n_escaped > most_escaped or n_away > most_away or self._is_at_home(item)
@@ -186,6 +190,7 @@ class FatBounds:
             n_away += not stays
         self.n_moved = n_moved
         self.n_away = n_away
+        self.n_new = n_new
         return n_escaped
 
     @cython.cfunc

@@ -7,6 +7,7 @@ cdef class FatBounds:
     cdef Py_ssize_t n_moved
     cdef long long[::1] away
     cdef Py_ssize_t n_away
+    cdef Py_ssize_t n_new
     cdef Py_ssize_t dim
     cdef int[::1] turn_of  # of each item: how often it got fresh fat bounds
     # What `aim` was given last.

@@ -342,7 +342,8 @@ class DebugDraw:
         found = (
             f"{mode}step {s.step}   {s.bodies} bodies: {s.movers} move, {s.asleep} asleep   "
             f"{s.pairs} pairs   {s.sweeps} swept   {s.impacts} impacts   {n_contacts} contacts   "
-            f"{s.escapes} escapes   depth {s.depth}"
+            f"{s.escapes} escapes   {s.reinsertions} reinserted   {s.rebuilds} rebuilds   "
+            f"depth {s.depth}"
         )
         if not self._times:
             return [found, "no times yet"]

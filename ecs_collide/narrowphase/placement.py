@@ -162,6 +162,8 @@ class Settler:
 
     Attributes
     ----------
+    near : int64 (n_pairs or more, 2)
+        Pairs that touch or are inside each other, and their axes; the latter axes negative, from -1.
     axis, sign, gap : of the pair last related: its shallowest side
     n_near : the number of axes on which that pair is not deep
     """
@@ -171,12 +173,21 @@ class Settler:
         self.pairs = pairs
         self.queue = queue
         self.level = zeros(LONG, 1, bodies.dim)
+        self.near = zeros(LONG, 1, 2)
+        self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
         self.gap = 0.0
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         self.level = grown(self.level, n_rows)
+
+    @cython.cfunc
+    def make_room(self) -> cython.int:
+        """Make room for all pairs."""
+        if self.near.shape[0] < self.pairs.n:
+            self.near = zeros(LONG, 2 * self.pairs.n, 2)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -276,8 +287,9 @@ class Settler:
 
         self._part_planes()
         for _n in range(N_PASSES):
-            if not self._find_levels():
+            if not self._find_near():
                 return
+            self._find_levels()
             while self.queue.size:
                 p = self.queue.top()
                 self.queue.drop(p)
@@ -341,58 +353,66 @@ class Settler:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _find_levels(self) -> cython.bint:
-        """Queue the pairs to snap by their distance from immovable bodies; False if there are none.
+    def _find_near(self) -> cython.bint:
+        """Find the pairs that touch or are inside each other; False if none are inside."""
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        relation: cython.int
+        any_sunk: cython.bint = False
+
+        for p in range(self.pairs.n):
+            if not self._can_sink(p):
+                continue
+            relation = self.relate(p)
+            if relation != SUNK and relation != TOUCHING:
+                continue
+            any_sunk |= relation == SUNK
+            self.near[n, 0] = p
+            self.near[n, 1] = -1 - self.axis if relation == SUNK else self.axis
+            n += 1
+        self.n_near_pairs = n
+        return any_sunk
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_levels(self) -> cython.void:
+        """Queue the pairs to snap by their distance from immovable bodies.
 
         A body's level on an axis is the number of bodies between it and the
         nearest immovable one, counted over touching pairs.
         """
         b: Bodies = self.bodies
+        n: cython.Py_ssize_t
         p: cython.Py_ssize_t
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.int
-        any_sunk: cython.bint = False
         changing: cython.bint = True
-        relation: cython.int
 
-        for p in range(self.pairs.n):
-            if self._can_sink(p) and self.relate(p) == SUNK:
-                any_sunk = True
-                break
-        if not any_sunk:
-            return False
-        for p in range(self.pairs.n):
-            if not self._can_sink(p):
-                continue
-            i = self.pairs.first[p]
-            j = self.pairs.second[p]
+        for n in range(self.n_near_pairs):
+            i = self.pairs.first[self.near[n, 0]]
+            j = self.pairs.second[self.near[n, 0]]
             for k in range(b.dim):
                 self.level[i, k] = FAR if b.yields[i] else 0
                 self.level[j, k] = FAR if b.yields[j] else 0
         while changing:
             changing = False
-            for p in range(self.pairs.n):
-                if not self._can_sink(p):
-                    continue
-                relation = self.relate(p)
-                if relation != SUNK and relation != TOUCHING:
-                    continue
-                i = self.pairs.first[p]
-                j = self.pairs.second[p]
-                k = self.axis
+            for n in range(self.n_near_pairs):
+                i = self.pairs.first[self.near[n, 0]]
+                j = self.pairs.second[self.near[n, 0]]
+                k = self.near[n, 1] if self.near[n, 1] >= 0 else -1 - self.near[n, 1]
                 if self.level[i, k] > self.level[j, k] + 1:
                     self.level[i, k] = self.level[j, k] + 1
                     changing = True
                 elif self.level[j, k] > self.level[i, k] + 1:
                     self.level[j, k] = self.level[i, k] + 1
                     changing = True
-        for p in range(self.pairs.n):
-            if self._can_sink(p) and self.relate(p) == SUNK:
-                k = self.axis
+        for n in range(self.n_near_pairs):
+            if self.near[n, 1] < 0:
+                p = self.near[n, 0]
+                k = -1 - self.near[n, 1]
                 self.queue.put(
                     p,
                     min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]),
                     0,
                 )
-        return True

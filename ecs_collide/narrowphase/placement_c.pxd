@@ -18,6 +18,8 @@ cdef class Settler:
     cdef Pairs pairs
     cdef Queue queue
     cdef long long[:, ::1] level
+    cdef long long[:, ::1] near
+    cdef Py_ssize_t n_near_pairs
     cdef public int axis
     cdef public int sign
     cdef public int n_near
@@ -27,5 +29,7 @@ cdef class Settler:
     cdef void settle(self) noexcept
     cdef void _part_planes(self) noexcept
     cdef bint _is_plane(self, Py_ssize_t i, int k) noexcept
-    cdef bint _find_levels(self) noexcept
+    cdef bint _find_near(self) noexcept
+    cdef void _find_levels(self) noexcept
+    cdef int make_room(self)
     cdef bint _can_sink(self, Py_ssize_t p) noexcept

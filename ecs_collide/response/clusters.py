@@ -13,8 +13,8 @@ members with a contact to the outside.  Each cluster lists the rim members that
 were not examined since its velocity changed, and those that were.
 
 In a crowd that presses together, each merge would turn a whole cluster, and
-the next one turn it back.  A body that merges have turned in `TURN_LIMIT`
-instants of a step is *worn*, and a free cluster with a worn member *lasts* to the
+the next one turn it back.  A body that merges have turned in `TURN_LIMIT` earlier
+instants of the step is *worn*, and a free cluster with a worn member *lasts* to the
 end of the step.  Where two clusters of which one lasts merge, the heavier keeps
 its path, and the lighter one follows it.  Their momenta are added as always, and
 at the end of the step all members get momentum / mass, the *shared* velocity:
@@ -42,7 +42,7 @@ from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, ze
 
 cython.declare(SPLITTER=cython.double, TURN_LIMIT=cython.longlong)
 SPLITTER = 2.0**27 + 1.0
-TURN_LIMIT = 3  # instants of a step in which merges may turn a body before its clusters last
+TURN_LIMIT = 1  # instants of a step in which merges may turn a body before its clusters last
 
 
 @cython.cfunc
@@ -204,13 +204,17 @@ class Clusters:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _count_turn(self, node: cython.Py_ssize_t) -> cython.void:
-        """Count that merges have turned the body of a node in this instant, if they have."""
+        """Count that merges have turned the body of a node in this instant, if they have.
+
+        Not those with what does not yield: a body that has come to rest against a wall is not worn.
+        """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.body[node]
         k: cython.int = self.axis[node]
 
         if (
             self.node_of[i, k] != node
+            or self.anchor[self.root(node)]
             or not b.turned_now(i, self.now)
             or b.turn[i, k, EARLIER] == b.velocity[i, k]
         ):

@@ -55,7 +55,9 @@ from ecs_collide.sync.quarantine import N_KEPT
 _USUAL = Components()
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for
 # They come from trees, which are made anew, and from who sleeps, which is nobody then.
-_OF_COST = ("escapes", "pairs", "sweeps", "depth")
+_OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
+# The format has room for the other four of these, which it stores as 0.
+_SAVED = tuple(name for name in _COUNTS if name not in ("reinsertions", "rebuilds"))
 
 
 class SnapshotStepper(Stepper):
@@ -214,11 +216,8 @@ class SnapshotStepper(Stepper):
 
     def _results_in_numbers(self) -> tuple[int, ...]:
         """Return the numbers of the last step, 0 for those that tell what it cost."""
-        counts = self._counts or [0] * len(_COUNTS)
-        return tuple(
-            0 if name in _OF_COST else int(count)
-            for name, count in zip(_COUNTS, counts, strict=True)
-        )
+        counts = dict(zip(_COUNTS, self._counts or [0] * len(_COUNTS), strict=True))
+        return tuple(0 if name in _OF_COST else int(counts[name]) for name in _SAVED)
 
     def _sees_all(self, survey: Survey, numbers: list[Doubles]) -> bool:
         """Tell whether components say, bit by bit, what was seen of them last."""
@@ -419,6 +418,8 @@ class SnapshotStepper(Stepper):
         self._events = StepEvents.of(state.collisions, state.contact_events)
         self.reports[:] = state.reports[-N_KEPT:]
         self.n_reports = state.n_reports
-        self._drop_step(state.step, state.time, list(state.counts), list(state.new_reports))
+        saved = dict(zip(_SAVED, state.counts, strict=True))
+        counts = [saved.get(name, 0) for name in _COUNTS]
+        self._drop_step(state.step, state.time, counts, list(state.new_reports))
         self.rest_speed = state.rest_speed
         self.pair_limit = state.pair_limit

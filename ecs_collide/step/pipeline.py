@@ -122,7 +122,9 @@ class Stats(NamedTuple):
     ----------
     step : steps done
     bodies, movers, static : how many there are; movers have Velocity or Growth
-    escapes : times that a path left its fat bounds
+    escapes : times that the path of a body left its fat bounds, or the bounds had become too big
+    reinsertions : of these, bodies that were moved to another node of their tree one at a time
+    rebuilds : times that one of the two trees was rebuilt in bulk
     pairs : candidate pairs from the tree
     left_out : pairs within a crowd for which there was no room; see `Space.reports`
     sweeps : swept tests
@@ -145,6 +147,8 @@ class Stats(NamedTuple):
     movers: int = 0
     static: int = 0
     escapes: int = 0
+    reinsertions: int = 0
+    rebuilds: int = 0
     pairs: int = 0
     left_out: int = 0
     sweeps: int = 0
@@ -665,7 +669,8 @@ class Stepper:
         t, r = self._timeline, self._roster
         n_bodies, n_movers = len(r.rows), self._n_movers
         return [
-            self._step + 1, n_bodies, n_movers, n_bodies - n_movers, t.candidates.n_escapes,
+            self._step + 1, n_bodies, n_movers, n_bodies - n_movers,
+            *t.candidates.count_work(),
             t.pairs.n, t.candidates.n_left_out, t.meetings.n_sweeps,
             n_collisions, t.n_answers, t.responder.clusters.n_merges,
             t.n_crushed, t.n_forced, t.n_pair_limit, t.n_sweep_limit, t.candidates.n_waiting,

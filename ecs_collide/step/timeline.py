@@ -204,7 +204,8 @@ class Timeline:
         self.holding.pair_limit = min(self.pair_limit, MOST_LOOKS)
         self.sleepers.begin_step()
         self.pending = self.event = -1
-        self.n_answers = self.candidates.n_escapes = 0
+        self.candidates.begin_step()
+        self.n_answers = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = self.n_held = 0
 
     def place_still(self, rows: cython.longlong[::1]):
@@ -821,6 +822,7 @@ class Timeline:
         self.queue.clear()
         if settling:
             self.sleepers.join_sunk()
+            self.settler.make_room()
             self.settler.settle()
         self.contacts.compare()
         self.candidates.separating.end()

@@ -11,7 +11,7 @@ left out.  Then, from the top of the checkout::
     python -m tests.benchmarks crowd                 boxes that press on each other
     python -m tests.benchmarks quiet churn           few movers; entities that come and go
     python -m tests.benchmarks build query           a level at once; one call from Python
-    python -m tests.benchmarks memory import plain   bytes a body; import; kernels as Python
+    python -m tests.benchmarks memory import plain   bytes a body; import; pure Python
     python -m tests.benchmarks --quick               does it run?
     python -m tests.benchmarks --write               and put it into docs/benchmarks.md
 

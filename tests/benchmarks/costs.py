@@ -12,7 +12,8 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, process_time
+from unittest import mock
 
 import esper
 import numpy as np
@@ -294,17 +295,52 @@ def imports(rounds: int = 5) -> Rows:
     return [(f"import ecs_collide, beyond esper and numpy, least of {rounds}", least, "ms")]
 
 
-def plain(n: int = 200, frames: int = 120) -> Rows:
-    """Time the arena where the kernels run as Python; `measure` sees to that."""
-    import ecs_collide as ec
+def plain(n: int = 1_000, frames: int = 60) -> Rows:
+    """Compare pure Python with compiled kernels by the CPU time of a step, from few bodies to `n`.
 
-    game = Ours(arena(n))
-    times = [clocked(game.step) for _ in range(frames + 10)][10:]
-    life = "compiled" if ec.COMPILED else "plain Python"
-    return [
-        (f"a step of the arena, {n:,} bodies, {life}, mean", mean(times), "ms"),
-        ("the same, worst", max(times), "ms"),
-    ]
+    In the level nine bodies of ten are walls that are `Fixed`.
+    """
+    rows: Rows = []
+    for is_level in (False, True):
+        name = "a level" if is_level else "the arena"
+        for size in (max(n // 100, 2), max(n // 10, 2), n):
+            slow = cpu_time(size, frames, is_level, compiled=False)
+            rows.append((f"a step of {name}, {size:,} bodies, pure Python, CPU time", slow, "ms"))
+            try:
+                quick = cpu_time(size, frames, is_level, compiled=True)
+            except ImportError:
+                continue
+            rows.append(("the same, compiled kernels", quick, "ms"))
+            rows.append(("the same, pure Python against compiled", slow / quick, "times"))
+    return rows
+
+
+def cpu_time(n: int, frames: int, is_level: bool, compiled: bool) -> float:
+    """Return the ms of CPU time that a step of `n` bodies takes; the least mean of three runs."""
+    import ecs_collide as ec
+    from ecs_collide import _backend
+
+    means, before_world = [], esper.current_world
+    with mock.patch.object(_backend, "kernels", _backend.load(compiled)):
+        for _ in range(3):
+            esper.switch_world("cpu time")
+            start = arena(n)
+            corners = zip(start.positions.tolist(), start.velocities.tolist(), strict=True)
+            for x, y, w, h in start.walls:
+                esper.create_entity(ec.Position(x, y), ec.Extents(w, h), ec.Fixed())
+            for number, (at, velocity) in enumerate(corners):
+                rest = is_level and number % 10 > 0
+                other = (ec.Fixed(),) if rest else (ec.Velocity(*velocity), ec.Deflect())
+                esper.create_entity(ec.Position(*at), ec.Extents(HALF, HALF), *other)
+            ec.install()
+            esper.process(DT)
+            before = process_time()
+            for _ in range(frames):
+                esper.process(DT)
+            means.append((process_time() - before) * 1e3 / frames)
+            esper.switch_world(before_world)
+            esper.delete_world("cpu time")
+    return min(means)
 
 
 COSTS: dict[str, Callable[..., Rows]] = {

@@ -122,7 +122,7 @@ class ChildError(Exception):
     """A child did not finish; the message says why."""
 
 
-def run_child(job: dict[str, Any], patience: float, **environment: str) -> dict[str, Any]:
+def run_child(job: dict[str, Any], patience: float) -> dict[str, Any]:
     """Do a job in a process of its own."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     try:
@@ -132,7 +132,7 @@ def run_child(job: dict[str, Any], patience: float, **environment: str) -> dict[
             capture_output=True,
             text=True,
             cwd=ROOT,
-            env={**os.environ, **ONE_THREAD, "PYTHONPATH": path, **environment},
+            env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
             timeout=patience,
         )
     except subprocess.TimeoutExpired:
@@ -246,6 +246,5 @@ def escapes(results: list[Result]) -> str:
 def cost(name: str, quick: bool, patience: float = 600.0) -> list[tuple[str, float, str]]:
     """Measure one of the costs."""
     job = {"kind": "cost", "name": name, **(QUICK_COSTS[name] if quick else {})}
-    environment = {"ECS_COLLIDE_PURE_PYTHON": "1"} if name == "plain" else {}
-    figures = run_child(job, patience, **environment)["figures"]
+    figures = run_child(job, patience)["figures"]
     return [(what, value, unit) for what, value, unit in figures]

@@ -38,15 +38,14 @@ def test_blocks_count_pi(world: str, digits: int) -> None:
     assert len(scene.claims()) == 5  # the last: that it is over
 
 
-def test_blocks_with_the_limits_of_piles_do_not(world: str) -> None:
+def test_blocks_that_bounce_no_more_than_64_times_a_step_count_pi_too(world: str) -> None:
     if not ec.COMPILED:
         pytest.skip("the same in both lives, and slow in this one")
     scene = blocks.build(digits=5)
     scene.space.pair_limit = 64
     run(scene, 600)
 
-    assert scene.n_clacks < 31415
-    assert not all(holds for _, holds in scene.claims())
+    assert scene.n_clacks == 31415  # held, and not stopped for good
 
 
 @pytest.mark.parametrize("digits", [0, 7])

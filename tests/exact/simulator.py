@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
-TURN_LIMIT = 3  # instants in which joins turn a body on an axis, before its groups last
+TURN_LIMIT = 1  # instants in which joins turn a body on an axis, before its groups last
 INSTANT_LIMIT = 4  # answers of a pair in one instant, after which only what closes it is taken
 REPEAT_LIMIT = 32  # answers of a resizing pair in one instant, after which it is crushed
 ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
@@ -388,7 +388,8 @@ class Simulator:
         """Go on to a later instant: groups end, but for those that last."""
         for k, groups in enumerate(self.groups):
             for i in self.entered[k]:
-                if i in groups and self.velocity[i][k] != self.earlier.get(i, self.velocity[i])[k]:
+                was = self.earlier.get(i, self.velocity[i])[k]
+                if i in groups and groups[i].anchor is None and self.velocity[i][k] != was:
                     self.turns[k][i] = self.turns[k].get(i, 0) + 1
             self.entered[k].clear()
             for i, group in list(groups.items()):

@@ -183,44 +183,53 @@ def test_a_group_ends_when_time_advances():
     assert [v[0] for v in exact.velocity.values()] == [0, 4, 0]
 
 
-def row_that_lasts(*more, last="slide"):
-    """Run a box into a row of four; the last weighs 4, and the first two are worn when it is met.
+def row_that_lasts(*more, last="slide", mass=4):
+    """Run a box at 64 into a row of four: 1 and 2 are worn from 1/32 on, the last is met at 7/32.
 
-    From 10/32 on the row moves at 16/3, and shares a momentum of 64.
+    If the last weighs 4, all stop there, and share a momentum of 64.  If it weighs 2, all go on
+    at 32, and all but the first share a momentum of 32.
     """
     row = [body(n, (4 * n - 4, 0), (1, 1), (0, 0), "slide") for n in range(2, 5)]
     runner = body(1, (0, 0), (1, 1), (64, 0), "slide")
-    return run([runner, *row, body(5, (16, 0), (1, 2), (0, 0), last, 4), *more])
+    return run([runner, *row, body(5, (16, 0), (1, 2), (0, 0), last, mass), *more])
 
 
 def test_a_worn_group_keeps_the_path_of_its_heavier_part_and_shares_its_momentum():
-    exact = row_that_lasts()
+    stopped, gone_on = row_that_lasts(), row_that_lasts(mass=2)
 
-    low, high = exact.faces(5)
-    assert [v[0] for v in exact.velocity.values()] == [8] * 5
-    assert (low[0] + high[0]) / 2 == 16 + Fraction(16, 3) * Fraction(22, 32)
+    assert [v[0] for v in stopped.velocity.values()] == [8] * 5
+    assert stopped.faces(5)[0][0] == 15
+    assert [v[0] for v in gone_on.velocity.values()] == [32, *[Fraction(32, 5)] * 4]
+    assert gone_on.faces(5)[0][0] == 15 + 25
 
 
 def test_a_group_that_lasts_goes_on_as_one_in_later_instants():
-    exact = row_that_lasts(body(6, (20, 0), (1, 1), (0, 0), "slide"))
+    exact = row_that_lasts(body(6, (20, 0), (1, 1), (0, 0), "slide"), mass=2)
 
-    low, high = exact.faces(6)
-    assert exact.events[-1].time == Fraction(22, 32)
-    assert [v[0] for v in exact.velocity.values()] == [Fraction(64, 9)] * 6
-    assert (low[0] + high[0]) / 2 == 20 + Fraction(16, 3) * Fraction(10, 32)
+    assert exact.events[-1].time == Fraction(9, 32)
+    assert [v[0] for v in exact.velocity.values()] == [32, *[Fraction(32, 6)] * 5]
+    assert exact.faces(6)[0][0] == 19 + 23
 
 
 def test_what_rebounds_from_a_group_that_lasts_pushes_all_of_it():
-    ball = body(6, (20, 0), (1, 1), (0, 0), "deflect")
+    ball = body(6, (20, 0), (1, 1), (-4, 0), "deflect")
 
     exact = row_that_lasts(ball)
 
-    assert exact.velocity[6][0] == 2 * 8 * Fraction(8, 9)
-    assert [exact.velocity[n][0] for n in range(1, 6)] == [8 * Fraction(7, 9)] * 5
+    assert exact.velocity[6][0] == Fraction(52, 3)
+    assert [exact.velocity[n][0] for n in range(1, 6)] == [Fraction(16, 3)] * 5
+
+
+def test_what_rebounds_but_not_fast_enough_joins_a_group_that_lasts():
+    ball = body(6, (20, 0), (1, 1), (0, 0), "deflect")
+
+    exact = row_that_lasts(ball, mass=2)
+
+    assert [exact.velocity[n][0] for n in range(2, 7)] == [Fraction(32, 6)] * 5
 
 
 def test_who_is_stopped_in_a_group_that_lasts_slows_all_of_it():
-    press = body(6, (Fraction(189, 10), Fraction(7, 2)), (1, 1), (0, -1), mass=None)
+    press = body(6, (Fraction(169, 10), Fraction(7, 2)), (1, 1), (0, -1), mass=None)
 
     exact = row_that_lasts(press, last="stop")
 
@@ -228,20 +237,34 @@ def test_who_is_stopped_in_a_group_that_lasts_slows_all_of_it():
 
 
 def test_a_wall_takes_its_members_out_of_a_group_that_lasts():
-    # The wall is beside the path of all but 5, which is taller; 4 and the others are behind 5.
-    exact = row_that_lasts(body(6, (20, 0), (1, 1)))
+    exact = row_that_lasts(body(6, (20, 0), (1, 1)), mass=2)
 
     assert [v[0] for v in exact.velocity.values()] == [0] * 6
 
 
 def test_who_is_taken_out_of_a_group_that_lasts_takes_its_share_along():
-    press = body(6, (Fraction(189, 10), 19), (1, 1), (0, -32), mass=None)  # drives 5 out of the row
-    wall = body(7, (20, -20), (1, 17))
+    press = body(
+        6, (Fraction(269, 10), 67), (1, 1), (0, -128), mass=None
+    )  # drives 5 out of the row
+    wall = body(7, (28, -20), (1, Fraction(37, 2)))
 
-    exact = row_that_lasts(press, wall)
+    exact = row_that_lasts(press, wall, mass=2)
 
-    assert exact.velocity[5] == [0, -32]
-    assert [exact.velocity[n][0] for n in range(1, 5)] == [8] * 4
+    assert exact.velocity[5] == [0, -128]
+    assert [exact.velocity[n][0] for n in range(2, 5)] == [Fraction(32, 5)] * 3
+
+
+def test_a_body_that_has_met_a_wall_is_not_worn():
+    # 1 comes to rest on the floor, then 2 lands on it: both rest, and nothing is left to share.
+    exact = run(
+        [
+            body(1, (0, 2), (1, 1), (0, -8), "slide"),
+            body(2, (0, 6), (1, 1), (0, -16), "slide"),
+            body(3, (0, -1), (9, 1)),
+        ]
+    )
+
+    assert [tuple(v[:2]) for v in exact.velocity.values()] == [(0, 0)] * 3
 
 
 def test_two_that_stop_take_their_mean_along_the_surface():

@@ -53,3 +53,88 @@ def test_more_margin_means_fewer_escapes_of_the_same_pairs(world):
     (thin_escapes, thin_pairs), (fat_escapes, fat_pairs) = counted
     assert fat_escapes < thin_escapes
     assert fat_pairs == thin_pairs
+
+
+class Rows:
+    """A hundred boxes of side 2, ten in a row, that have a velocity and rest."""
+
+    def __init__(self) -> None:
+        self.places = [ec.Position(10 * (n % 10), 10 * (n // 10)) for n in range(100)]
+        for place in self.places:
+            esper.create_entity(place, ec.Extents(1, 1), ec.Velocity(0, 0), ec.Slide())
+        self.space = ec.install(ec.Space(sleep=False))
+        esper.process(1 / 60)
+
+    def work(self) -> tuple[int, int, int]:
+        """Return the escapes, reinsertions and rebuilds of one more step."""
+        esper.process(1 / 60)
+        stats = self.space.stats
+        return stats.escapes, stats.reinsertions, stats.rebuilds
+
+
+@pytest.mark.usefixtures("life")
+def test_new_bodies_are_built_in_bulk_and_escape_nothing():
+    stats = Rows().space.stats
+
+    assert (stats.escapes, stats.reinsertions, stats.rebuilds) == (0, 0, 1)
+
+
+@pytest.mark.usefixtures("life")
+def test_a_body_inside_its_fat_bounds_leaves_the_tree_alone():
+    rows = Rows()
+    rows.places[0].x += 0.1  # the margin is 0.2
+
+    assert rows.work() == (0, 0, 0)
+
+
+@pytest.mark.usefixtures("life")
+def test_one_body_that_escapes_far_is_reinserted_alone():
+    rows = Rows()
+    rows.places[0].x = 300.0
+
+    assert rows.work() == (1, 1, 0)
+    assert rows.work() == (0, 0, 0)
+
+
+@pytest.mark.usefixtures("life")
+def test_a_body_that_escapes_and_still_suits_its_node_is_not_reinserted():
+    rows = Rows()
+    rows.places[0].x += 0.3
+
+    assert rows.work() == (1, 0, 0)
+
+
+@pytest.mark.usefixtures("life")
+def test_many_bodies_that_escape_at_once_are_rebuilt_in_bulk():
+    rows = Rows()
+    for place in rows.places[:50]:
+        place.x += 300.0
+
+    assert rows.work() == (50, 0, 1)
+
+
+@pytest.mark.usefixtures("life")
+def test_a_still_body_that_the_game_moves_counts_as_an_escape_too():
+    for n in range(40):
+        esper.create_entity(ec.Position(10 * n, 0), ec.Extents(1, 1))
+    wall = ec.Position(0, 50)
+    esper.create_entity(wall, ec.Extents(1, 1))
+    space = ec.install()
+    esper.process(1 / 60)
+    wall.x = 300.0
+
+    esper.process(1 / 60)
+
+    assert (space.stats.escapes, space.stats.reinsertions, space.stats.rebuilds) == (1, 1, 0)
+
+
+@pytest.mark.usefixtures("life")
+def test_a_restored_step_counts_no_work_of_the_trees():
+    rows = Rows()
+    rows.places[0].x = 300.0
+    rows.work()
+
+    rows.space.restore(rows.space.snapshot())
+
+    stats = rows.space.stats
+    assert (stats.step, stats.escapes, stats.reinsertions, stats.rebuilds) == (2, 0, 0, 0)

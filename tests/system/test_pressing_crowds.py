@@ -17,13 +17,10 @@ from tests.scenes import SLOP, pairs_inside
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
-SWEEPS_FOR_A_PAIR = 6  # in a step, on average over many steps
-# More than that as yet, in the full scenes.
-BEYOND = {
-    "growing lattice": "58 for each pair",
-    "Stop and Deflect": "12 for each pair",
-    "Stop": "12 for each pair",
-}
+SWEEPS_FOR_A_PAIR = 8  # in a step, on average over many steps
+ELASTIC_SWEEPS_FOR_A_PAIR = 15  # where members bounce off each other, which merges nothing
+# More than that as yet, in the full scene.
+BEYOND = {"growing lattice": "51 for each pair: faces that grow are not merged"}
 
 
 def count(crowd, space, n_steps):
@@ -75,7 +72,8 @@ def test_sweeps_of_a_mixed_crowd_are_a_small_multiple_of_its_pairs(name, life, v
             n_pairs += space.stats.pairs
             n_sweeps += space.stats.sweeps
 
-    assert n_sweeps <= SWEEPS_FOR_A_PAIR * n_pairs
+    limit = ELASTIC_SWEEPS_FOR_A_PAIR if "Deflect" in name else SWEEPS_FOR_A_PAIR
+    assert n_sweeps <= limit * n_pairs
     assert n_pairs > 0
 
 

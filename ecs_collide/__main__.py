@@ -1,0 +1,188 @@
+"""Show what is installed, then check it for two seconds: ``python -m ecs_collide``.
+
+The check runs one small world on each kind of kernels that is installed, and
+compares all positions, velocities and events, bit for bit, with those that
+this world has everywhere.  What is left of the two seconds measures a step of
+1,000 bodies.  The exit status is 0 if everything holds, else 1.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from random import Random
+from time import perf_counter
+
+import esper
+import numpy as np
+
+import ecs_collide as ec
+from ecs_collide import _backend
+
+SECONDS = 2.0  # what the self-check takes; in pure Python one world may take longer
+N_BODIES = 1_000  # in the step that is measured
+N_STEPS = 60
+EXPECTED = "84deaf4628b1cd5933d311ccf83b0cd6"  # by `check_world`, on every platform
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print versions, kernels and the results of the self-check; return the exit status."""
+    parser = ArgumentParser("python -m ecs_collide", description=__doc__)
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.parse_args(arguments)
+    start = perf_counter()
+    print(f"ecs_collide {ec.__version__} in {Path(ec.__file__).parent}")
+    print(f"  kernels  {describe_kernels()}")
+    print(f"  esper    {installed('esper')}")
+    print(f"  numpy    {np.__version__}")
+    print(f"  Python   {platform.python_version()} {platform.python_implementation()}", end=", ")
+    print(f"{platform.system()} {platform.machine()}")
+    failed = 0
+    for told, holds in check():
+        failed += not holds
+        print(f"  {'ok' if holds else 'FAILED':8} {told}", flush=True)
+    print(f"  {measure(start + SECONDS)}")
+    print(f"{failed} of the checks failed: please report this" if failed else "everything holds")
+    return 1 if failed else 0
+
+
+def describe_kernels() -> str:
+    """Return whether the kernels are compiled, and if not why."""
+    if not _backend.why_pure:
+        return "compiled"
+    if _backend.missing_kernel is None:
+        return f"pure Python, because {_backend.why_pure}"
+    folder = Path(_backend.kernels.sweep.__file__ or "").parent
+    built = sorted(path.name for path in folder.glob("*_c.*") if path.suffix in (".so", ".pyd"))
+    if not built:
+        return (
+            "pure Python, because no compiled kernels are installed: there was no C compiler, or "
+            "no wheel for this Python and platform. Install a C compiler, then run "
+            "pip install --force-reinstall --no-binary ecs_collide ecs_collide"
+        )
+    if not any(f".{name.partition('.')[2]}" in EXTENSION_SUFFIXES for name in built):
+        return (
+            f"pure Python, because the kernels were compiled for another Python: {built[0]} "
+            f"does not end in {EXTENSION_SUFFIXES[0]}. Install ecs_collide again with this Python"
+        )
+    return f"pure Python, because {_backend.why_pure}"
+
+
+def installed(name: str) -> str:
+    """Return the version of a distribution."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "version unknown: it is not installed as a package"
+
+
+def check() -> Iterator[tuple[str, bool]]:
+    """Yield what is checked, and whether it holds."""
+    ball = ec.sweep((0, 40), (4, 4), (0, -20_000 / 60), (0, -100), (400, 10), (0, 0))
+    yield "a box that crosses 333 units in one step hits the floor", ball.time == 0.378
+    yield "the tree finds the pairs that comparing all boxes finds", check_tree()
+    lives = [False, True] if ec.COMPILED else [False]
+    for compiled in lives:
+        with using(_backend.load(compiled)):
+            told = f"{N_STEPS} steps have the bits they have on every platform"
+            life = "compiled" if compiled else "pure Python"
+            yield f"{told} ({life})", check_world() == EXPECTED
+
+
+def check_tree() -> bool:
+    """Return whether a tree finds the pairs that a comparison of all its boxes finds."""
+    numbers = Random(1)
+    mins = np.array([(numbers.random(), numbers.random()) for _ in range(200)])
+    maxs = mins + 0.04
+    tree = ec.AABBTree()
+    tree.insert_many(np.arange(200), mins, maxs)
+    tree.check()
+    meet = (mins[:, None] <= maxs) & (mins <= maxs[:, None])
+    first, second = np.nonzero(np.triu(meet.all(axis=2), 1))
+    return np.array_equal(tree.pairs(), np.stack([first, second], axis=1))
+
+
+def check_world() -> str:
+    """Return a fingerprint of all that happens in a small world."""
+    found = blake2b(digest_size=16)
+    with world():
+        fill_room(40, seed=1)
+        space = ec.install()
+        for _ in range(N_STEPS):
+            esper.process(1 / 60)
+            events = space.collision_array
+            for numbers in (
+                events["first"].astype("<i8"),
+                events["time"].astype("<f8"),
+                space.positions().astype("<f8"),
+                space.velocities().astype("<f8"),
+            ):
+                found.update(numbers.tobytes())
+        space.check()
+    return found.hexdigest()
+
+
+def measure(until: float) -> str:
+    """Return how long a step takes, measured until a time of the clock."""
+    with world():
+        fill_room(N_BODIES, seed=2)
+        ec.install()
+        esper.process(1 / 60)
+        n_steps, start = 0, perf_counter()
+        while n_steps < 3 or perf_counter() < until:
+            esper.process(1 / 60)
+            n_steps += 1
+        mean = (perf_counter() - start) / n_steps
+    return f"a step of {N_BODIES:,} moving bodies takes {1000 * mean:.2f} ms here"
+
+
+def fill_room(n_bodies: int, seed: int) -> None:
+    """Create four walls, and boxes of three kinds that fly about between them."""
+    numbers = Random(seed)
+    n_columns = int(n_bodies**0.5) + 1
+    half = 4.0 * n_columns  # of the room: a cell of 8 for each box
+    for x, y in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+        wall = ec.Extents(5 if x else half, 5 if y else half)
+        esper.create_entity(ec.Position(x * (half + 5), y * (half + 5)), wall)
+    for n in range(n_bodies):
+        row, column = divmod(n, n_columns)
+        esper.create_entity(
+            ec.Position(8 * column + 4 - half, 8 * row + 4 - half),
+            ec.Extents(1 + numbers.random(), 1 + numbers.random()),
+            ec.Velocity(240 * numbers.random() - 120, 240 * numbers.random() - 120),
+            (ec.Deflect(), ec.Deflect(0.5), ec.Slide())[n % 3],
+        )
+
+
+@contextmanager
+def world() -> Iterator[None]:
+    """Switch to an empty esper world, and back when it is done with."""
+    before, name = esper.current_world, "ecs_collide self-check"
+    esper.switch_world(name)
+    try:
+        yield
+    finally:
+        esper.switch_world(before)
+        esper.delete_world(name)
+
+
+@contextmanager
+def using(kernels: _backend.Kernels) -> Iterator[None]:
+    """Let new spaces run on some kernels for a while."""
+    before = _backend.kernels
+    _backend.kernels = kernels
+    try:
+        yield
+    finally:
+        _backend.kernels = before
+
+
+if __name__ == "__main__":
+    sys.exit(main())
