@@ -40,6 +40,7 @@ from ecs_collide.components import (
 )
 from ecs_collide.events import (
     COLLISION,
+    CONTACT,
     CONTACT_BEGAN,
     CONTACT_ENDED,
     END_REASONS,
@@ -95,6 +96,7 @@ __all__ = [
     "ALL",
     "COLLISION",
     "COMPILED",
+    "CONTACT",
     "CONTACT_BEGAN",
     "CONTACT_ENDED",
     "DEFAULT",

@@ -7,7 +7,8 @@ from typing import Any
 
 from ecs_collide._bits import PICKY, TRAITS
 from ecs_collide._roster import Roster
-from ecs_collide._subscribers import Unsubscribe, require_component_type
+from ecs_collide._subscribers import Generations, Unsubscribe, require_component_type
+from ecs_collide._world import World
 
 Allows = Callable[[int, int], object]
 Judge = tuple[Allows, type | None, type | None]
@@ -20,6 +21,7 @@ class Judges:
         self._roster = roster
         self._candidates = candidates
         self._judges: list[Judge] = []
+        self._generations = Generations()
         self._verdicts: dict[tuple[int, int], bool] = {}
         self._errors: list[Exception] = []
 
@@ -38,8 +40,18 @@ class Judges:
         self._verdicts.clear()
         self._errors = errors
 
-    def add(self, allows: Allows, first_kind: type | None, second_kind: type | None) -> Unsubscribe:
-        """Ask one more function; return what takes it away again."""
+    def add(
+        self,
+        world: World | None,
+        allows: Allows,
+        first_kind: type | None,
+        second_kind: type | None,
+    ) -> Unsubscribe:
+        """Ask one more function; return what takes it away again.
+
+        A function that is there for the same components is asked once.  It takes the place of
+        functions from the same definition that were added before the world was cleared.
+        """
         if not callable(allows):
             raise TypeError(f"allows={allows!r} must be a function that takes two entities")
         for argument, kind in (("first_kind", first_kind), ("second_kind", second_kind)):
@@ -47,12 +59,21 @@ class Judges:
                 require_component_type(argument, kind)
                 self._roster.watch(kind, PICKY << TRAITS)
         judge = (allows, first_kind, second_kind)
-        self._judges.append(judge)
+        for known in self._judges[:]:
+            if known[1:] == judge[1:] and self._generations.is_replaced(
+                known, known[0], allows, world
+            ):
+                self._judges.remove(known)
+                self._generations.drop(known)
+        if judge not in self._judges:
+            self._judges.append(judge)
+        self._generations.add(judge, world)
         self._tell_kernel()
 
         def remove() -> None:
             if judge in self._judges:
                 self._judges.remove(judge)
+                self._generations.drop(judge)
                 self._tell_kernel()
 
         return remove

@@ -11,14 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _doctor, _explain, _numbers
 from ecs_collide._explain import Explanation
 from ecs_collide._findings import Finding
-from ecs_collide._subscribers import Handler, Unsubscribe, matches, require_component_type
+from ecs_collide._subscribers import Handler, Unsubscribe, oriented, require_component_type
 from ecs_collide._views import Views
 from ecs_collide._wrapping import checked_wrap
 from ecs_collide.events import (
     COLLISION,
+    CONTACT,
     CONTACT_BEGAN,
     CONTACT_ENDED,
     Collision,
+    Contact,
     ContactBegan,
     ContactEnded,
     EventSequence,
@@ -202,11 +204,26 @@ class Space(Views):
         return self._events.contact_array
 
     def collisions_between(self, first_kind: type, second_kind: type) -> list[Collision]:
-        """Return the collisions between bodies with the one component and the other."""
+        """Return the collisions between bodies with the one component and the other.
+
+        `first` is the body with the first component and `second` the one with the second, as in
+        `on_collision`.
+        """
         require_component_type("first_kind", first_kind)
         require_component_type("second_kind", second_kind)
         world = self.world
-        return [e for e in self.collisions if matches(world, e, first_kind, second_kind)]
+        seen = (oriented(world, e, first_kind, second_kind) for e in self.collisions)
+        return [event for event in seen if event is not None]
+
+    def collisions_of(self, entity: int) -> list[Collision]:
+        """Return the collisions of one entity in the last step, in time order.
+
+        They are those of `collisions`, with the lower id first: `Collision.other(entity)` says
+        whom it met.  Empty for an entity that met nobody, or is no body.
+        """
+        array = self._events.collision_array
+        mine = array[(array["first"] == entity) | (array["second"] == entity)]
+        return list(EventSequence(mine, Collision.from_row))
 
     def on_collision(
         self,
@@ -218,21 +235,26 @@ class Space(Views):
 
         A function that is registered for the same component types already stays registered
         once.  Handlers belong to the space, not to the entities: `esper.clear_database` keeps
-        them, and `clear_handlers` removes them.
+        them, and `clear_handlers` removes them.  A level that is built again after
+        `esper.clear_database` does not double its handlers: a nested function, a lambda or a
+        method takes the place of those that the same definition gave for the same component
+        types before.
 
         Parameters
         ----------
         function : callable
             Takes the event.  It is held strongly.
         first_kind, second_kind : type, optional
-            Only for collisions between bodies with these components, in either order.
+            Only for collisions between bodies with these components.  `first` of the event is
+            the body with the first one, `second` the other; normal, positions and velocities
+            follow.  If both bodies would do as either, the lower id is first.
 
         Returns
         -------
         callable
             Call it to unsubscribe.
         """
-        return self._subscribers.add(COLLISION, function, first_kind, second_kind)
+        return self._subscribers.add(self._world, COLLISION, function, first_kind, second_kind)
 
     def on_contact_began(
         self,
@@ -241,7 +263,7 @@ class Space(Views):
         second_kind: type | None = None,
     ) -> Unsubscribe:
         """Call a function for each contact that begins; as `on_collision`."""
-        return self._subscribers.add(CONTACT_BEGAN, function, first_kind, second_kind)
+        return self._subscribers.add(self._world, CONTACT_BEGAN, function, first_kind, second_kind)
 
     def on_contact_ended(
         self,
@@ -250,11 +272,25 @@ class Space(Views):
         second_kind: type | None = None,
     ) -> Unsubscribe:
         """Call a function for each contact that ends; as `on_collision`."""
-        return self._subscribers.add(CONTACT_ENDED, function, first_kind, second_kind)
+        return self._subscribers.add(self._world, CONTACT_ENDED, function, first_kind, second_kind)
+
+    def on_contact(
+        self,
+        function: Callable[[Contact], object],
+        first_kind: type | None = None,
+        second_kind: type | None = None,
+    ) -> Unsubscribe:
+        """Call a function in each step in which two bodies touch; otherwise as `on_collision`.
+
+        It is called once in a step for each two bodies, with their `Contact`: if they touch at
+        the end of the step, or began to touch within it, such as two that bounce apart.  Bodies
+        that sleep go on touching.
+        """
+        return self._subscribers.add(self._world, CONTACT, function, first_kind, second_kind)
 
     @property
     def handlers(self) -> list[Handler]:
-        """The functions registered by `on_collision`, `on_contact_began` and `on_contact_ended`.
+        """The functions registered by `on_collision` and the three `on_contact` functions.
 
         In the order in which they were registered; print one to see how.  A copy.
         """

@@ -29,6 +29,8 @@ class _EsperWorld:
 
     def __init__(self) -> None:
         self.name = esper.current_world
+        self._counter: object = None  # of esper's, which gives new entities their ids
+        self._generation: object = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _EsperWorld) and other.name == self.name
@@ -42,6 +44,14 @@ class _EsperWorld:
     def mark(self) -> object:
         # esper keeps the answer to a query until anything is added or removed, an empty one too.
         return esper.get_component(_Nobody) if esper.current_world == self.name else None
+
+    def generation(self) -> object:
+        # `esper.clear_database` begins to count entities anew, with another counter.
+        counter = self._part("_entity_count", 0)
+        if counter is not self._counter:
+            self._counter = counter
+            self._generation = None if counter is None else object()
+        return self._generation
 
     def is_as(self, mark: object, n_dead: int) -> bool:
         # Between two marks the dead only become more.
@@ -180,7 +190,8 @@ class _EsperWorld:
         return int(repr(vars(esper)["_entity_count"])[len("count(") : -1])
 
     def begin_entities_at(self, entity: int) -> None:
-        vars(esper)["_entity_count"] = itertools.count(entity)
+        self.generation()
+        self._counter = vars(esper)["_entity_count"] = itertools.count(entity)
 
     def create(self, entity: int) -> None:
         vars(esper)["_entities"][entity] = {}
