@@ -197,6 +197,9 @@ class Roster:
         self._stale: list[Rows] = []  # whose boxes the queries have not seen yet
         self._mark: object = object()
         self._dead: frozenset[int] = frozenset()
+        self._has_begun = False  # whether it is known where the last step began
+        self._begun: NDArray[np.float64] | None = None  # see `begun`
+        self._relocated: list[int] = []  # rows that a response has put somewhere else
         self._timeline = timeline
         self.rules = rules(components, dim, None if ring is None else ring.wrap)
         kinds, traits = _make_kinds(components, dim), _make_trait_kinds(dim)
@@ -614,6 +617,35 @@ class Roster:
         self._clear(self.columns.touched)
         self._unread = _NO_ROWS
         self._is_told = True
+        self._has_begun = True
+
+    def begun(self) -> NDArray[np.float64]:
+        """Return where bodies were when the last step began, float64 (capacity, dim) by row.
+
+        Teleports before the step are done then.  Of bodies that the step did not move, of those
+        that a response has put somewhere else, and of all after `restore` or a step that was cut
+        short: where they are now.
+        """
+        if self._begun is None:
+            c, drives = self.columns, self.drives
+            begun = c.seen_centre.copy()
+            if self._has_begun:
+                self._gatherer.begun_into(begun.data)
+                if self.sweeps:
+                    begun[drives.rows] = drives.before()
+                if self._ring is not None:
+                    begun = self._ring.into_world(begun)
+                put = self._relocated
+                begun[put] = c.seen_centre[put]
+            self._begun = begun
+        return self._begun
+
+    def _forget_begun(self) -> None:
+        """Forget where the last step began."""
+        self._has_begun = False
+        self._begun = None
+        if self._relocated:
+            self._relocated.clear()
 
     def write_one(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
@@ -653,6 +685,8 @@ class Roster:
         now = world.components(entity, self._kinds)
         self._gatherer.keep_box(row)
         places = self._take_over(self._position, row, v.seen_place, now)
+        if places:
+            self._relocated.append(row)
         for k, place in places:
             centre = place - self._leans[k] * self._timeline.half_now(row, k)
             v.seen_centre[row, k] = centre
@@ -720,6 +754,7 @@ class Roster:
         From here on the old is kept wherever something new comes in its place.
         """
         c = self.columns
+        self._forget_begun()
         self._gatherer.forget_kept()
         if self._taken or self._filed:
             self._taken, self._filed = [], []
@@ -802,6 +837,7 @@ class Roster:
     def _settle(self, entities: Rows, rows: Rows) -> None:
         """Have exactly these bodies, by rising id, in these rows, and all of them awake."""
         c = self.columns
+        self._forget_begun()
         self.entities, self.rows = entities, rows
         self.row_of = dict(zip(entities.tolist(), rows.tolist(), strict=True))
         c.free_all_but(rows)
@@ -881,6 +917,7 @@ class Roster:
         Those that the world has not got are gone as soon as it is compared
         again, and those that it has besides are new then.
         """
+        self._forget_begun()
         self.wake_all()
         self.compare(world)
         if np.array_equal(self.entities, bodies):

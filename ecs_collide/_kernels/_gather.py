@@ -134,6 +134,7 @@ class Gatherer:
     watch: Watch
     kept_filters = cython.declare(list, visibility="readonly")
     kept_boxes: list  # rows, centres and half sizes that were seen
+    n_boxes_read: cython.Py_ssize_t  # how many of these `read` has kept
     kept_out: list  # rows, and whether they were in quarantine
     writing: cython.longlong[::1]
     position: Kind
@@ -211,6 +212,7 @@ class Gatherer:
         self.writing = np.zeros(0, np.int64).data
         self.kept_filters = []
         self.kept_boxes = []
+        self.n_boxes_read = 0
         self.kept_out = []
         self.width = np.zeros(3).data
         if not cython.compiled:
@@ -537,6 +539,7 @@ class Gatherer:
                 self.to_place.append(i)
                 for k in range(self.dim):
                     self.motion[i, k] = 0.0
+        self.n_boxes_read = len(self.kept_boxes)
         return n_out
 
     @cython.cfunc
@@ -799,6 +802,21 @@ class Gatherer:
                     self.growth.write_by_name(i)
             self._find_faces(i)
         self.is_settled = True
+
+    def begun_into(self, centres: cython.double[:, ::1]):
+        """Write, by row, where the step that is done began with the bodies that it has written.
+
+        That is where they were seen when it had read them.  Rows of others are left alone.
+
+        Parameters
+        ----------
+        centres : float64 (capacity, dim), written
+        """
+        if not self.converts:
+            self.position.begun_into(self.writing, centres)
+            return
+        for rows, before, _ in reversed(self.kept_boxes[self.n_boxes_read :]):
+            np.asarray(centres)[rows] = before
 
     def find_faces(self, rows: cython.longlong[::1]):
         """Find the boxes of the bodies of `rows` as queries see them."""
