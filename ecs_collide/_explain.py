@@ -11,7 +11,7 @@ from ecs_collide._findings import SLOP, Box, Examination, Finding, odd_about
 from ecs_collide._stepper import Stepper
 from ecs_collide._wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
-from ecs_collide.traits import Filter, OneWay, Separate, filter_numbers
+from ecs_collide.traits import OF_SPACE, Filter, OneWay, Separate, filter_numbers
 
 
 class Verdict(StrEnum):
@@ -166,6 +166,8 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
         if one_way is None:
             continue
         normal = [float(getattr(one_way, "xyz"[k])) for k in range(e.dim)]
+        if normal == [OF_SPACE] * e.dim:
+            normal = list(e.up)
         k = next(k for k in range(e.dim) if normal[k] != 0.0)
         solid, body = e.box(platform), e.box(other)
         (low, high), (below, above) = _faces(solid, k), _faces(body, k)

@@ -69,6 +69,7 @@ class Examination:
         self.space = space
         self.world = world
         self.dim = space.dim
+        self.up = space.up
         self.sweeps = space._roster.sweeps
         self.kinds = space._roster.kinds
         self.position, self.extents, self.velocity, self.growth = self.kinds[:4]

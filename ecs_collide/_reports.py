@@ -10,7 +10,7 @@ from ecs_collide._numbers import LARGEST
 from ecs_collide._wrapping import ROUNDS, Wrap
 from ecs_collide.components import Deflect
 from ecs_collide.roles import Components, Role
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import ALL, OF_SPACE, Carry, Filter, Friction, OneWay, PushOut, Separate
 
 _WITHIN = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
@@ -71,8 +71,8 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(Filter, ("group",), 1 - 2**31, 2**31 - 1,
              "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True),
         Rule(Friction, ("value",), 0.0, LARGEST, "must be finite, and 0 (ice) or more"),
-        Rule(OneWay, _AXES[:dim], -1.0, 1.0, _UNIT, is_axis=True),
-        Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, 1.0, _UNIT,
+        Rule(OneWay, _AXES[:dim], -1.0, OF_SPACE, _UNIT, is_axis=True),
+        Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, OF_SPACE, _UNIT,
              is_axis=True),
         Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
         *(
@@ -145,10 +145,16 @@ def out_of_bounds(rules: list[Rule], component_of: Lookup) -> Wrong | None:
             return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
     for rule in rules:
         parts = [(name, value) for of, name, value in fields if of is rule]
-        if rule.is_axis and parts and sorted(map(_size, parts))[-2:] != [0.0, 1.0]:
+        if rule.is_axis and parts and not _is_axis([float(value) for _, value in parts]):
             name, value = max(parts, key=_size)
             return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
     return None
+
+
+def _is_axis(normal: list[float]) -> bool:
+    """Return whether numbers are a unit vector along an axis, or stand for that of the space."""
+    sizes = sorted(map(abs, normal))
+    return sizes[-2:] == [0.0, 1.0] or normal == [OF_SPACE] * len(normal)
 
 
 def leads_around(

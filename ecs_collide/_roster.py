@@ -217,6 +217,11 @@ class Roster:
         self._census = _backend.kernels.census.Census()
         self._bind()
 
+    def set_up(self, up: Vector) -> None:
+        """Let normals that are not given be this unit vector along an axis."""
+        axis = next(k for k, part in enumerate(up) if part)
+        self._gatherer.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
+
     def use(self, timeline: Any, with_traits: bool) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
         self._timeline = timeline

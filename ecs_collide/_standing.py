@@ -98,8 +98,8 @@ class Standing(Questions):
         ----------
         entity : int
         normal : sequence of float (dim,), optional
-            Which way what it touches pushes it, a unit vector along an axis: (0, 1), the
-            default, is the ground where y grows upwards; (1, 0) a wall to the left.
+            Which way what it touches pushes it, a unit vector along an axis: `Space.up`, the
+            default, is the ground; (1, 0) a wall to the left.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class Standing(Questions):
         ValueError
             `normal` is no unit vector along an axis.
         """
-        wanted = (0.0, 1.0, 0.0)[: self.dim] if normal is None else _as_axis(normal, self.dim)
+        wanted = self.up if normal is None else as_axis("normal", normal, self.dim)
         on = [
             contact
             for contact in self.contacts(entity)
@@ -246,11 +246,11 @@ class Standing(Questions):
         return self._judges.add(self._world, allows, first_kind, second_kind)
 
 
-def _as_axis(normal: VectorLike, dim: int) -> Vector:
+def as_axis(name: str, value: VectorLike, dim: int) -> Vector:
     """Return a unit vector along an axis as a tuple, or raise."""
-    vector = tuple(float(part) for part in normal)
+    vector = tuple(float(part) for part in value)
     if len(vector) != dim or sorted(map(abs, vector)) != [0.0] * (dim - 1) + [1.0]:
         raise ValueError(
-            f"normal={normal!r} must be {dim} numbers that point along one axis, of length 1"
+            f"{name}={value!r} must be {dim} numbers that point along one axis, of length 1"
         )
-    return vector
+    return tuple(part + 0.0 for part in vector)  # never -0.0

@@ -577,6 +577,11 @@ class Stepper:
         if errors:
             raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
 
+    @property
+    def up(self) -> Vector:
+        """Which way is up: a unit vector along an axis."""
+        raise NotImplementedError
+
     def _touching(self) -> list[Contact]:
         """Return a contact for each two bodies that touched in the step that is done."""
         raise NotImplementedError

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _doctor, _explain, _numbers
 from ecs_collide._explain import Explanation
 from ecs_collide._findings import Finding
+from ecs_collide._standing import as_axis
 from ecs_collide._subscribers import Handler, Unsubscribe, oriented, require_component_type
 from ecs_collide._views import Views
 from ecs_collide._wrapping import checked_wrap
@@ -69,6 +70,10 @@ class Space(Views):
     sleep : bool
         Whether bodies that have been at rest for some steps cost next to
         nothing until something reaches them.  It never changes what a step does.
+    up : sequence of float, optional
+        Which way is up: a unit vector along an axis, by default (0, 1); (0, -1) where y grows
+        downwards.  `is_on`, `OneWay`, `Carry` and `Character` use it where they are given no
+        direction.
     wrap : sequence of float or None, optional
         For each axis how wide the world is, in world units, or None.  On an axis with a width the
         world runs from 0 to it and closes in a ring: what leaves it at one end comes in at the
@@ -88,6 +93,7 @@ class Space(Views):
         motion: str = "velocity",
         sleep: bool = True,
         wrap: Sequence[float | None] | None = None,
+        up: VectorLike | None = None,
     ) -> None:
         if motion not in ("velocity", "swept"):
             raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
@@ -101,6 +107,7 @@ class Space(Views):
         if margin is not None:
             _require_number("margin", margin)
         around = None if margin is None else float(margin)
+        upwards = (0.0, 1.0, 0.0)[:dim] if up is None else as_axis("up", up, dim)
         super().__init__(
             int(dim),
             around,
@@ -113,6 +120,41 @@ class Space(Views):
         self.pair_limit = pair_limit
         self.answer_limit = answer_limit
         self.sleep = sleep
+        self._up = upwards
+        self._roster.set_up(upwards)
+        self._made_with: dict[str, object] = {
+            "dim": self.dim,
+            "rest_speed": self.rest_speed,
+            "pair_limit": pair_limit,
+            "answer_limit": answer_limit,
+            "margin": around,
+            "lookahead": float(lookahead),
+            "components": components,
+            "motion": motion,
+            "sleep": sleep,
+            "wrap": self.wrap,
+            "up": upwards,
+        }
+
+    def _made_otherwise(self, **settings: Any) -> dict[str, object]:
+        """Return those of some arguments of `Space` that this one was not made with.
+
+        Returns
+        -------
+        dict
+            By name, what it was made with instead; empty if there is no difference.
+        """
+        made: dict[str, object] = {}
+        for name, value in settings.items():
+            if name == "wrap":
+                value = checked_wrap(value, self.dim)
+            elif name == "up":
+                value = (0.0, 1.0, 0.0)[: self.dim] if value is None else tuple(value)
+            elif name == "components" and value is None:
+                value = Components()
+            if value != self._made_with[name]:
+                made[name] = self._made_with[name]
+        return made
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._step}>"
@@ -121,6 +163,11 @@ class Space(Views):
     def motion(self) -> str:
         """Who moves the bodies: the space, by "velocity", or the game, and they are "swept"."""
         return "swept" if self._roster.sweeps else "velocity"
+
+    @property
+    def up(self) -> Vector:
+        """Which way is up: a unit vector along an axis."""
+        return self._up
 
     @property
     def time(self) -> float:

@@ -16,6 +16,9 @@ ALL = 2**32 - 1
 
 _MOST_GROUP = 2**31 - 1
 
+OF_SPACE = 2.0
+"""Each number of a normal that is not given: the one of the space is meant (`Space.up`)."""
+
 
 def _as_whole(owner: type, name: str, value: object, least: int, most: int, rule: str) -> int:
     """Return a whole number within its bounds as an int, or raise."""
@@ -43,8 +46,10 @@ def _as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, f
     return x, y, z
 
 
-def _as_normal(owner: type, value: Iterable[float]) -> tuple[float, float, float]:
-    """Return the unit vector of an axis as three numbers, or raise."""
+def _as_normal(owner: type, value: Iterable[float] | None) -> tuple[float, float, float]:
+    """Return the unit vector of an axis as three numbers, or raise; None is that of the space."""
+    if value is None:
+        return OF_SPACE, OF_SPACE, OF_SPACE
     numbers = _as_vector(owner, "normal", value)
     if sorted(map(abs, numbers)) != [0.0, 0.0, 1.0]:
         raise ValueError(
@@ -52,6 +57,11 @@ def _as_normal(owner: type, value: Iterable[float]) -> tuple[float, float, float
             "(0, 1) is up where y grows upwards, (0, -1) where it grows downwards"
         )
     return numbers
+
+
+def _shown_normal(x: float, y: float, z: float) -> tuple[float, float, float] | None:
+    """Return a normal as it was given."""
+    return None if x == y == z == OF_SPACE else (x, y, z)
 
 
 class _Trait:
@@ -169,14 +179,13 @@ class OneWay(_Trait):
 
     Parameters
     ----------
-    normal : sequence of float
-        A unit vector along an axis, of two numbers or in 3D three: (0, 1) where
-        y grows upwards, (0, -1) where it grows downwards.
+    normal : sequence of float, optional
+        A unit vector along an axis, of two numbers or in 3D three; by default the `Space.up`.
 
     Attributes
     ----------
     x, y, z : float
-        The normal.
+        The normal; all 2 if it is that of the space.
 
     Examples
     --------
@@ -188,16 +197,16 @@ class OneWay(_Trait):
     __match_args__ = ("normal",)
     _SHOWN = ("normal",)
 
-    def __init__(self, normal: Iterable[float]) -> None:
+    def __init__(self, normal: Iterable[float] | None = None) -> None:
         self.x, self.y, self.z = _as_normal(type(self), normal)
 
     @property
-    def normal(self) -> tuple[float, float, float]:
-        """The unit vector that points to the free side."""
-        return self.x, self.y, self.z
+    def normal(self) -> tuple[float, float, float] | None:
+        """The unit vector that points to the free side; None for the up of the space."""
+        return _shown_normal(self.x, self.y, self.z)
 
     @normal.setter
-    def normal(self, value: Iterable[float]) -> None:
+    def normal(self, value: Iterable[float] | None) -> None:
         self.x, self.y, self.z = _as_normal(type(self), value)
 
 
@@ -217,15 +226,16 @@ class Carry(_Trait):
     surface : sequence of float
         How fast the face moves along itself, seen from the carrier, in world
         units per second, of two numbers or in 3D three: zero for a lift.
-    normal : sequence of float
-        Which face carries: a unit vector along an axis that points out of it.
+    normal : sequence of float, optional
+        Which face carries: a unit vector along an axis that points out of it; by default the
+        `Space.up`.
 
     Attributes
     ----------
     x, y, z : float
         The velocity of the surface.
     normal_x, normal_y, normal_z : float
-        The normal.
+        The normal; all 2 if it is that of the space.
 
     Examples
     --------
@@ -239,7 +249,7 @@ class Carry(_Trait):
     def __init__(
         self,
         surface: Iterable[float] = (0.0, 0.0),
-        normal: Iterable[float] = (0.0, 1.0),
+        normal: Iterable[float] | None = None,
     ) -> None:
         self.x, self.y, self.z = _as_vector(type(self), "surface", surface)
         self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), normal)
@@ -254,12 +264,12 @@ class Carry(_Trait):
         self.x, self.y, self.z = _as_vector(type(self), "surface", value)
 
     @property
-    def normal(self) -> tuple[float, float, float]:
-        """The unit vector that points out of the carrying face."""
-        return self.normal_x, self.normal_y, self.normal_z
+    def normal(self) -> tuple[float, float, float] | None:
+        """The unit vector that points out of the carrying face; None for the up of the space."""
+        return _shown_normal(self.normal_x, self.normal_y, self.normal_z)
 
     @normal.setter
-    def normal(self, value: Iterable[float]) -> None:
+    def normal(self, value: Iterable[float] | None) -> None:
         self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), value)
 
 

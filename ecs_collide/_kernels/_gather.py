@@ -465,6 +465,10 @@ class Gatherer:
         for n in range(rows.shape[0]):
             self._check(rows[n])
 
+    def set_up(self, side: cython.int):
+        """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
+        self.trait_gatherer.up = side
+
     def use(self, traits: Traits):
         """Fill the columns of other traits from now on, after the next `bind`."""
         self.traits = traits
