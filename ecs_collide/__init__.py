@@ -18,7 +18,7 @@ same order everywhere::
 from ecs_collide import _backend
 from ecs_collide._asking import Branches
 from ecs_collide._explain import Explanation, Verdict
-from ecs_collide._findings import Finding
+from ecs_collide._findings import Finding, Findings
 from ecs_collide._questions import Hit
 from ecs_collide._reports import Report
 from ecs_collide._stepper import StageTimes, Stats
@@ -39,11 +39,13 @@ from ecs_collide.components import (
     Velocity,
 )
 from ecs_collide.events import (
+    BEGAN,
     COLLISION,
     CONTACT,
     CONTACT_BEGAN,
     CONTACT_ENDED,
     END_REASONS,
+    ENDED,
     Answer,
     Collision,
     Contact,
@@ -94,12 +96,14 @@ COMPILED: bool = _backend.kernels.compiled
 
 __all__ = [
     "ALL",
+    "BEGAN",
     "COLLISION",
     "COMPILED",
     "CONTACT",
     "CONTACT_BEGAN",
     "CONTACT_ENDED",
     "DEFAULT",
+    "ENDED",
     "END_REASONS",
     "AABBTree",
     "Answer",
@@ -123,6 +127,7 @@ __all__ = [
     "Extents",
     "Filter",
     "Finding",
+    "Findings",
     "Fixed",
     "FixedStep",
     "Friction",

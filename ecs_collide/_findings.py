@@ -19,6 +19,7 @@ from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separat
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
+_N_LINES = 20  # findings that are printed
 SLOP = 2.0**-44  # of the largest face: gaps below it are none
 
 
@@ -49,6 +50,18 @@ class Finding(NamedTuple):
         elif len(self.entities) == 1:
             ids += ","
         return f"Finding(cause={self.cause!r}, entities=({ids}), message={self.message!r})"
+
+
+class Findings(list[Finding]):
+    """What is odd in a world, a list; prints as one line for each finding, 20 at most."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return "no findings"
+        lines = [f"{finding.cause}: {finding.message}" for finding in self[:_N_LINES]]
+        if len(self) > _N_LINES:
+            lines.append(f"... {len(self) - _N_LINES} more")
+        return "\n".join(lines)
 
 
 class Box(NamedTuple):

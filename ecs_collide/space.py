@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _doctor, _explain, _numbers
 from ecs_collide._explain import Explanation
-from ecs_collide._findings import Finding
+from ecs_collide._findings import Findings
 from ecs_collide._standing import as_axis
 from ecs_collide._subscribers import Handler, Unsubscribe, oriented, require_component_type
 from ecs_collide._views import Views
@@ -461,8 +461,8 @@ class Space(Views):
         """
         return _explain.explain(self, first, second)
 
-    def doctor(self) -> list[Finding]:
-        """Return what would puzzle the maker of this world; print each, it is a sentence.
+    def doctor(self) -> Findings:
+        """Return what would puzzle the maker of this world; print it, each finding is a line.
 
         Looks at every entity: O(entities).  Nothing is changed.
 
