@@ -17,6 +17,7 @@ same order everywhere::
 
 from ecs_collide import _backend
 from ecs_collide._asking import Branches
+from ecs_collide._categories import name_categories
 from ecs_collide._explain import Explanation, Verdict
 from ecs_collide._findings import Finding, Findings
 from ecs_collide._questions import Hit
@@ -165,6 +166,7 @@ __all__ = [
     "collision_dtype",
     "contact_dtype",
     "install",
+    "name_categories",
     "overlaps",
     "sweep",
     "sweep_pairs",

@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import product
 from typing import NamedTuple
 
+from ecs_collide._categories import NAMES
 from ecs_collide._findings import SLOP, Box, Examination, Finding, odd_about
 from ecs_collide._stepper import Stepper
 from ecs_collide._wrapping import nearest_shift
@@ -143,8 +144,8 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
         ):
             if not its & wanted:
                 text = (
-                    f"entity {other} has Filter.mask {wanted:#x}, and none of its bits is "
-                    f"among the categories of entity {entity}, {its:#x}"
+                    f"entity {other} has Filter.mask {_named(wanted)}, and none of its bits is "
+                    f"among the categories of entity {entity}, {_named(its)}"
                 )
                 return Finding("filter", both, text)
     for allows, first_kind, second_kind in e.space._judges.all:
@@ -157,6 +158,12 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
             name = getattr(allows, "__name__", repr(allows))
             return Finding("predicate", both, f"{name}, given to filter_pairs, lets them not meet")
     return None
+
+
+def _named(bits: int) -> str:
+    """Return the bits of categories, and their names where they have any."""
+    names = NAMES.shown(bits)
+    return f"{bits:#x}" if names is None else f"{bits:#x} ({names})"
 
 
 def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:

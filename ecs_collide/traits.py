@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from ecs_collide._categories import NAMES
 from ecs_collide.components import _as_float
 
 ALL = 2**32 - 1
@@ -94,10 +95,12 @@ class Filter(_Trait):
     Attributes
     ----------
     categories : int
-        Bits, of which there are 32: what the entity is.
+        Bits, of which there are 32: what the entity is.  The constructor takes names too: a text
+        with spaces or commas between them, or several texts; see `name_categories`.
     mask : int
         Bits: what it meets.  A negative number stands for its 32-bit complement, so
-        ``~SHOT`` is everything but SHOT.
+        ``~SHOT`` is everything but SHOT; of names, ``"~shot"`` is.  "default" is the category of
+        bodies without a `Filter`, and "all" is all of them.
     group : int
         0 for none.
 
@@ -108,19 +111,56 @@ class Filter(_Trait):
     >>> PLAYER, BULLET, ENEMY = 1, 2, 4
     >>> player = Filter(categories=PLAYER, mask=ENEMY)
     >>> bullet = Filter(categories=BULLET, mask=ENEMY)
+
+    The same with names, and with walls that have no `Filter`:
+
+    >>> bullet = Filter("bullet", mask="enemy default")
     """
 
     __slots__ = ("categories", "group", "mask")
     __match_args__ = ("categories", "mask", "group")
     _SHOWN = ("categories", "mask", "group")
 
-    def __init__(self, categories: int = 1, mask: int = ALL, group: int = 0) -> None:
+    def __init__(
+        self,
+        categories: int | str | Iterable[str] = 1,
+        mask: int | str | Iterable[str] = ALL,
+        group: int = 0,
+    ) -> None:
+        self.categories, self.mask, self.group = self._checked(categories, mask, group)
+
+    @classmethod
+    def _checked(
+        cls, categories: int | str | Iterable[str], mask: int | str | Iterable[str], group: int
+    ) -> tuple[int, int, int]:
+        """Return the three as numbers, or raise."""
         rule = "must be within 0 ... 2**32 - 1: there are 32 categories, a bit each"
-        self.categories = _as_whole(type(self), "categories", categories, 0, ALL, rule)
+        bits = _as_whole(cls, "categories", NAMES.bits("categories", categories), 0, ALL, rule)
         rule += "; or ~bits, for all but these"
-        self.mask = _as_whole(type(self), "mask", mask, ~ALL, ALL, rule) & ALL
+        meets = _as_whole(cls, "mask", NAMES.bits("mask", mask), ~ALL, ALL, rule) & ALL
         rule = "must be within -(2**31 - 1) ... 2**31 - 1"
-        self.group = _as_whole(type(self), "group", group, -_MOST_GROUP, _MOST_GROUP, rule)
+        return bits, meets, _as_whole(cls, "group", group, -_MOST_GROUP, _MOST_GROUP, rule)
+
+    def set(
+        self,
+        categories: int | str | Iterable[str] | None = None,
+        mask: int | str | Iterable[str] | None = None,
+        group: int | None = None,
+    ) -> None:
+        """Set some or all of it, by bits or names; what is left out is kept."""
+        self.categories, self.mask, self.group = self._checked(
+            self.categories if categories is None else categories,
+            self.mask if mask is None else mask,
+            self.group if group is None else group,
+        )
+
+    def __repr__(self) -> str:
+        parts = []
+        for name in self._SHOWN:
+            value = getattr(self, name)
+            names = NAMES.shown(value) if type(value) is int and name != "group" else None
+            parts.append(f"{name}={value!r}" if names is None else f"{name}={names!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
 
 
 def filter_numbers(its: Filter | None) -> tuple[int, int, int]:

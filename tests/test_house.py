@@ -16,6 +16,7 @@ ORDER = [
     "_cython",
     "_bits",
     "clocks",
+    "_categories",
     "components",
     "traits",
     "roles",
