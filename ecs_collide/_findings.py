@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ecs_collide._attributes import read_number
 from ecs_collide._bits import CUSTOM
 from ecs_collide._numbers import LARGEST
 from ecs_collide._reports import Wrong, find_no_number, out_of_bounds
@@ -189,11 +190,11 @@ class Examination:
 
 def _number(component: object, name: str) -> float:
     """Return the number that a component holds, NaN if there is none."""
-    value = getattr(component, name, None)
+    value = read_number(component, name, None)
     if isinstance(value, (str, bytes, bytearray)):
         return math.nan
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ecs_collide._attributes import read_number
 from ecs_collide._numbers import LARGEST
 from ecs_collide._wrapping import ROUNDS, Wrap
 from ecs_collide.components import Deflect
@@ -121,7 +122,7 @@ def _fields(rules: list[Rule], component_of: Lookup) -> Iterator[tuple[Rule, str
         component = component_of(rule.kind)
         if component is not None:
             for name in rule.names:
-                yield rule, name, getattr(component, name, _MISSING)
+                yield rule, name, read_number(component, name, _MISSING)
 
 
 def _size(field: tuple[Any, ...]) -> float:
@@ -163,7 +164,7 @@ def leads_around(
     """Return what makes a body go around too often in a step, or grow too wide, or None."""
     dim = len(wrap)
     size = components.vector("extents", dim)
-    sizes = {name: float(getattr(component_of(size.kind), name)) for name in size.names}
+    sizes = {name: float(read_number(component_of(size.kind), name)) for name in size.names}
     halves = 2.0 if components.whole_sizes else 1.0
 
     def numbers(role: str) -> Iterator[tuple[int, str, float, float]]:
@@ -172,7 +173,12 @@ def leads_around(
         component = component_of(kind)
         for k, width in enumerate(wrap):
             if component is not None and width:
-                yield k, f"{kind.__name__}.{names[k]}", float(getattr(component, names[k])), width
+                yield (
+                    k,
+                    f"{kind.__name__}.{names[k]}",
+                    float(read_number(component, names[k])),
+                    width,
+                )
 
     for _, field, value, width in numbers("velocity"):
         if abs(value * dt) > ROUNDS * width:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _backend
+from ecs_collide._attributes import read_number, write_number
 from ecs_collide._bits import (
     CARRY,
     DEFLECT,
@@ -716,7 +717,7 @@ class Roster:
             kind.replace(row, component)
         news = []
         for k, name in enumerate(kind.names):
-            value = 0.0 if component is None else float(getattr(component, name))
+            value = 0.0 if component is None else float(read_number(component, name))
             if value != seen[row, k] and abs(value) <= LARGEST:
                 kind.note(row, k, value)
                 news.append((k, value))
@@ -729,12 +730,12 @@ class Roster:
 
     def velocity_of(self, component: Any) -> Vector:
         """Return the numbers of a component that plays the role of a velocity; NaN for none."""
-        return tuple(getattr(component, name, math.nan) for name in self._velocity.names)
+        return tuple(read_number(component, name, math.nan) for name in self._velocity.names)
 
     def set_velocity(self, component: Any, velocity: Iterable[float]) -> None:
         """Set the numbers of a component that plays the role of a velocity."""
         for name, value in zip(self._velocity.names, velocity, strict=True):
-            setattr(component, name, value)
+            write_number(component, name, value)
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
         """Return the centre and the half sizes that the numbers of a game's components mean."""
@@ -747,9 +748,14 @@ class Roster:
         for k, value in enumerate(centre):
             place = value
             if self._leans[k] != 0.0:
-                half = float(getattr(extents, self._extents.names[k])) / self._halves
+                half = float(read_number(extents, self._extents.names[k])) / self._halves
                 place += self._leans[k] * half
-            setattr(position, self._position.names[k], place)
+            write_number(position, self._position.names[k], place)
+
+    def set_half(self, extents: Any, half: Iterable[float]) -> None:
+        """Set the half sizes of a body."""
+        for name, value in zip(self._extents.names, half, strict=True):
+            write_number(extents, name, value * self._halves)
 
     # -- a step that does not happen --
 

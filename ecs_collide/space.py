@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _doctor, _explain, _numbers
+from ecs_collide._attributes import write_number
 from ecs_collide._explain import Explanation
 from ecs_collide._findings import Findings
 from ecs_collide._standing import as_axis
@@ -404,9 +405,7 @@ class Space(Views):
         for entity, value in self._vectors("positions", entities, positions):
             place, size = (self._component(entity, kind.type) for kind in (position, extents))
             self._roster.set_centre(place, size, value)
-            row = self._roster.row_of.get(entity)
-            if row is not None:
-                self._roster.read_again(row)
+            self._read_again(entity)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities into the `Velocity` of bodies."""
@@ -416,6 +415,65 @@ class Space(Views):
             if component is None:
                 raise ValueError(f"entity {entity} has no {kind.__name__} to set")
             self._roster.set_velocity(component, value)
+
+    def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
+        """Write half sizes into the `Extents` of bodies, (n, dim) of zero or more.
+
+        The next step takes that as the game's own changes of size, and reads those that are
+        `Fixed` again.  A game's own component that holds whole sizes gets these.
+        """
+        kind = self._roster.makers[1]
+        found = list(self._vectors("extents", entities, extents))
+        _numbers.refuse_negative("extents", np.array([value for _, value in found]))
+        for entity, value in found:
+            self._roster.set_half(self._component(entity, kind.type), value)
+            self._read_again(entity)
+
+    def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
+        """Write the rates of half sizes into the `Growth` of bodies, (n, dim)."""
+        self._set_of("growth", "growths", entities, growths)
+
+    def set_masses(self, entities: ArrayLike | None, masses: ArrayLike) -> None:
+        """Write masses into the `Mass` of bodies, (n,) above 0; inf is immovable by contact."""
+        values = np.asarray(masses, np.float64)
+        rows, _ = self._rows(entities)
+        if values.shape != (len(rows),):
+            raise ValueError(
+                f"masses has shape {values.shape} and must be {(len(rows),)}: one for each entity"
+            )
+        if not (values > 0.0).all():
+            row = int(np.flatnonzero(~(values > 0.0))[0])
+            raise ValueError(f"masses[{row}]={values[row]!r} must be above 0, or inf")
+        kind, (name,) = self.components.mass
+        ids = self._roster.entities if entities is None else np.asarray(entities)
+        for component, value in zip(
+            self._components_of(kind, ids.tolist()), values.tolist(), strict=True
+        ):
+            write_number(component, name, value)
+
+    def _set_of(self, role: str, name: str, entities: ArrayLike | None, values: ArrayLike) -> None:
+        """Write vectors into the components that play a role; all or none of them."""
+        kind, names = self.components.vector(role, self.dim)
+        found = list(self._vectors(name, entities, values))
+        components = self._components_of(kind, [entity for entity, _ in found])
+        for component, (_, value) in zip(components, found, strict=True):
+            for part, number in zip(names, value, strict=True):
+                write_number(component, part, number)
+
+    def _components_of(self, kind: type, entities: list[int]) -> list[Any]:
+        """Return the component of some kind of each entity, or raise."""
+        components = [self._component(entity, kind) for entity in entities]
+        for entity, component in zip(entities, components, strict=True):
+            if component is None:
+                raise ValueError(f"entity {entity} has no {kind.__name__} to set")
+            self._read_again(entity)
+        return components
+
+    def _read_again(self, entity: int) -> None:
+        """Have the next step read the components of a body, if it is `Fixed` too."""
+        row = self._roster.row_of.get(entity)
+        if row is not None:
+            self._roster.read_again(row)
 
     def _component(self, entity: int, kind: type) -> Any | None:
         """Return the component of some kind that a body has now."""

@@ -17,6 +17,7 @@ ORDER = [
     "_bits",
     "clocks",
     "_categories",
+    "_attributes",
     "components",
     "traits",
     "roles",

@@ -38,6 +38,7 @@ else:
         slots_read,
     )
 
+from ecs_collide._attributes import read_number, write_number
 from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
 
 
@@ -50,7 +51,7 @@ class Kind:
     ----------
     type : type
     names : tuple of str
-        The attributes that are numbers, three at most.
+        The attributes that are numbers, or parts of vectors, three at most; see `_attributes`.
     mark : int
         The bit that says that a body has it; 0 for those that all bodies have.
     response : int
@@ -68,6 +69,7 @@ class Kind:
         self.response = response
         self.items = []
         self.width = len(names)
+        self.has_parts = not all(name.isidentifier() for name in names)
         self.counts = 1
         self.n_rows = 0
         self.slots = slots_new(type, names)
@@ -170,7 +172,7 @@ class Kind:
         if not self.items or self.items[i] is None:
             return False
         for k in range(self.width):
-            value = getattr(self.items[i], self.names[k], None)
+            value = read_number(self.items[i], self.names[k], None)
             seen = self.seen[i, k]
             if value != seen and (value == value or seen == seen):  # nan is what nan was
                 return True
@@ -183,7 +185,10 @@ class Kind:
         k: cython.Py_ssize_t
 
         for k in range(self.width):
-            value = getattr(item, self.names[k])
+            if self.has_parts:
+                value = read_number(item, self.names[k])
+            else:
+                value = getattr(item, self.names[k])
             if not cython.compiled and type(value) is not float:  # compiled, the next line does it
                 value = _number(value)
             self.numbers[k] = value
@@ -235,7 +240,10 @@ class Kind:
         self.aimed = number
         self.aimed_axis = k
         self.aimed_row = i
-        setattr(self.items[i], self.names[k], number)
+        if self.has_parts:
+            write_number(self.items[i], self.names[k], number)
+        else:
+            setattr(self.items[i], self.names[k], number)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
         self.aimed_row = -1
@@ -359,8 +367,8 @@ class Kind:
         item: object = self.items[i]
 
         try:
-            if item is not None and getattr(item, self.names[k]) == ours:
-                setattr(item, self.names[k], before)
+            if item is not None and read_number(item, self.names[k]) == ours:
+                write_number(item, self.names[k], before)
         except MemoryError:
             raise
         except Exception:  # of the game's own: then the component says what it says

@@ -9,6 +9,7 @@ cdef class Kind:
     cdef readonly list items
     cdef Slots *slots
     cdef Py_ssize_t width
+    cdef bint has_parts
     cdef Py_ssize_t n_rows
     cdef double numbers[3]
     cdef double[:, ::1] seen
