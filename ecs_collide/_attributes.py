@@ -67,6 +67,12 @@ def is_name(name: object) -> bool:
     return found is not None
 
 
+def part_of(name: str) -> tuple[str, str | int] | None:
+    """Return the attribute and the part of its vector that a name names, None for an attribute."""
+    part = _PARTS.get(name)
+    return None if part is None else (part.attribute, part.key)
+
+
 def read_number(component: object, name: str, default: Any = _NOTHING) -> Any:
     """Return the number of a component by its name, a default where there is none."""
     part = _PARTS.get(name)

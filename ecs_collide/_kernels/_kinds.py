@@ -38,7 +38,7 @@ else:
         slots_read,
     )
 
-from ecs_collide._attributes import read_number, write_number
+from ecs_collide._attributes import part_of, read_number, write_number
 from ecs_collide._kernels._memory import DOUBLE, LONG, grown, zeros
 
 
@@ -69,7 +69,8 @@ class Kind:
         self.response = response
         self.items = []
         self.width = len(names)
-        self.has_parts = not all(name.isidentifier() for name in names)
+        self.parts = [part_of(name) for name in names]
+        self.has_parts = any(part is not None for part in self.parts)
         self.counts = 1
         self.n_rows = 0
         self.slots = slots_new(type, names)
@@ -185,15 +186,41 @@ class Kind:
         k: cython.Py_ssize_t
 
         for k in range(self.width):
-            if self.has_parts:
-                value = read_number(item, self.names[k])
-            else:
-                value = getattr(item, self.names[k])
+            value = self._read_part(item, k) if self.has_parts else getattr(item, self.names[k])
             if not cython.compiled and type(value) is not float:  # compiled, the next line does it
                 value = _number(value)
             self.numbers[k] = value
             if cython.compiled:
                 slots_forget(self.slots, i, k)
+        return 0
+
+    @cython.cfunc
+    def _read_part(self, item: object, k: cython.Py_ssize_t) -> object:
+        """Return a number of a component that may be a part of a vector; as `read_number`."""
+        part = self.parts[k]
+        if part is not None:
+            attribute, key = part
+            try:
+                vector = getattr(item, attribute)
+                return vector[key] if isinstance(key, int) else getattr(vector, key)
+            except (IndexError, KeyError, TypeError, AttributeError):
+                pass  # the next line says what is wrong
+        return read_number(item, self.names[k])
+
+    @cython.cfunc
+    def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
+        """Write a number of a component that may be a part of a vector; as `write_number`."""
+        part = self.parts[k]
+        if part is not None and isinstance(part[1], int):
+            attribute, key = part
+            try:
+                vector = getattr(item, attribute)
+                vector[key] = number
+                if float(vector[key]) == number:
+                    return 0
+            except (IndexError, KeyError, TypeError, AttributeError):
+                pass  # it cannot change, or the next line says what is wrong
+        write_number(item, self.names[k], number)
         return 0
 
     @cython.cfunc
@@ -241,7 +268,7 @@ class Kind:
         self.aimed_axis = k
         self.aimed_row = i
         if self.has_parts:
-            write_number(self.items[i], self.names[k], number)
+            self._write_part(self.items[i], k, number)
         else:
             setattr(self.items[i], self.names[k], number)
         slots_forget(self.slots, i, k)
