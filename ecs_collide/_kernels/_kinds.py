@@ -69,8 +69,8 @@ class Kind:
         self.response = response
         self.items = []
         self.width = len(names)
-        self.parts = [part_of(name) for name in names]
-        self.has_parts = any(part is not None for part in self.parts)
+        self.parts = list(map(part_of, names))
+        self.has_parts = self.parts != [None] * self.width
         self.counts = 1
         self.n_rows = 0
         self.slots = slots_new(type, names)
