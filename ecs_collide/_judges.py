@@ -58,22 +58,24 @@ class Judges:
             if kind is not None:
                 require_component_type(argument, kind)
                 self._roster.watch(kind, PICKY << TRAITS)
-        judge = (allows, first_kind, second_kind)
+        wanted = (allows, first_kind, second_kind)
+        generations = self._generations  # by identity: a function need not have a hash
         for known in self._judges[:]:
-            if known[1:] == judge[1:] and self._generations.is_replaced(
-                known, known[0], allows, world
+            if known[1:] == wanted[1:] and generations.is_replaced(
+                id(known), known[0], allows, world
             ):
                 self._judges.remove(known)
-                self._generations.drop(known)
-        if judge not in self._judges:
+                generations.drop(id(known))
+        judge = next((known for known in self._judges if known == wanted), wanted)
+        if judge is wanted:
             self._judges.append(judge)
-        self._generations.add(judge, world)
+        generations.add(id(judge), world)
         self._tell_kernel()
 
         def remove() -> None:
-            if judge in self._judges:
+            if any(known is judge for known in self._judges):
                 self._judges.remove(judge)
-                self._generations.drop(judge)
+                generations.drop(id(judge))
                 self._tell_kernel()
 
         return remove

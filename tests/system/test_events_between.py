@@ -383,3 +383,18 @@ def test_a_filter_that_is_given_twice_is_asked_once():
     remove()
     esper.process(1.0)
     assert len(asked) == 1
+
+
+def test_a_filter_may_be_a_callable_without_a_hash():
+    class Rules(list):
+        def __call__(self, first, second):
+            return (first, second) not in self
+
+    enemy, arrow = enemy_before_arrow()
+    space = ec.install()
+    remove = space.filter_pairs(Rules([(enemy, arrow)]))
+    esper.process(0.5)
+    assert not space.collisions
+    remove()
+    esper.process(0.5)
+    assert len(space.collisions) == 1
