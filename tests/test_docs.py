@@ -26,6 +26,8 @@ OTHERS = {"ecs_collide import tiled": "pytiled_parser", "import pymunk": "pymunk
 EXTRAS = ("tiled", "ldtk", "character", "pyglet_util")  # imported by themselves
 MODULES = [
     "components",
+    "traits",
+    "_categories",
     "roles",
     "clocks",
     "events",

@@ -16,6 +16,8 @@ ORDER = [
     "_cython",
     "_bits",
     "clocks",
+    "_categories",
+    "_attributes",
     "components",
     "traits",
     "roles",
