@@ -124,7 +124,6 @@ class Space(Views):
             "dim": self.dim,
             "rest_speed": self.rest_speed,
             "pair_limit": pair_limit,
-            "answer_limit": answer_limit,
             "margin": around,
             "lookahead": float(lookahead),
             "components": components,

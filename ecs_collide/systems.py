@@ -343,7 +343,6 @@ class _Settings(TypedDict, total=False):
     dim: int
     rest_speed: float
     pair_limit: int
-    answer_limit: int | None
     margin: float | None
     lookahead: float
     components: Components | None
@@ -367,7 +366,7 @@ def install(
         first, so game systems at esper's default of 0 run after them.
     **settings
         All arguments of `Space`, for a new one: `dim`, `rest_speed`, `pair_limit`,
-        `answer_limit`, `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`.
+        `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`.
 
     Returns
     -------

@@ -121,7 +121,6 @@ SETTINGS = {
     "dim": 3,
     "rest_speed": 30,
     "pair_limit": 5,
-    "answer_limit": 90,
     "margin": 2,
     "lookahead": 1.5,
     "components": ec.Components(anchor=(0, 0, 0)),
