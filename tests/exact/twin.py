@@ -256,8 +256,8 @@ class Follower(Simulator):
 
     def change_alone(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity than its group has, if it is another one in floats too."""
-        if float(velocity) == float(self.velocity[i][k]):
-            velocity = self.velocity[i][k]
+        if i in self.groups[k] and float(velocity) == float(self.velocity[i][k]):
+            return
         super().change_alone(i, k, velocity)
 
     def _look_at_all(self) -> None:
