@@ -16,6 +16,7 @@ same order everywhere::
 """
 
 from ecs_collide import _backend
+from ecs_collide._categories import name_categories
 from ecs_collide.clocks import FixedStep
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
@@ -32,12 +33,15 @@ from ecs_collide.components import (
     Velocity,
 )
 from ecs_collide.diagnostics.explain import Explanation, Verdict
-from ecs_collide.diagnostics.findings import Finding
+from ecs_collide.diagnostics.findings import Finding, Findings
 from ecs_collide.events import (
+    BEGAN,
     COLLISION,
+    CONTACT,
     CONTACT_BEGAN,
     CONTACT_ENDED,
     END_REASONS,
+    ENDED,
     Answer,
     Collision,
     Contact,
@@ -93,11 +97,14 @@ COMPILED: bool = _backend.kernels.compiled
 
 __all__ = [
     "ALL",
+    "BEGAN",
     "COLLISION",
     "COMPILED",
+    "CONTACT",
     "CONTACT_BEGAN",
     "CONTACT_ENDED",
     "DEFAULT",
+    "ENDED",
     "END_REASONS",
     "AABBTree",
     "Answer",
@@ -121,6 +128,7 @@ __all__ = [
     "Extents",
     "Filter",
     "Finding",
+    "Findings",
     "Fixed",
     "FixedStep",
     "Friction",
@@ -158,6 +166,7 @@ __all__ = [
     "collision_dtype",
     "contact_dtype",
     "install",
+    "name_categories",
     "overlaps",
     "sweep",
     "sweep_pairs",

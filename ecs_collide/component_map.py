@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ecs_collide._attributes import is_name
 from ecs_collide.components import Extents, Growth, Mass, Position, Velocity
 
 _AXES = ("x", "y", "z")
@@ -30,7 +31,10 @@ class Components:
 
     Parameters
     ----------
-    position, extents, velocity, growth : type or (type, str, str[, str])
+    position, extents, velocity, growth : type or (type, str, str[, str]) or (type, str)
+        A name is an attribute, or a part of a vector that it holds, as ``"pos.x"`` or
+        ``"pos[0]"``.  A single name is an attribute that holds the whole vector: anything with
+        an index for each axis, of 64-bit floats.  Vectors that cannot change are replaced.
     mass : type or (type, str)
         Its number is in ``value`` if no name is given.
     whole_sizes : bool
@@ -62,6 +66,13 @@ class Components:
     ...         self.dx, self.dy = dx, dy
     >>> Components(position=Place, velocity=(Speed, "dx", "dy"))
     Components(position=Place, velocity=(Speed, 'dx', 'dy'))
+
+    One component with vectors, such as those of pygame, or rows of an array:
+
+    >>> class Body:
+    ...     def __init__(self, pos, vel):
+    ...         self.pos, self.vel = pos, vel
+    >>> vectors = Components(position=(Body, "pos"), velocity=(Body, "vel.x", "vel.y"))
     """
 
     def __init__(
@@ -153,8 +164,11 @@ def _role(name: str, given: Given) -> Role:
         raise TypeError(
             f"{name}={given!r} must be a type of component, or a tuple that begins with one"
         )
-    if not names or not all(isinstance(part, str) and part.isidentifier() for part in names):
+    if not names or not all(map(is_name, names)):
         raise TypeError(f"{name}={given!r} must name the attributes that hold the numbers")
+    if len(names) == 1 and name != "mass" and names[0].isidentifier():  # it holds a vector
+        names = tuple(f"{names[0]}[{k}]" for k in range(3))
+        all(map(is_name, names))
     return Role(kind, names)
 
 

@@ -14,9 +14,10 @@ import math
 import sys
 from collections.abc import Iterable
 from types import FunctionType
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 _LARGEST = sys.float_info.max
+_ABSENT: Any = ...  # the second number, where one vector is given
 
 
 def _as_float(owner: type, name: str, value: object) -> float:
@@ -45,6 +46,24 @@ def _own(cls: type, base: type, *names: str) -> None:
         setattr(cls, name, own)
 
 
+def _parts(owner: type, call: str, value: object, z: float) -> tuple[float, float, float]:
+    """Return the numbers of one vector, given in place of x and y; `z` where it has two."""
+    if isinstance(value, _Vector):
+        return value.x, value.y, value.z
+    if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
+        raise TypeError(
+            f"{owner.__name__}.{call}() got {value!r} and takes two numbers, in 3D three, or one "
+            "vector of them"
+        )
+    numbers = list(value)
+    if len(numbers) not in (2, 3):
+        raise ValueError(
+            f"{owner.__name__}.{call}({value!r}) must be a vector of two numbers, in 3D three"
+        )
+    x, y, z = (*numbers, z)[:3]
+    return x, y, z
+
+
 class _Vector:
     """Three numbers, the base of `Position`, `Extents`, `Velocity` and `Growth`."""
 
@@ -64,11 +83,13 @@ class _Vector:
         if _Vector in cls.__bases__:
             _own(cls, _Vector, "__init__", "set")
 
-    def __init__(self, x: float, y: float, z: float = 0.0) -> None:
+    def __init__(self, x: float | _VectorLike, y: float = _ABSENT, z: float = 0.0) -> None:
+        if y is _ABSENT:
+            x, y, z = _parts(type(self), "__init__", x, z)
         self.x, self.y, self.z = self._checked(x, y, z)
 
     @classmethod
-    def _checked(cls, x: float, y: float, z: float) -> tuple[float, float, float]:
+    def _checked(cls, x: Any, y: Any, z: Any) -> tuple[float, float, float]:
         """Return the three as floats, or raise.  One comparison each also catches NaN."""
         fx = x if type(x) is float else _as_float(cls, "x", x)
         fy = y if type(y) is float else _as_float(cls, "y", y)
@@ -79,8 +100,10 @@ class _Vector:
             raise ValueError(f"{cls.__name__}({shown}) {cls._RULE}")
         return fx, fy, fz
 
-    def set(self, x: float, y: float, z: float | None = None) -> None:
-        """Set all axes at once; `z` is kept where it is left out."""
+    def set(self, x: float | _VectorLike, y: float = _ABSENT, z: float | None = None) -> None:
+        """Set all axes at once, by numbers or one vector; `z` is kept where it is left out."""
+        if y is _ABSENT:
+            x, y, z = _parts(type(self), "set", x, self.z if z is None else z)
         self.x, self.y, self.z = self._checked(x, y, self.z if z is None else z)
 
     @property
@@ -103,6 +126,30 @@ class _Vector:
         x, y, z = values
         self.set(x, y, z)
 
+    def __iadd__(self, vector: _VectorLike) -> Self:
+        """Add a vector of two numbers, or three, in place."""
+        x, y, z = _parts(type(self), "__iadd__", vector, 0.0)
+        self.x, self.y, self.z = self._checked(self.x + x, self.y + y, self.z + z)
+        return self
+
+    def __isub__(self, vector: _VectorLike) -> Self:
+        """Subtract a vector of two numbers, or three, in place."""
+        x, y, z = _parts(type(self), "__isub__", vector, 0.0)
+        self.x, self.y, self.z = self._checked(self.x - x, self.y - y, self.z - z)
+        return self
+
+    def __imul__(self, factor: float | _VectorLike) -> Self:
+        """Multiply all axes by a number, or each by its part of a vector, in place."""
+        x, y, z = _factors(type(self), "__imul__", factor)
+        self.x, self.y, self.z = self._checked(self.x * x, self.y * y, self.z * z)
+        return self
+
+    def __itruediv__(self, divisor: float | _VectorLike) -> Self:
+        """Divide all axes by a number, or each by its part of a vector, in place."""
+        x, y, z = _factors(type(self), "__itruediv__", divisor)
+        self.x, self.y, self.z = self._checked(self.x / x, self.y / y, self.z / z)
+        return self
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -112,6 +159,18 @@ class _Vector:
     def __repr__(self) -> str:
         depth = f", {self.z!r}" if self.z != 0 else ""
         return f"{type(self).__name__}({self.x!r}, {self.y!r}{depth})"
+
+
+_VectorLike: TypeAlias = Iterable[float] | _Vector
+"""Two numbers, in 3D three, or a component that holds them."""
+
+
+def _factors(owner: type, call: str, value: float | _VectorLike) -> tuple[float, float, float]:
+    """Return what to multiply or divide each axis by: 1 on z where a vector has two numbers."""
+    if isinstance(value, (Iterable, _Vector)):
+        return _parts(owner, call, value, 1.0)
+    factor = _as_float(owner, call, value)
+    return factor, factor, factor
 
 
 class Position(_Vector):
@@ -131,6 +190,14 @@ class Position(_Vector):
     >>> place.xy = (5, 6)
     >>> place
     Position(5.0, 6.0)
+
+    One vector does as well, and vectors are added and scaled in place:
+
+    >>> place = Position((3, 4))
+    >>> place += (1, 0)
+    >>> place *= 0.5
+    >>> place
+    Position(2.0, 2.0)
     """
 
     __slots__ = ()
@@ -164,13 +231,13 @@ class Extents(_Vector):
     )
 
     @classmethod
-    def from_size(cls, w: float, h: float, d: float = 0.0) -> Self:
+    def from_size(cls, w: float | _VectorLike, h: float = _ABSENT, d: float = 0.0) -> Self:
         """Return the extents of a box from its whole width, height and depth.
 
         Parameters
         ----------
         w, h, d : float
-            The full size on each axis, in world units, zero or more.
+            The full size on each axis, in world units, zero or more; or one vector of them.
 
         Raises
         ------
@@ -179,6 +246,8 @@ class Extents(_Vector):
         ValueError
             A size is negative or not finite.
         """
+        if h is _ABSENT:
+            w, h, d = _parts(cls, "from_size", w, d)
         sizes = [_as_float(cls, name, value) for name, value in (("w", w), ("h", h), ("d", d))]
         if not all(0.0 <= size <= _LARGEST for size in sizes):
             shown = f"w={w!r}, h={h!r}" + (f", d={d!r}" if sizes[2] != 0 else "")

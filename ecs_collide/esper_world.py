@@ -15,6 +15,9 @@ class World(Protocol):
         None while another world is current.
         """
 
+    def generation(self) -> object:
+        """Return an object: the same one until the world is cleared, None if that is unknown."""
+
     def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
         """Return the components by type of each entity: dicts, with those of `kinds` at least."""
 

@@ -24,6 +24,9 @@ CONTACT_BEGAN = "ecs_collide.contact_began"
 CONTACT_ENDED = "ecs_collide.contact_ended"
 """The name under which esper dispatches every `ContactEnded`."""
 
+CONTACT = "ecs_collide.contact"
+"""The name under which esper dispatches a `Contact` in each step in which two bodies touch."""
+
 Vector: TypeAlias = tuple[float, ...]
 VectorLike: TypeAlias = Sequence[float] | NDArray[Any]
 Event = TypeVar("Event")
@@ -107,6 +110,11 @@ END_REASONS: tuple[EndReason, ...] = tuple(EndReason)
 """The reasons in the order of their codes in the ``reason`` field of a contact array."""
 
 
+def _turned(normal: Vector) -> Vector:
+    """Return the opposite of a normal."""
+    return tuple(0.0 - part for part in normal)  # 0.0 - 0.0 is never -0.0
+
+
 class _Pair:
     """Two entities that met, and the normal between them."""
 
@@ -127,7 +135,7 @@ class _Pair:
         if entity == self.first:
             return self.normal
         if entity == self.second:
-            return tuple(0.0 - part for part in self.normal)  # 0.0 - 0.0 is never -0.0
+            return _turned(self.normal)
         raise self._stranger(entity)
 
     def other(self, entity: int) -> int:
@@ -163,7 +171,8 @@ class Collision(_Pair):
         When their old paths would have parted them again, as a fraction of
         the step; may be beyond 1, or inf.
     first, second : int
-        The entities, the lower id first.
+        The entities, the lower id first, or in the order of the component types that the
+        handler was registered with.
     normal : tuple of float
         Unit axis vector from the second box towards the first.
     kind : SweepKind
@@ -200,6 +209,44 @@ class Collision(_Pair):
         """Whether velocities were changed because of this collision."""
         return self.answer is Answer.ANSWERED or self.answer is Answer.FORCED
 
+    def position_of(self, entity: int) -> Vector:
+        """Return where the centre of one of the two was at that instant, in world units.
+
+        Raises
+        ------
+        ValueError
+            `entity` is neither `first` nor `second`.
+        """
+        return self.position_second if self.other(entity) == self.first else self.position_first
+
+    def velocity_of(self, entity: int) -> Vector:
+        """Return the velocity of one of the two before the answer, in world units per second.
+
+        Raises
+        ------
+        ValueError
+            `entity` is neither `first` nor `second`.
+        """
+        return self.velocity_second if self.other(entity) == self.first else self.velocity_first
+
+    def swapped(self) -> Collision:
+        """Return the same event with the two bodies in the other order."""
+        return Collision(
+            self.time,
+            self.exit,
+            self.second,
+            self.first,
+            _turned(self.normal),
+            self.kind,
+            self.closing_speed,
+            self.position_second,
+            self.position_first,
+            self.velocity_second,
+            self.velocity_first,
+            self.solids,
+            self.answer,
+        )
+
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> Collision:
         """Make the event from the values of a `collision_dtype` row."""
@@ -235,7 +282,8 @@ class ContactBegan(_Pair):
     Attributes
     ----------
     first, second : int
-        The entities, the lower id first.
+        The entities, the lower id first, or in the order of the component types that the
+        handler was registered with.
     normal : tuple of float
         Unit axis vector from the second box towards the first.
     time : float
@@ -256,6 +304,10 @@ class ContactBegan(_Pair):
         _event, first, second, normal, time, kind, _reason = row
         return cls(first, second, normal, time, _CONTACT_KINDS[kind])
 
+    def swapped(self) -> ContactBegan:
+        """Return the same event with the two bodies in the other order."""
+        return ContactBegan(self.second, self.first, _turned(self.normal), self.time, self.kind)
+
 
 @dataclass(frozen=True, slots=True)
 class ContactEnded(_Pair):
@@ -268,7 +320,8 @@ class ContactEnded(_Pair):
     Attributes
     ----------
     first, second : int
-        The entities, the lower id first.
+        The entities, the lower id first, or in the order of the component types that the
+        handler was registered with.
     normal : tuple of float
         Unit axis vector from the second box towards the first.
     time : float
@@ -292,15 +345,21 @@ class ContactEnded(_Pair):
         _event, first, second, normal, time, kind, reason = row
         return cls(first, second, normal, time, _CONTACT_KINDS[kind], END_REASONS[reason])
 
+    def swapped(self) -> ContactEnded:
+        """Return the same event with the two bodies in the other order."""
+        normal = _turned(self.normal)
+        return ContactEnded(self.second, self.first, normal, self.time, self.kind, self.reason)
+
 
 @dataclass(frozen=True, slots=True)
 class Contact(_Pair):
-    """Two bodies that lie against each other at the end of the last step.
+    """Two bodies that lie against each other, or overlap freely, at the end of the last step.
 
     Attributes
     ----------
     first, second : int
-        The entities, the lower id first.
+        The entities, the lower id first, or in the order of the component types that the
+        handler was registered with.
     normal : tuple of float
         Unit axis vector from the second box towards the first.
     kind : ContactKind
@@ -314,6 +373,10 @@ class Contact(_Pair):
     normal: Vector
     kind: ContactKind
     since: float
+
+    def swapped(self) -> Contact:
+        """Return the same contact with the two bodies in the other order."""
+        return Contact(self.second, self.first, _turned(self.normal), self.kind, self.since)
 
 
 # Calling an enum looks its member up by way of several functions; these are plain tuples.

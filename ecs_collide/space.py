@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _checks
+from ecs_collide._attributes import write_number
 from ecs_collide.component_map import Components
 from ecs_collide.diagnostics import doctor, explain
 from ecs_collide.diagnostics.explain import Explanation
-from ecs_collide.diagnostics.findings import Finding
+from ecs_collide.diagnostics.findings import Findings
 from ecs_collide.events import (
     COLLISION,
+    CONTACT,
     CONTACT_BEGAN,
     CONTACT_ENDED,
     Collision,
+    Contact,
     ContactBegan,
     ContactEnded,
     EventSequence,
@@ -25,8 +28,9 @@ from ecs_collide.events import (
     VectorLike,
 )
 from ecs_collide.motion.wrapping import checked_wrap
+from ecs_collide.queries.contacts import as_axis
 from ecs_collide.queries.inspection import Views
-from ecs_collide.step.handlers import Handler, Unsubscribe, matches, require_component_type
+from ecs_collide.step.handlers import Handler, Unsubscribe, oriented, require_component_type
 
 
 class Space(Views):
@@ -67,6 +71,10 @@ class Space(Views):
     sleep : bool
         Whether bodies that have been at rest for some steps cost next to
         nothing until something reaches them.  It never changes what a step does.
+    up : sequence of float, optional
+        Which way is up: a unit vector along an axis, by default (0, 1); (0, -1) where y grows
+        downwards.  `is_on`, `OneWay`, `Carry` and `Character` use it where they are given no
+        direction.
     wrap : sequence of float or None, optional
         For each axis how wide the world is, in world units, or None.  On an axis with a width the
         world runs from 0 to it and closes in a ring: what leaves it at one end comes in at the
@@ -85,6 +93,7 @@ class Space(Views):
         motion: str = "velocity",
         sleep: bool = True,
         wrap: Sequence[float | None] | None = None,
+        up: VectorLike | None = None,
     ) -> None:
         if motion not in ("velocity", "swept"):
             raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
@@ -98,6 +107,7 @@ class Space(Views):
         if margin is not None:
             _require_number("margin", margin)
         around = None if margin is None else float(margin)
+        upwards = (0.0, 1.0, 0.0)[:dim] if up is None else as_axis("up", up, dim)
         super().__init__(
             int(dim),
             around,
@@ -109,6 +119,40 @@ class Space(Views):
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.sleep = sleep
+        self._up = upwards
+        self._roster.set_up(upwards)
+        self._made_with: dict[str, object] = {
+            "dim": self.dim,
+            "rest_speed": self.rest_speed,
+            "pair_limit": pair_limit,
+            "margin": around,
+            "lookahead": float(lookahead),
+            "components": components,
+            "motion": motion,
+            "sleep": sleep,
+            "wrap": self.wrap,
+            "up": upwards,
+        }
+
+    def _made_otherwise(self, **settings: Any) -> dict[str, object]:
+        """Return those of some arguments of `Space` that this one was not made with.
+
+        Returns
+        -------
+        dict
+            By name, what it was made with instead; empty if there is no difference.
+        """
+        made: dict[str, object] = {}
+        for name, value in settings.items():
+            if name == "wrap":
+                value = checked_wrap(value, self.dim)
+            elif name == "up":
+                value = (0.0, 1.0, 0.0)[: self.dim] if value is None else tuple(value)
+            elif name == "components" and value is None:
+                value = Components()
+            if value != self._made_with[name]:
+                made[name] = self._made_with[name]
+        return made
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._step}>"
@@ -117,6 +161,11 @@ class Space(Views):
     def motion(self) -> str:
         """Who moves the bodies: the space, by "velocity", or the game, and they are "swept"."""
         return "swept" if self._roster.sweeps else "velocity"
+
+    @property
+    def up(self) -> Vector:
+        """Which way is up: a unit vector along an axis."""
+        return self._up
 
     @property
     def time(self) -> float:
@@ -189,11 +238,26 @@ class Space(Views):
         return self._events.contact_array
 
     def collisions_between(self, first_kind: type, second_kind: type) -> list[Collision]:
-        """Return the collisions between bodies with the one component and the other."""
+        """Return the collisions between bodies with the one component and the other.
+
+        `first` is the body with the first component and `second` the one with the second, as in
+        `on_collision`.
+        """
         require_component_type("first_kind", first_kind)
         require_component_type("second_kind", second_kind)
         world = self.world
-        return [e for e in self.collisions if matches(world, e, first_kind, second_kind)]
+        seen = (oriented(world, e, first_kind, second_kind) for e in self.collisions)
+        return [event for event in seen if event is not None]
+
+    def collisions_of(self, entity: int) -> list[Collision]:
+        """Return the collisions of one entity in the last step, in time order.
+
+        They are those of `collisions`, with the lower id first: `Collision.other(entity)` says
+        whom it met.  Empty for an entity that met nobody, or is no body.
+        """
+        array = self._events.collision_array
+        mine = array[(array["first"] == entity) | (array["second"] == entity)]
+        return list(EventSequence(mine, Collision.from_row))
 
     def on_collision(
         self,
@@ -205,21 +269,26 @@ class Space(Views):
 
         A function that is registered for the same component types already stays registered
         once.  Handlers belong to the space, not to the entities: `esper.clear_database` keeps
-        them, and `clear_handlers` removes them.
+        them, and `clear_handlers` removes them.  A level that is built again after
+        `esper.clear_database` does not double its handlers: a nested function, a lambda or a
+        method takes the place of those that the same definition gave for the same component
+        types before.
 
         Parameters
         ----------
         function : callable
             Takes the event.  It is held strongly.
         first_kind, second_kind : type, optional
-            Only for collisions between bodies with these components, in either order.
+            Only for collisions between bodies with these components.  `first` of the event is
+            the body with the first one, `second` the other; normal, positions and velocities
+            follow.  If both bodies would do as either, the lower id is first.
 
         Returns
         -------
         callable
             Call it to unsubscribe.
         """
-        return self._subscribers.add(COLLISION, function, first_kind, second_kind)
+        return self._subscribers.add(self._world, COLLISION, function, first_kind, second_kind)
 
     def on_contact_began(
         self,
@@ -228,7 +297,7 @@ class Space(Views):
         second_kind: type | None = None,
     ) -> Unsubscribe:
         """Call a function for each contact that begins; as `on_collision`."""
-        return self._subscribers.add(CONTACT_BEGAN, function, first_kind, second_kind)
+        return self._subscribers.add(self._world, CONTACT_BEGAN, function, first_kind, second_kind)
 
     def on_contact_ended(
         self,
@@ -237,11 +306,25 @@ class Space(Views):
         second_kind: type | None = None,
     ) -> Unsubscribe:
         """Call a function for each contact that ends; as `on_collision`."""
-        return self._subscribers.add(CONTACT_ENDED, function, first_kind, second_kind)
+        return self._subscribers.add(self._world, CONTACT_ENDED, function, first_kind, second_kind)
+
+    def on_contact(
+        self,
+        function: Callable[[Contact], object],
+        first_kind: type | None = None,
+        second_kind: type | None = None,
+    ) -> Unsubscribe:
+        """Call a function in each step in which two bodies touch; otherwise as `on_collision`.
+
+        It is called once in a step for each two bodies, with their `Contact`: if they touch at
+        the end of the step, or began to touch within it, such as two that bounce apart.  Bodies
+        that sleep go on touching.
+        """
+        return self._subscribers.add(self._world, CONTACT, function, first_kind, second_kind)
 
     @property
     def handlers(self) -> list[Handler]:
-        """The functions registered by `on_collision`, `on_contact_began` and `on_contact_ended`.
+        """The functions registered by `on_collision` and the three `on_contact` functions.
 
         In the order in which they were registered; print one to see how.  A copy.
         """
@@ -308,9 +391,7 @@ class Space(Views):
         for entity, value in self._vectors("positions", entities, positions):
             place, size = (self._component(entity, kind.type) for kind in (position, extents))
             self._roster.set_centre(place, size, value)
-            row = self._roster.row_of.get(entity)
-            if row is not None:
-                self._roster.read_again(row)
+            self._read_again(entity)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities into the `Velocity` of bodies."""
@@ -320,6 +401,65 @@ class Space(Views):
             if component is None:
                 raise ValueError(f"entity {entity} has no {kind.__name__} to set")
             self._roster.set_velocity(component, value)
+
+    def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
+        """Write half sizes into the `Extents` of bodies, (n, dim) of zero or more.
+
+        The next step takes that as the game's own changes of size, and reads those that are
+        `Fixed` again.  A game's own component that holds whole sizes gets these.
+        """
+        kind = self._roster.makers[1]
+        found = list(self._vectors("extents", entities, extents))
+        _checks.refuse_negative("extents", np.array([value for _, value in found]))
+        for entity, value in found:
+            self._roster.set_half(self._component(entity, kind.type), value)
+            self._read_again(entity)
+
+    def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
+        """Write the rates of half sizes into the `Growth` of bodies, (n, dim)."""
+        self._set_of("growth", "growths", entities, growths)
+
+    def set_masses(self, entities: ArrayLike | None, masses: ArrayLike) -> None:
+        """Write masses into the `Mass` of bodies, (n,) above 0; inf is immovable by contact."""
+        values = np.asarray(masses, np.float64)
+        rows, _ = self._rows(entities)
+        if values.shape != (len(rows),):
+            raise ValueError(
+                f"masses has shape {values.shape} and must be {(len(rows),)}: one for each entity"
+            )
+        if not (values > 0.0).all():
+            row = int(np.flatnonzero(~(values > 0.0))[0])
+            raise ValueError(f"masses[{row}]={values[row]!r} must be above 0, or inf")
+        kind, (name,) = self.components.mass
+        ids = self._roster.entities if entities is None else np.asarray(entities)
+        for component, value in zip(
+            self._components_of(kind, ids.tolist()), values.tolist(), strict=True
+        ):
+            write_number(component, name, value)
+
+    def _set_of(self, role: str, name: str, entities: ArrayLike | None, values: ArrayLike) -> None:
+        """Write vectors into the components that play a role; all or none of them."""
+        kind, names = self.components.vector(role, self.dim)
+        found = list(self._vectors(name, entities, values))
+        components = self._components_of(kind, [entity for entity, _ in found])
+        for component, (_, value) in zip(components, found, strict=True):
+            for part, number in zip(names, value, strict=True):
+                write_number(component, part, number)
+
+    def _components_of(self, kind: type, entities: list[int]) -> list[Any]:
+        """Return the component of some kind of each entity, or raise."""
+        components = [self._component(entity, kind) for entity in entities]
+        for entity, component in zip(entities, components, strict=True):
+            if component is None:
+                raise ValueError(f"entity {entity} has no {kind.__name__} to set")
+            self._read_again(entity)
+        return components
+
+    def _read_again(self, entity: int) -> None:
+        """Have the next step read the components of a body, if it is `Fixed` too."""
+        row = self._roster.row_of.get(entity)
+        if row is not None:
+            self._roster.read_again(row)
 
     def _component(self, entity: int, kind: type) -> Any | None:
         """Return the component of some kind that a body has now."""
@@ -365,8 +505,8 @@ class Space(Views):
         """
         return explain.explain(self, first, second)
 
-    def doctor(self) -> list[Finding]:
-        """Return what would puzzle the maker of this world; print each, it is a sentence.
+    def doctor(self) -> Findings:
+        """Return what would puzzle the maker of this world; print it, each finding is a line.
 
         Looks at every entity: O(entities).  Nothing is changed.
 

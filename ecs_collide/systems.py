@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import esper
 
 from ecs_collide.component_map import Components
 from ecs_collide.components import _own
-from ecs_collide.motion.wrapping import checked_wrap
+from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
 from ecs_collide.step.impact import Impact
@@ -29,6 +29,8 @@ class _EsperWorld:
 
     def __init__(self) -> None:
         self.name = esper.current_world
+        self._counter: object = None  # of esper's, which gives new entities their ids
+        self._generation: object = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _EsperWorld) and other.name == self.name
@@ -42,6 +44,14 @@ class _EsperWorld:
     def mark(self) -> object:
         # esper keeps the answer to a query until anything is added or removed, an empty one too.
         return esper.get_component(_Nobody) if esper.current_world == self.name else None
+
+    def generation(self) -> object:
+        # `esper.clear_database` begins to count entities anew, with another counter.
+        counter = self._part("_entity_count", 0)
+        if counter is not self._counter:
+            self._counter = counter
+            self._generation = None if counter is None else object()
+        return self._generation
 
     def is_as(self, mark: object, n_dead: int) -> bool:
         # Between two marks the dead only become more.
@@ -180,7 +190,8 @@ class _EsperWorld:
         return int(repr(vars(esper)["_entity_count"])[len("count(") : -1])
 
     def begin_entities_at(self, entity: int) -> None:
-        vars(esper)["_entity_count"] = itertools.count(entity)
+        self.generation()
+        self._counter = vars(esper)["_entity_count"] = itertools.count(entity)
 
     def create(self, entity: int) -> None:
         vars(esper)["_entities"][entity] = {}
@@ -326,29 +337,36 @@ SYSTEMS = (BroadphaseSystem, NarrowphaseSystem, ResponseSystem, MotionSystem)
 """The four, in the order in which they run."""
 
 
+class _Settings(TypedDict, total=False):
+    """The arguments of `Space`, as `install` takes them."""
+
+    dim: int
+    rest_speed: float
+    pair_limit: int
+    margin: float | None
+    lookahead: float
+    components: Components | None
+    motion: str
+    sleep: bool
+    wrap: Sequence[float | None] | None
+    up: VectorLike | None
+
+
 def install(
-    space: Space | None = None,
-    *,
-    dim: int = 2,
-    priority: int = 100,
-    components: Components | None = None,
-    wrap: Sequence[float | None] | None = None,
+    space: Space | None = None, *, priority: int = 100, **settings: Unpack[_Settings]
 ) -> Space:
     """Add the four systems to the current esper world.
 
     Parameters
     ----------
     space : Space, optional
-        What they work on; a new one of `dim` axes by default.
-    dim : int
-        2 or 3, for a new space.
+        What they work on; a new one by default.
     priority : int
         Of the last of the four; the others have 1, 2, 3 more.  Higher runs
         first, so game systems at esper's default of 0 run after them.
-    components : Components, optional
-        Which types of components of the game's own to read and write, for a new space.
-    wrap : sequence of float or None, optional
-        How wide the world is on each axis that closes in a ring, for a new space; see `Space`.
+    **settings
+        All arguments of `Space`, for a new one: `dim`, `rest_speed`, `pair_limit`,
+        `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`.
 
     Returns
     -------
@@ -358,39 +376,45 @@ def install(
     Raises
     ------
     ValueError
-        The world has other systems already, or `dim` is not that of `space`.
+        The world has other systems already, or `space` was made with other settings.
+    TypeError
+        There is no such argument.
+
+    Examples
+    --------
+    >>> space = install(up=(0, -1), rest_speed=30)
+    >>> install(up=(0, -1)) is space
+    True
     """
     if space is not None and not isinstance(space, Space):
         raise TypeError(f"install(space={space!r}) must be given a Space, or None for a new one")
+    for name in settings:
+        if name not in _Settings.__annotations__:
+            raise TypeError(
+                f"install() got an unexpected argument {name!r}; it takes space, priority, "
+                + ", ".join(_Settings.__annotations__)
+            )
     installed: Any = esper.get_processor(BroadphaseSystem)
     if installed is not None:
         known: Space = installed.space
-        wanted = known if space is None else space
-        if (
-            wanted is not known
-            or dim not in (2 if space is not None else known.dim, known.dim)
-            or components not in (None, known.components)
-            or (wrap is not None and checked_wrap(wrap, known.dim) != known.wrap)
-            or installed.priority != priority + len(SYSTEMS) - 1
-        ):
+        otherwise = known._made_otherwise(**settings)
+        if space not in (None, known) or installed.priority != priority + len(SYSTEMS) - 1:
+            otherwise = {"": None}
+        if otherwise:
+            made = "".join(f", {name}={value!r}" for name, value in otherwise.items() if name)
             raise ValueError(
                 f"the world {esper.current_world!r} has {known!r} installed already, with other "
-                "arguments: install() takes the same ones every time"
+                f"arguments{made}: install() takes the same ones every time"
             )
         return known
     if space is None:
-        space = Space(dim=dim, components=components, wrap=wrap)
-    elif components not in (None, space.components):
-        raise ValueError(
-            f"install(components={components!r}) must be {space.components!r}, "
-            "those of the space given"
-        )
-    elif wrap is not None and checked_wrap(wrap, space.dim) != space.wrap:
-        raise ValueError(
-            f"install(wrap={wrap!r}) must be {space.wrap!r}, the wrap of the space given"
-        )
-    elif dim not in (2, space.dim):
-        raise ValueError(f"install(dim={dim!r}) must be {space.dim}, the dim of the space given")
+        space = Space(**settings)
+    else:
+        for name, value in space._made_otherwise(**settings).items():
+            given = dict(settings)[name]
+            raise ValueError(
+                f"install({name}={given!r}) must be {value!r}, the {name} of the space given"
+            )
     for place, system in enumerate(SYSTEMS):
         esper.add_processor(system(space), priority=priority + len(SYSTEMS) - 1 - place)
     return space

@@ -9,12 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from ecs_collide._categories import NAMES
 from ecs_collide.components import _as_float
 
 ALL = 2**32 - 1
 """All 32 categories: the mask of a body that meets everybody."""
 
 _MOST_GROUP = 2**31 - 1
+
+OF_SPACE = 2.0
+"""Each number of a normal that is not given: the one of the space is meant (`Space.up`)."""
 
 
 def _as_whole(owner: type, name: str, value: object, least: int, most: int, rule: str) -> int:
@@ -43,8 +47,10 @@ def _as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, f
     return x, y, z
 
 
-def _as_normal(owner: type, value: Iterable[float]) -> tuple[float, float, float]:
-    """Return the unit vector of an axis as three numbers, or raise."""
+def _as_normal(owner: type, value: Iterable[float] | None) -> tuple[float, float, float]:
+    """Return the unit vector of an axis as three numbers, or raise; None is that of the space."""
+    if value is None:
+        return OF_SPACE, OF_SPACE, OF_SPACE
     numbers = _as_vector(owner, "normal", value)
     if sorted(map(abs, numbers)) != [0.0, 0.0, 1.0]:
         raise ValueError(
@@ -52,6 +58,11 @@ def _as_normal(owner: type, value: Iterable[float]) -> tuple[float, float, float
             "(0, 1) is up where y grows upwards, (0, -1) where it grows downwards"
         )
     return numbers
+
+
+def _shown_normal(x: float, y: float, z: float) -> tuple[float, float, float] | None:
+    """Return a normal as it was given."""
+    return None if x == y == z == OF_SPACE else (x, y, z)
 
 
 class _Trait:
@@ -84,10 +95,12 @@ class Filter(_Trait):
     Attributes
     ----------
     categories : int
-        Bits, of which there are 32: what the entity is.
+        Bits, of which there are 32: what the entity is.  The constructor takes names too: a text
+        with spaces or commas between them, or several texts; see `name_categories`.
     mask : int
         Bits: what it meets.  A negative number stands for its 32-bit complement, so
-        ``~SHOT`` is everything but SHOT.
+        ``~SHOT`` is everything but SHOT; of names, ``"~shot"`` is.  "default" is the category of
+        bodies without a `Filter`, and "all" is all of them.
     group : int
         0 for none.
 
@@ -98,19 +111,56 @@ class Filter(_Trait):
     >>> PLAYER, BULLET, ENEMY = 1, 2, 4
     >>> player = Filter(categories=PLAYER, mask=ENEMY)
     >>> bullet = Filter(categories=BULLET, mask=ENEMY)
+
+    The same with names, and with walls that have no `Filter`:
+
+    >>> bullet = Filter("bullet", mask="enemy default")
     """
 
     __slots__ = ("categories", "group", "mask")
     __match_args__ = ("categories", "mask", "group")
     _SHOWN = ("categories", "mask", "group")
 
-    def __init__(self, categories: int = 1, mask: int = ALL, group: int = 0) -> None:
+    def __init__(
+        self,
+        categories: int | str | Iterable[str] = 1,
+        mask: int | str | Iterable[str] = ALL,
+        group: int = 0,
+    ) -> None:
+        self.categories, self.mask, self.group = self._checked(categories, mask, group)
+
+    @classmethod
+    def _checked(
+        cls, categories: int | str | Iterable[str], mask: int | str | Iterable[str], group: int
+    ) -> tuple[int, int, int]:
+        """Return the three as numbers, or raise."""
         rule = "must be within 0 ... 2**32 - 1: there are 32 categories, a bit each"
-        self.categories = _as_whole(type(self), "categories", categories, 0, ALL, rule)
+        bits = _as_whole(cls, "categories", NAMES.bits("categories", categories), 0, ALL, rule)
         rule += "; or ~bits, for all but these"
-        self.mask = _as_whole(type(self), "mask", mask, ~ALL, ALL, rule) & ALL
+        meets = _as_whole(cls, "mask", NAMES.bits("mask", mask), ~ALL, ALL, rule) & ALL
         rule = "must be within -(2**31 - 1) ... 2**31 - 1"
-        self.group = _as_whole(type(self), "group", group, -_MOST_GROUP, _MOST_GROUP, rule)
+        return bits, meets, _as_whole(cls, "group", group, -_MOST_GROUP, _MOST_GROUP, rule)
+
+    def set(
+        self,
+        categories: int | str | Iterable[str] | None = None,
+        mask: int | str | Iterable[str] | None = None,
+        group: int | None = None,
+    ) -> None:
+        """Set some or all of it, by bits or names; what is left out is kept."""
+        self.categories, self.mask, self.group = self._checked(
+            self.categories if categories is None else categories,
+            self.mask if mask is None else mask,
+            self.group if group is None else group,
+        )
+
+    def __repr__(self) -> str:
+        parts = []
+        for name in self._SHOWN:
+            value = getattr(self, name)
+            names = NAMES.shown(value) if type(value) is int and name != "group" else None
+            parts.append(f"{name}={value!r}" if names is None else f"{name}={names!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
 
 
 def filter_numbers(its: Filter | None) -> tuple[int, int, int]:
@@ -169,14 +219,13 @@ class OneWay(_Trait):
 
     Parameters
     ----------
-    normal : sequence of float
-        A unit vector along an axis, of two numbers or in 3D three: (0, 1) where
-        y grows upwards, (0, -1) where it grows downwards.
+    normal : sequence of float, optional
+        A unit vector along an axis, of two numbers or in 3D three; by default the `Space.up`.
 
     Attributes
     ----------
     x, y, z : float
-        The normal.
+        The normal; all 2 if it is that of the space.
 
     Examples
     --------
@@ -188,16 +237,16 @@ class OneWay(_Trait):
     __match_args__ = ("normal",)
     _SHOWN = ("normal",)
 
-    def __init__(self, normal: Iterable[float]) -> None:
+    def __init__(self, normal: Iterable[float] | None = None) -> None:
         self.x, self.y, self.z = _as_normal(type(self), normal)
 
     @property
-    def normal(self) -> tuple[float, float, float]:
-        """The unit vector that points to the free side."""
-        return self.x, self.y, self.z
+    def normal(self) -> tuple[float, float, float] | None:
+        """The unit vector that points to the free side; None for the up of the space."""
+        return _shown_normal(self.x, self.y, self.z)
 
     @normal.setter
-    def normal(self, value: Iterable[float]) -> None:
+    def normal(self, value: Iterable[float] | None) -> None:
         self.x, self.y, self.z = _as_normal(type(self), value)
 
 
@@ -217,15 +266,16 @@ class Carry(_Trait):
     surface : sequence of float
         How fast the face moves along itself, seen from the carrier, in world
         units per second, of two numbers or in 3D three: zero for a lift.
-    normal : sequence of float
-        Which face carries: a unit vector along an axis that points out of it.
+    normal : sequence of float, optional
+        Which face carries: a unit vector along an axis that points out of it; by default the
+        `Space.up`.
 
     Attributes
     ----------
     x, y, z : float
         The velocity of the surface.
     normal_x, normal_y, normal_z : float
-        The normal.
+        The normal; all 2 if it is that of the space.
 
     Examples
     --------
@@ -239,7 +289,7 @@ class Carry(_Trait):
     def __init__(
         self,
         surface: Iterable[float] = (0.0, 0.0),
-        normal: Iterable[float] = (0.0, 1.0),
+        normal: Iterable[float] | None = None,
     ) -> None:
         self.x, self.y, self.z = _as_vector(type(self), "surface", surface)
         self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), normal)
@@ -254,12 +304,12 @@ class Carry(_Trait):
         self.x, self.y, self.z = _as_vector(type(self), "surface", value)
 
     @property
-    def normal(self) -> tuple[float, float, float]:
-        """The unit vector that points out of the carrying face."""
-        return self.normal_x, self.normal_y, self.normal_z
+    def normal(self) -> tuple[float, float, float] | None:
+        """The unit vector that points out of the carrying face; None for the up of the space."""
+        return _shown_normal(self.normal_x, self.normal_y, self.normal_z)
 
     @normal.setter
-    def normal(self, value: Iterable[float]) -> None:
+    def normal(self, value: Iterable[float] | None) -> None:
         self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), value)
 
 

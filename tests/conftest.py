@@ -14,6 +14,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import _backend
+from ecs_collide._categories import NAMES
 from tests import build
 from tests.volume import Volume, choose_examples
 
@@ -115,6 +116,7 @@ def world() -> Iterator[str]:
     yield name
     esper.switch_world("default")
     esper.delete_world(name)
+    NAMES.clear()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ PACKAGE = Path(ecs_collide.__file__).parent
 # What is in one layer may import from that layer and from all lower ones.
 LAYERS = [
     {"_cython", "_backend", "constants", "clocks", "components", "traits", "component_map"},
-    {"_checks", "_ids", "events", "esper_world"},
+    {"_attributes", "_categories", "_checks", "_ids", "events", "esper_world"},
     {"motion"},
     {"broadphase"},
     {"narrowphase"},

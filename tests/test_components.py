@@ -393,7 +393,7 @@ def test_subclass_is_made_by_its_own_from_size():
 
 
 @pytest.mark.parametrize("kind", [ec.Position, ec.Extents, ec.Velocity, ec.Growth])
-@pytest.mark.parametrize("given", [(), ((1, 2),), (1,), (1, 2, 3, 4)])
+@pytest.mark.parametrize("given", [(), ("12",), (1,), (1, 2, 3, 4)])
 def test_wrong_arguments_are_refused_in_the_name_of_the_public_class(kind, given):
     for call, name in (
         (lambda: kind(*given), "__init__"),
@@ -416,5 +416,81 @@ def test_a_subclass_of_a_component_and_a_mixin_keeps_its_own_constructor():
 
     assert Named("here").name == "here"
     assert Plain(1, 2).xy == (1.0, 2.0)
-    with pytest.raises(TypeError, match="Position"):
-        Plain((1, 2))
+    assert Plain((1, 2)).xy == (1.0, 2.0)
+    with pytest.raises(TypeError, match="Plain"):
+        Plain(1)
+
+
+# One vector, and in place -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize("two", [(3, 4), [3.0, 4], np.array([3, 4]), iter((3, 4)), Position(3, 4)])
+def test_vectors_take_one_vector(kind, two):
+    if not isinstance(two, (tuple, list)):
+        two = copy.copy(two)
+    assert kind(two) == kind(3, 4)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_vectors_take_one_vector_of_three(kind):
+    assert kind((3, 4, 5)).xyz == (3, 4, 5)
+    assert kind((3, 4), z=5).xyz == (3, 4, 5)
+    vector = kind(9, 9, 9)
+    vector.set((1, 2))
+    assert vector.xyz == (1, 2, 9)
+    vector.set((1, 2, 3))
+    assert vector.xyz == (1, 2, 3)
+    vector.set(kind(7, 8))
+    assert vector.xyz == (7, 8, 0)
+    assert Extents.from_size((4, 6)) == Extents.from_size([4, 6, 0]) == Extents(2, 3)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize("bad", [(1,), (1, 2, 3, 4), ()])
+def test_vectors_of_another_length_are_refused(kind, bad):
+    vector = kind(1, 2)
+    with pytest.raises(ValueError, match=rf"{kind.__name__}\..*must be a vector of two numbers"):
+        kind(bad)
+    with pytest.raises(ValueError, match=rf"{kind.__name__}\.set"):
+        vector.set(bad)
+    with pytest.raises(ValueError, match=rf"{kind.__name__}\.__iadd__"):
+        vector += bad
+    with pytest.raises(TypeError, match=rf"{kind.__name__}\.__iadd__.* got 3"):
+        vector += 3
+    with pytest.raises(TypeError, match=rf"{kind.__name__}\.__init__.* got '12'"):
+        kind("12")
+    assert vector == kind(1, 2)
+
+
+def test_vectors_are_added_and_scaled_in_place():
+    velocity = same = Velocity(1, 2, 3)
+
+    velocity += (0, -15)
+    assert velocity.xyz == (1, -13, 3)
+    velocity -= Velocity(1, 1, 1)
+    assert velocity.xyz == (0, -14, 2)
+    velocity *= 0.5
+    assert velocity.xyz == (0, -7, 1)
+    velocity *= (1, -2)
+    assert velocity.xyz == (0, 14, 1)
+    velocity /= 2
+    assert velocity.xyz == (0, 7, 0.5)
+    velocity += np.array([1, 0, 0])
+    assert velocity.xyz == (1, 7, 0.5)
+    assert velocity is same
+    assert all(type(number) is float for number in velocity.xyz)
+
+
+def test_in_place_results_are_checked_as_any_values():
+    extents, velocity = Extents(1, 1), Velocity(1, 1)
+
+    with pytest.raises(ValueError, match="must be finite and >= 0"):
+        extents -= (2, 0)
+    with pytest.raises(ValueError, match="must be finite"):
+        velocity *= float("inf")
+    with pytest.raises(ZeroDivisionError):
+        velocity /= 0
+    with pytest.raises(TypeError, match="must be a number"):
+        velocity *= None
+    assert (extents, velocity) == (Extents(1, 1), Velocity(1, 1))

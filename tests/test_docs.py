@@ -26,6 +26,8 @@ OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": 
 EXTRAS = ("levels", "character", "debug")  # imported by themselves
 MODULES = [
     "components",
+    "traits",
+    "_categories",
     "component_map",
     "clocks",
     "events",

@@ -677,3 +677,21 @@ def test_an_instance_that_two_entities_share_is_found(space):
     esper.add_component(two, ec.Position(5, 5))
     esper.add_component(three, ec.Extents(1, 1))
     assert "shared" not in causes(space.doctor())
+
+
+def test_findings_print_as_a_line_each():
+    space = ec.install()
+    assert str(space.doctor()) == repr(space.doctor()) == "no findings"
+    one = esper.create_entity(ec.Position(0, 0))
+    box((0, 0), (1, 1), ec.Slide())
+
+    found = space.doctor()
+
+    assert isinstance(found, ec.Findings)
+    assert str(found).splitlines() == [
+        f"no_extents: entity {one} has Position but no Extents: a body has both",
+        f"no_velocity: {found[1].message}",
+    ]
+    many = ec.Findings(found * 15)
+    assert len(str(many).splitlines()) == 21
+    assert str(many).endswith("\n... 10 more")

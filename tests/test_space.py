@@ -405,10 +405,10 @@ def test_collisions_between_selects_by_component():
     esper.process(1.0)
 
     found = [(hit.first, hit.second) for hit in space.collisions_between(Bullet, Enemy)]
-    assert found == [(bullet, enemy), (enemy_first, bullet_second)]
+    assert found == [(bullet, enemy), (bullet_second, enemy_first)]
     assert list(space.collisions_between(Enemy, Enemy)) == []
     turned = [(hit.first, hit.second) for hit in space.collisions_between(Enemy, Bullet)]
-    assert turned == found
+    assert turned == [(enemy, bullet), (enemy_first, bullet_second)]
 
 
 # Handlers --------------------------------------------------------------------------------

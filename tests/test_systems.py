@@ -520,3 +520,38 @@ def test_the_error_of_a_space_in_a_foreign_world_names_the_world_to_switch_to(wo
     ):
         with pytest.raises(RuntimeError, match=rf"esper\.switch_world\('{world}'\) first"):
             call()
+
+
+class OwnBroadphase(ec.BroadphaseSystem):
+    """A game's own first stage."""
+
+
+def test_a_second_space_beside_a_subclassed_system_is_refused():
+    first = ec.Space()
+    esper.add_processor(OwnBroadphase(first), priority=9)
+    add(systems_of(first)[1:])
+
+    with pytest.raises(ValueError, match="has the systems of <Space"):
+        ec.install()
+    with pytest.raises(ValueError, match="has the systems of <Space"):
+        ec.install(ec.Space())
+
+
+def test_single_systems_of_a_second_space_are_refused_in_the_step():
+    runner = mover((0, 0), (1, 1), (3, 0))
+    second = ec.Space()
+    for system in systems_of(second)[1:]:  # before there is a first space
+        esper.add_processor(system, priority=1)
+    with pytest.raises(ValueError, match="has the systems of <Space"):
+        ec.install()
+    for kind in SYSTEMS[1:]:
+        esper.remove_processor(kind)
+    late = ec.MotionSystem(second)
+    space = ec.install()
+    esper.process(1.0)
+    esper._processors.append(late)
+
+    with pytest.raises(RuntimeError, match="would move every body twice"):
+        esper.process(1.0)
+    assert position(runner) == (3, 0)
+    assert "two_spaces" in [finding.cause for finding in space.doctor()]

@@ -121,8 +121,6 @@ class Asteroids(Scene):
     def hit(self, event: ec.Collision) -> None:
         """Break an asteroid into four that fill its place; a shot breaks one."""
         shot, rock = event.first, event.second
-        if esper.has_component(shot, Asteroid):
-            shot, rock = rock, shot
         if not (esper.entity_exists(shot) and esper.entity_exists(rock)):
             return
         level = esper.component_for_entity(rock, Asteroid).level

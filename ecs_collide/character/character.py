@@ -86,9 +86,8 @@ class Character:
     corner : float
         How far its head may be pushed aside to slip past the corner of a ceiling, and
         how far below the edge of a ledge its feet may be to be lifted onto it.
-    up : sequence of float
-        A unit vector along an axis: (0, 1), or (0, -1) where y grows downwards; in 3D
-        three numbers.
+    up : sequence of float, optional
+        A unit vector along an axis, in 3D three numbers; by default the `Space.up`.
 
     Attributes
     ----------
@@ -138,7 +137,7 @@ class Character:
         step_height: float = 8.0,
         snap_distance: float | None = None,
         corner: float = 6.0,
-        up: Iterable[float] = (0.0, 1.0),
+        up: Iterable[float] | None = None,
     ) -> None:
         height, time = _number("jump_height", jump_height), _number("time_to_top", time_to_top)
         if not height > 0.0 or not time > 0.0:
@@ -213,14 +212,19 @@ class Character:
         return self.jump_speed / self.gravity
 
     @property
-    def up(self) -> tuple[float, ...]:
-        """Which way is up: a unit vector along an axis, of three numbers."""
+    def up(self) -> tuple[float, ...] | None:
+        """Which way is up: a unit vector along an axis, of three numbers; None: as the space."""
+        if self._up == 0:
+            return None
         axis = abs(self._up) - 1
         sign = 1.0 if self._up > 0 else -1.0
         return tuple(sign if k == axis else 0.0 for k in range(3))
 
     @up.setter
-    def up(self, value: Iterable[float]) -> None:
+    def up(self, value: Iterable[float] | None) -> None:
+        if value is None:
+            self._up = 0
+            return
         numbers = [float(part) for part in value]
         if sorted(map(abs, numbers)) not in ([0.0, 1.0], [0.0, 0.0, 1.0]):
             raise ValueError(

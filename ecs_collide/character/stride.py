@@ -90,8 +90,9 @@ class Stride:
         self.dim = space.dim
         self.centre: Vector = place.xyz[: self.dim]
         self.half: Vector = half.xyz[: self.dim]
-        self.up = abs(character._up) - 1
-        self.sign = 1 if character._up > 0 else -1
+        upwards = character.up or space.up
+        self.up = next(k for k in range(self.dim) if upwards[k])
+        self.sign = 1 if upwards[self.up] > 0.0 else -1
         self.level = [k for k in range(self.dim) if k != self.up]
         self.own = [0.0] * self.dim
         self.frame = list(character._frame[: self.dim])
@@ -157,7 +158,7 @@ class Stride:
     def _velocity_on(self, ground: int) -> Vector | None:
         """Return how fast a `Carry` takes along what stands on it, or None if it is none."""
         carry = esper.try_component(ground, ec.Carry)
-        if carry is None or carry.normal[self.up] != self.sign:
+        if carry is None or (carry.normal or self.space.up)[self.up] != self.sign:
             return None
         moved, carried = self._velocity_of(ground), self.space.carried(ground)
         surface = (carry.x, carry.y, carry.z)
@@ -456,8 +457,9 @@ class Stride:
         if one_way is None:
             return True
         low, high = self.space.bounds(other)
+        normal = one_way.normal or self.space.up
         for k in range(self.dim):
-            side = one_way.normal[k]
+            side = normal[k]
             if side != 0.0:
                 face = high[k] if side > 0.0 else low[k]
                 gap = (centre[k] - side * self.half[k] - face) * side

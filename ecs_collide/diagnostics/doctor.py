@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ecs_collide.diagnostics.findings import SLOP, Examination, Finding, odd_about
+from ecs_collide.diagnostics.findings import SLOP, Examination, Finding, Findings, odd_about
 from ecs_collide.step.pipeline import Stepper
 
 _N_NAMED = 5  # entities that a message lists by their ids
@@ -15,7 +15,7 @@ MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
 STAGES = ("BroadphaseSystem", "NarrowphaseSystem", "ResponseSystem", "MotionSystem")
 
 
-def examine(space: Stepper) -> list[Finding]:
+def examine(space: Stepper) -> Findings:
     """Return what would puzzle the maker of a game, the world first, then by cause."""
     e = Examination(space)
     by_cause: dict[str, list[Finding]] = {}
@@ -24,7 +24,8 @@ def examine(space: Stepper) -> list[Finding]:
             by_cause.setdefault(finding.cause, []).append(finding)
     for finding in (*_inside_each_other(e), *_shared(e)):
         by_cause.setdefault(finding.cause, []).append(finding)
-    return [*_odd_about_world(e), *(_grouped(findings) for findings in by_cause.values())]
+    grouped = (_grouped(findings) for findings in by_cause.values())
+    return Findings([*_odd_about_world(e), *grouped])
 
 
 def _grouped(findings: list[Finding]) -> Finding:

@@ -7,11 +7,12 @@ from enum import StrEnum
 from itertools import product
 from typing import NamedTuple
 
+from ecs_collide._categories import NAMES
 from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Finding, odd_about
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.step.pipeline import Stepper
 from ecs_collide.sweep import SweepKind, sweep
-from ecs_collide.traits import Filter, OneWay, Separate, filter_numbers
+from ecs_collide.traits import OF_SPACE, Filter, OneWay, Separate, filter_numbers
 
 
 class Verdict(StrEnum):
@@ -143,8 +144,8 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
         ):
             if not its & wanted:
                 text = (
-                    f"entity {other} has Filter.mask {wanted:#x}, and none of its bits is "
-                    f"among the categories of entity {entity}, {its:#x}"
+                    f"entity {other} has Filter.mask {_named(wanted)}, and none of its bits is "
+                    f"among the categories of entity {entity}, {_named(its)}"
                 )
                 return Finding("filter", both, text)
     for allows, first_kind, second_kind in e.space._judges.all:
@@ -159,6 +160,12 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
     return None
 
 
+def _named(bits: int) -> str:
+    """Return the bits of categories, and their names where they have any."""
+    names = NAMES.shown(bits)
+    return f"{bits:#x}" if names is None else f"{bits:#x} ({names})"
+
+
 def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
     """Yield from which side two solid bodies may meet, where that is one side only."""
     for platform, other in ((first, second), (second, first)):
@@ -166,6 +173,8 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
         if one_way is None:
             continue
         normal = [float(getattr(one_way, "xyz"[k])) for k in range(e.dim)]
+        if normal == [OF_SPACE] * e.dim:
+            normal = list(e.up)
         k = next(k for k in range(e.dim) if normal[k] != 0.0)
         solid, body = e.box(platform), e.box(other)
         (low, high), (below, above) = _faces(solid, k), _faces(body, k)

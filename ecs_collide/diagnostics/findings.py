@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
 from ecs_collide.components import Fixed
 from ecs_collide.constants import CUSTOM
@@ -19,6 +20,7 @@ from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separat
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
+_N_LINES = 20  # findings that are printed
 SLOP = 2.0**-44  # of the largest face: gaps below it are none
 
 
@@ -51,6 +53,18 @@ class Finding(NamedTuple):
         return f"Finding(cause={self.cause!r}, entities=({ids}), message={self.message!r})"
 
 
+class Findings(list[Finding]):
+    """What is odd in a world, a list; prints as one line for each finding, 20 at most."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return "no findings"
+        lines = [f"{finding.cause}: {finding.message}" for finding in self[:_N_LINES]]
+        if len(self) > _N_LINES:
+            lines.append(f"... {len(self) - _N_LINES} more")
+        return "\n".join(lines)
+
+
 class Box(NamedTuple):
     """A body as its components say: by axis, in world units and units per second."""
 
@@ -69,6 +83,7 @@ class Examination:
         self.space = space
         self.world = world
         self.dim = space.dim
+        self.up = space.up
         self.sweeps = space._roster.sweeps
         self.kinds = space._roster.kinds
         self.position, self.extents, self.velocity, self.growth = self.kinds[:4]
@@ -175,11 +190,11 @@ class Examination:
 
 def _number(component: object, name: str) -> float:
     """Return the number that a component holds, NaN if there is none."""
-    value = getattr(component, name, None)
+    value = read_number(component, name, None)
     if isinstance(value, (str, bytes, bytearray)):
         return math.nan
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
 

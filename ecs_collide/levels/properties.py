@@ -7,6 +7,7 @@ from functools import partial
 from numbers import Integral
 from typing import Any
 
+from ecs_collide._categories import NAMES
 from ecs_collide.components import Sensor
 from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay
 
@@ -151,6 +152,7 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
     if len(value) > _LONGEST_NAMES:  # a layer hands it down to any number of objects
         shown = f"{value[:40]}..."
         raise _wrong(owner, name, shown, f"it has more than {_LONGEST_NAMES} characters")
+    names = {**_named_by_game(), **names}
     bits = 0
     for word in value.replace(",", " ").split():
         if word not in names and word != "all":
@@ -158,6 +160,11 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
             raise _wrong(owner, name, value, f"{word!r} is no category; those given are {known}")
         bits |= names.get(word, ALL)
     return bits
+
+
+def _named_by_game() -> dict[str, int]:
+    """Return the categories that have names already, and their bits."""
+    return {name: 2 << n for n, name in enumerate(NAMES.names)}
 
 
 def _wrong(owner: str, name: str, value: object, right: str) -> ValueError:

@@ -84,6 +84,19 @@ class Ring:
             rounds[..., k] = np.rint(ways[..., k] / self.widths[k])
         return rounds
 
+    def way_taken(self, ways: Floats, motions: Floats) -> Floats:
+        """Return ways (..., dim) with as many rounds as make them most like the motions.
+
+        A body that nothing has turned has taken exactly that way.  None is longer than a motion
+        but for less than half a round.
+        """
+        taken = ways.copy()
+        for k in self.axes:
+            taken[..., k] += self.widths[k] * np.rint(
+                (motions[..., k] - ways[..., k]) / self.widths[k]
+            )
+        return taken
+
     def around(self, least: Sequence[int], most: Sequence[int]) -> Iterator[Floats]:
         """Yield how far off images are, from so many widths up to so many on each axis."""
         counts = [range(low, high + 1) for low, high in zip(least, most, strict=True)]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
-from ecs_collide.queries.queries import Questions
+from ecs_collide.queries.queries import Filter, Questions
 from ecs_collide.step.events_of_step import axis_normal
 from ecs_collide.step.handlers import Unsubscribe
 from ecs_collide.sync.quarantine import refusal
-from ecs_collide.traits import Filter, filter_numbers
+from ecs_collide.traits import Filter as FilterTrait
+from ecs_collide.traits import filter_numbers
 
 LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
 
@@ -20,11 +21,20 @@ LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
 class Standing(Questions):
     """Contacts between the bodies of a space, and what a game may say about them."""
 
-    def contacts(self, entity: int | None = None) -> list[Contact]:
+    def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts that there are, of one body or of all, sorted by ids.
 
         As of the end of the last step: a contact with an entity that has been deleted since ends
         in the next one.  A body that no step has read yet has none.
+
+        Parameters
+        ----------
+        entity : int, optional
+            Only contacts of this body.
+        filter : type, tuple of types or callable, optional
+            Only contacts with a body that has this component, or all of these, or for which the
+            function returns something true: with `entity` the other one of the two, without it
+            either of them.  A deleted entity passes no filter.
 
         Raises
         ------
@@ -55,7 +65,29 @@ class Standing(Questions):
                     began,
                 )
             )
+        allowed = None if filter is None else self._allowed(filter, len(contacts))
+        if allowed is not None:
+            contacts = [
+                each
+                for each in contacts
+                if any(allowed(body) for body in (each.first, each.second) if body != entity)
+            ]
         return sorted(contacts, key=lambda contact: (contact.first, contact.second))
+
+    def _touching(self) -> list[Contact]:
+        """Return a contact for each two bodies that touched in the last step, sorted by ids.
+
+        They touch at its end, or began to within it.
+        """
+        began: dict[tuple[int, int], Contact] = {}
+        for event in self._events.contacts_began:
+            since = self._time - self._dt * (1.0 - event.time)
+            began[event.first, event.second] = Contact(
+                event.first, event.second, event.normal, event.kind, since
+            )
+        # In a world that wraps two bodies may touch at several images.
+        at_end = {(each.first, each.second): each for each in reversed(self.contacts())}
+        return [each for _, each in sorted({**began, **at_end}.items())]
 
     def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:
         """Return what a body stands on, or leans against: its oldest solid contact on that side.
@@ -66,8 +98,8 @@ class Standing(Questions):
         ----------
         entity : int
         normal : sequence of float (dim,), optional
-            Which way what it touches pushes it, a unit vector along an axis: (0, 1), the
-            default, is the ground where y grows upwards; (1, 0) a wall to the left.
+            Which way what it touches pushes it, a unit vector along an axis: `Space.up`, the
+            default, is the ground; (1, 0) a wall to the left.
 
         Returns
         -------
@@ -81,7 +113,7 @@ class Standing(Questions):
         ValueError
             `normal` is no unit vector along an axis.
         """
-        wanted = (0.0, 1.0, 0.0)[: self.dim] if normal is None else _as_axis(normal, self.dim)
+        wanted = self.up if normal is None else as_axis("normal", normal, self.dim)
         on = [
             contact
             for contact in self.contacts(entity)
@@ -176,8 +208,8 @@ class Standing(Questions):
 
     def _filter_of(self, entity: int) -> tuple[int, int, int]:
         """Return categories, mask and group of an entity, or raise what names it."""
-        its: Any = self.world.component(entity, Filter)
-        components: dict[type, Any] = {Filter: its}
+        its: Any = self.world.component(entity, FilterTrait)
+        components: dict[type, Any] = {FilterTrait: its}
         try:
             return filter_numbers(its)
         except (AttributeError, TypeError, ValueError, OverflowError) as error:
@@ -211,14 +243,14 @@ class Standing(Questions):
         callable
             Call it to take the function away.
         """
-        return self._judges.add(allows, first_kind, second_kind)
+        return self._judges.add(self._world, allows, first_kind, second_kind)
 
 
-def _as_axis(normal: VectorLike, dim: int) -> Vector:
+def as_axis(name: str, value: VectorLike, dim: int) -> Vector:
     """Return a unit vector along an axis as a tuple, or raise."""
-    vector = tuple(float(part) for part in normal)
+    vector = tuple(float(part) for part in value)
     if len(vector) != dim or sorted(map(abs, vector)) != [0.0] * (dim - 1) + [1.0]:
         raise ValueError(
-            f"normal={normal!r} must be {dim} numbers that point along one axis, of length 1"
+            f"{name}={value!r} must be {dim} numbers that point along one axis, of length 1"
         )
-    return vector
+    return tuple(part + 0.0 for part in vector)  # never -0.0

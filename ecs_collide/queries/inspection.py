@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide.constants import NEW, ONE_WAY
-from ecs_collide.events import ContactKind, PrintsItsName
+from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.queries.contacts import LEAVING, Standing
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.step.events_of_step import unit_normals
@@ -155,6 +155,75 @@ class Views(Standing):
                 | BodyKind.ONE_WAY * body.is_one_way
             )
         return kinds
+
+    def interpolated(
+        self, fraction: float, entities: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Return the centres of bodies between the last two steps, for drawing.
+
+        A body is shown where it is, and does not glide there, if the game has teleported it
+        since the last step, or if it is new; one that the last step has taken in is shown on
+        its way from where it was made.  Across the edge of a world that wraps, the way is the one
+        that the body has taken.  After `restore`, and after a step that was cut short, all are
+        shown where they are until the next step.
+
+        Parameters
+        ----------
+        fraction : float
+            From 0, before the last step, to 1, now; a game with steps of one length gives
+            `FixedStep.fraction`.
+        entities : list or array of ids, optional
+            None: all, in the order of `entities`.
+
+        Returns
+        -------
+        float64 (n, dim)
+            In world units; 1 gives those of `positions`.
+
+        Raises
+        ------
+        KeyError
+            One of the entities is no body.
+        RuntimeError
+            Within a step.
+        ValueError
+            `fraction` is not within 0 ... 1.
+        """
+        if isinstance(fraction, bool) or not isinstance(fraction, (int, float, np.number)):
+            raise ValueError(f"fraction={fraction!r} must be a number from 0 to 1")
+        if not 0.0 <= fraction <= 1.0:
+            raise ValueError(f"fraction={fraction!r} must be from 0 to 1")
+        (rows, new), c = self._rows(entities), self._roster.columns
+        if self.is_stepping:
+            raise RuntimeError(
+                "interpolated() was called within a step: call it between steps, "
+                "or in a handler of their events"
+            )
+        now = c.seen_centre.take(rows, axis=0)
+        if fraction < 1.0:
+            before = self._roster.begun().take(rows, axis=0)
+            with np.errstate(invalid="ignore"):  # of bodies in quarantine
+                ways = now - before
+                if self._ring is not None:
+                    moves = c.moves.take(rows)[:, None] != 0
+                    ways = self._ring.way_taken(ways, c.motion.take(rows, axis=0) * moves)
+                shown = before + ways * fraction
+            if self._ring is not None:
+                shown = self._ring.into_world(shown)
+            now = np.where(np.isfinite(ways) & (ways != 0.0), shown, now)
+        for place, entity in new:
+            now[place] = self._new_body(entity).centre
+        return now
+
+    def interpolated_of(self, entity: int, fraction: float) -> Vector:
+        """Return the centre of one body between the last two steps; see `interpolated`.
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        """
+        return tuple(self.interpolated(fraction, [entity])[0].tolist())
 
     def boxes(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return the min and the max corners of bodies, two float64 (n, dim).

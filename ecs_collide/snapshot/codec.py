@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide._categories import are_names
 from ecs_collide._checks import LARGEST
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.snapshot.schema import (
@@ -119,7 +120,9 @@ def _checksum(*pieces: bytes | memoryview) -> int:
 
 def _text(state: State) -> bytes:
     told = _told(state.reports), _told(state.new_reports), state.n_reports
-    texts = [list(state.kinds), list(state.own), *told]
+    texts: list[object] = [list(state.kinds), list(state.own), *told]
+    if state.category_names:
+        texts.append(list(state.category_names))
     return json.dumps(texts, separators=(",", ":")).encode()
 
 
@@ -229,7 +232,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
     _require(rest_speed >= 0.0, "its scalars")  # not so for nan
     _require(0.0 <= time < np.inf, "its scalars")
-    kinds, own, reports, new_reports, n_reports = _texts(parts.parts["text"])
+    kinds, own, reports, new_reports, n_reports, category_names = _texts(parts.parts["text"])
     strangers = [name for name in kinds if name not in known]
     if strangers:
         raise ValueError(
@@ -264,6 +267,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
         reports=reports,
         new_reports=new_reports,
         n_reports=n_reports,
+        category_names=category_names,
         ids=ids,
         masks=masks,
         others=others,
@@ -294,15 +298,18 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
 
 def _texts(
     data: bytes,
-) -> tuple[tuple[str, ...], tuple[str, ...], list[Report], list[Report], int]:
+) -> tuple[tuple[str, ...], tuple[str, ...], list[Report], list[Report], int, tuple[str, ...]]:
     try:
-        kinds, own, *told, n_reports = json.loads(data.decode())
+        kinds, own, first, second, n_reports, *more = json.loads(data.decode())
+        told = first, second
+        names = more[0] if len(more) == 1 else []
+        _require(len(more) < 2 and are_names(names), "its categories")
         _require(all(type(name) is str for name in [*kinds, *own]), "its texts")
         _require(type(n_reports) is int and 0 <= n_reports < _LONGEST_ID, "its reports")
         reports, new_reports = ([_report(one) for one in some] for some in told)
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise ValueError("the snapshot contradicts itself: its texts") from error
-    return tuple(kinds), tuple(own), reports, new_reports, n_reports
+    return tuple(kinds), tuple(own), reports, new_reports, n_reports, tuple(names)
 
 
 def _report(told: list[Any]) -> Report:

@@ -70,6 +70,7 @@ class State:
     counts : of the last step, as in `Stats`
     reports, n_reports : as in `Space`
     new_reports : those that no step has told yet
+    category_names : the names of categories in the order of their bits
     wrap, images : as in `Space`; by contact, at which image the second body is touched
     seen : what was seen last of all bodies, in the order of `SEEN`; only in what was decoded
     """
@@ -100,6 +101,7 @@ class State:
     pending: NDArray[np.void]
     collisions: NDArray[np.void]
     contact_events: NDArray[np.void]
+    category_names: tuple[str, ...] = ()
     wrap: Wrap | None = None
     images: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
     seen: list[Doubles] = field(default_factory=list)

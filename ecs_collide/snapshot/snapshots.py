@@ -15,6 +15,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide._categories import NAMES as CATEGORY_NAMES
 from ecs_collide.component_map import Components
 from ecs_collide.constants import NEW, TOUCHED_BY_GAME
 from ecs_collide.esper_world import World
@@ -201,6 +202,7 @@ class SnapshotStepper(Stepper):
             filters=self._roster.seen_filters(),
             contacts=self._kept_contacts(),
             rides=self._kept_rides(),
+            category_names=tuple(CATEGORY_NAMES.names),
             wrap=self.wrap,
             images=self._kept_images(),
             pending=self._pending_events(),
@@ -355,6 +357,7 @@ class SnapshotStepper(Stepper):
             )
         world.require_known()
         loaded = self._inventory.load(world, state)
+        CATEGORY_NAMES.adopt(state.category_names)
         self._guard.is_changing = True
         if self._kept is not None:
             self._put_right()

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from types import BuiltinMethodType, MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from types import BuiltinMethodType, CodeType, MethodType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ecs_collide.events import COLLISION, CONTACT_BEGAN, CONTACT_ENDED
+from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED
 
 if TYPE_CHECKING:
     from ecs_collide.esper_world import World
 
 Unsubscribe = Callable[[], None]
+_Event = TypeVar("_Event", bound=Any)
 
 _REGISTERED_BY = {
     COLLISION: "on_collision",
     CONTACT_BEGAN: "on_contact_began",
     CONTACT_ENDED: "on_contact_ended",
+    CONTACT: "on_contact",
 }
 
 
-def matches(world: World, event: Any, first_kind: type | None, second_kind: type | None) -> bool:
-    """Tell whether one body of an event has the one component and the other the other."""
+def oriented(
+    world: World, event: _Event, first_kind: type | None, second_kind: type | None
+) -> _Event | None:
+    """Return an event whose first body has the first component, and the second the second.
+
+    That is the event itself or the same one with its bodies swapped; the event itself where both
+    would do, and None where neither does.
+    """
 
     def has(entity: int, kind: type | None) -> bool:
         return kind is None or world.component(entity, kind) is not None
 
-    return (has(event.first, first_kind) and has(event.second, second_kind)) or (
-        has(event.second, first_kind) and has(event.first, second_kind)
-    )
+    if has(event.first, first_kind) and has(event.second, second_kind):
+        return event
+    if has(event.second, first_kind) and has(event.first, second_kind):
+        swapped: _Event = event.swapped()
+        return swapped
+    return None
 
 
 def require_component_type(name: str, kind: object) -> None:
@@ -43,11 +55,11 @@ class Handler(NamedTuple):
     Attributes
     ----------
     event : str
-        Which events: `COLLISION`, `CONTACT_BEGAN` or `CONTACT_ENDED`.
+        Which events: `COLLISION`, `CONTACT_BEGAN`, `CONTACT_ENDED` or `CONTACT`.
     function : callable
         Takes the event.
     first_kind, second_kind : type or None
-        Only events between bodies with these components; None for all.
+        Only events between bodies with these components, in this order; None for all.
     """
 
     event: str
@@ -64,11 +76,15 @@ class Handler(NamedTuple):
         return f"{_REGISTERED_BY[self.event]}({', '.join(given)})"
 
     def is_same(self, other: Handler) -> bool:
-        """Return whether both are one function for the same events; the kinds have no order."""
-        return (
-            self.event == other.event
-            and is_same_function(self.function, other.function)
-            and {self.first_kind, self.second_kind} == {other.first_kind, other.second_kind}
+        """Return whether both are one function for the same events."""
+        return self.is_for_same(other) and is_same_function(self.function, other.function)
+
+    def is_for_same(self, other: Handler) -> bool:
+        """Return whether both are for the same events."""
+        return (self.event, self.first_kind, self.second_kind) == (
+            other.event,
+            other.first_kind,
+            other.second_kind,
         )
 
 
@@ -79,11 +95,56 @@ def is_same_function(one: object, other: object) -> bool:
     return one is other or (isinstance(one, (MethodType, BuiltinMethodType)) and one == other)
 
 
+def is_same_definition(one: object, other: object) -> bool:
+    """Return whether two functions were made by the same ``def`` or ``lambda``."""
+    code = _code_of(one)
+    return code is not None and code is _code_of(other)
+
+
+def _code_of(function: object) -> CodeType | None:
+    while isinstance(function, (MethodType, partial)):
+        function = function.__func__ if isinstance(function, MethodType) else function.func
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+class Generations:
+    """Which functions were registered before the world was last cleared.
+
+    A game that builds a level again makes its nested functions and its bound methods again, and
+    these are other objects than those of the level that is gone.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[object, object] = {}  # by registration: the generation it is of
+
+    def add(self, registration: object, world: World | None) -> None:
+        """Note that a registration is of the world's present generation."""
+        self._of[registration] = None if world is None else world.generation()
+
+    def is_replaced(
+        self, registration: object, known: object, function: object, world: World | None
+    ) -> bool:
+        """Return whether a function takes the place of one that an earlier level registered."""
+        then = self._of.get(registration)
+        return (
+            then is not None
+            and world is not None
+            and then is not world.generation()
+            and is_same_definition(known, function)
+        )
+
+    def drop(self, registration: object) -> None:
+        """Forget a registration."""
+        self._of.pop(registration, None)
+
+
 class Subscribers:
     """The handlers of a space, called in the order in which they were registered."""
 
     def __init__(self) -> None:
         self._handlers: dict[object, Handler] = {}
+        self._generations = Generations()
 
     @property
     def all(self) -> list[Handler]:
@@ -93,9 +154,11 @@ class Subscribers:
     def clear(self) -> None:
         """Remove all handlers."""
         self._handlers.clear()
+        self._generations = Generations()
 
     def add(
         self,
+        world: World | None,
         name: str,
         function: Callable[[Any], object],
         first_kind: type | None,
@@ -103,7 +166,9 @@ class Subscribers:
     ) -> Unsubscribe:
         """Call a function for each event of a name; return what removes it.
 
-        A function that is registered for the same events already stays registered once.
+        A function that is registered for the same events already stays registered once.  One
+        that comes from the same definition as functions that were registered for the same events
+        before the world was cleared takes their place.
         """
         if not callable(function):
             raise TypeError(f"{function!r} must be a function that takes one event")
@@ -111,11 +176,24 @@ class Subscribers:
             if kind is not None:
                 require_component_type(argument, kind)
         handlers, wanted = self._handlers, Handler(name, function, first_kind, second_kind)
-        key = next((key for key, known in handlers.items() if known.is_same(wanted)), object())
-        handlers.setdefault(key, wanted)
+        generations = self._generations
+        key = next((key for key, known in handlers.items() if known.is_same(wanted)), None)
+        for old, known in list(handlers.items()):
+            if (
+                old is not key
+                and known.is_for_same(wanted)
+                and generations.is_replaced(old, known.function, function, world)
+            ):
+                del handlers[old]
+                generations.drop(old)
+        if key is None:
+            key = object()
+            handlers[key] = wanted
+        generations.add(key, world)
 
         def unsubscribe() -> None:
             handlers.pop(key, None)
+            generations.drop(key)
 
         return unsubscribe
 
@@ -124,12 +202,14 @@ class Subscribers:
         world: World,
         collisions: Iterable[Any],
         contact_runs: Callable[[], Iterable[tuple[str, Iterable[Any]]]],
+        touching: Callable[[], Iterable[Any]],
     ) -> list[Exception]:
         """Hand out events: to the functions in order, then to the world's own handlers.
 
         An exception stops neither the others nor the other events; all are returned.
-        `contact_runs` returns begins and ends under their names, in order.  It is called
-        only if somebody listens to them: where many bodies bounce, there are many runs.
+        `contact_runs` returns begins and ends under their names, in order, and `touching` the
+        contacts of the step.  They are called only if somebody listens: where many bodies
+        bounce, there are many runs.
         """
         errors: list[Exception] = []
 
@@ -140,16 +220,19 @@ class Subscribers:
                 errors.append(error)
 
         named: list[tuple[str, Iterable[Any]]] = [(COLLISION, collisions)]
-        if any(own.event != COLLISION for own in self._handlers.values()):
+        wanted = {own.event for own in self._handlers.values()}
+        if CONTACT_BEGAN in wanted or CONTACT_ENDED in wanted:
             named += contact_runs()
+        if CONTACT in wanted:
+            named.append((CONTACT, touching()))
         # Who is to hear of what is settled before anybody can delete a body.
         plan = [
-            (key, own.function, event)
+            (key, own.function, seen)
             for name, events in named
             if (of_name := [pair for pair in self._handlers.items() if pair[1].event == name])
             for event in events
             for key, own in of_name
-            if matches(world, event, own.first_kind, own.second_kind)
+            if (seen := oriented(world, event, own.first_kind, own.second_kind)) is not None
         ]
         handlers_of = world.handlers()
         for key, function, event in plan:
@@ -166,4 +249,6 @@ class Subscribers:
         if handlers_of(CONTACT_BEGAN) or handlers_of(CONTACT_ENDED):
             for name, events in contact_runs():
                 dispatch(name, events)
+        if handlers_of(CONTACT):
+            dispatch(CONTACT, touching())
         return errors

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ecs_collide.constants import PICKY, TRAITS
-from ecs_collide.step.handlers import Unsubscribe, require_component_type
+from ecs_collide.esper_world import World
+from ecs_collide.step.handlers import Generations, Unsubscribe, require_component_type
 from ecs_collide.sync.registry import Roster
 
 Allows = Callable[[int, int], object]
@@ -20,6 +21,7 @@ class Judges:
         self._roster = roster
         self._candidates = candidates
         self._judges: list[Judge] = []
+        self._generations = Generations()
         self._verdicts: dict[tuple[int, int], bool] = {}
         self._errors: list[Exception] = []
 
@@ -38,21 +40,42 @@ class Judges:
         self._verdicts.clear()
         self._errors = errors
 
-    def add(self, allows: Allows, first_kind: type | None, second_kind: type | None) -> Unsubscribe:
-        """Ask one more function; return what takes it away again."""
+    def add(
+        self,
+        world: World | None,
+        allows: Allows,
+        first_kind: type | None,
+        second_kind: type | None,
+    ) -> Unsubscribe:
+        """Ask one more function; return what takes it away again.
+
+        A function that is there for the same components is asked once.  It takes the place of
+        functions from the same definition that were added before the world was cleared.
+        """
         if not callable(allows):
             raise TypeError(f"allows={allows!r} must be a function that takes two entities")
         for argument, kind in (("first_kind", first_kind), ("second_kind", second_kind)):
             if kind is not None:
                 require_component_type(argument, kind)
                 self._roster.watch(kind, PICKY << TRAITS)
-        judge = (allows, first_kind, second_kind)
-        self._judges.append(judge)
+        wanted = (allows, first_kind, second_kind)
+        generations = self._generations  # by identity: a function need not have a hash
+        for known in self._judges[:]:
+            if known[1:] == wanted[1:] and generations.is_replaced(
+                id(known), known[0], allows, world
+            ):
+                self._judges.remove(known)
+                generations.drop(id(known))
+        judge = next((known for known in self._judges if known == wanted), wanted)
+        if judge is wanted:
+            self._judges.append(judge)
+        generations.add(id(judge), world)
         self._tell_kernel()
 
         def remove() -> None:
-            if judge in self._judges:
+            if any(known is judge for known in self._judges):
                 self._judges.remove(judge)
+                generations.drop(id(judge))
                 self._tell_kernel()
 
         return remove

@@ -20,11 +20,12 @@ from ecs_collide import _backend, _checks
 from ecs_collide.component_map import Components
 from ecs_collide.constants import CUSTOM
 from ecs_collide.esper_world import World
-from ecs_collide.events import SweepKind, Vector, VectorLike
+from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
 from ecs_collide.motion.wrapping import Ring, Wrap
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.step.events_of_step import StepEvents, axis_normal
 from ecs_collide.step.handlers import (
+    Generations,
     Subscribers,
     Unsubscribe,
     is_same_function,
@@ -210,6 +211,7 @@ class Stepper:
         self._events = StepEvents(dim)
         self._subscribers = Subscribers()
         self._responders: dict[type, _Responder] = {}
+        self._generations = Generations()  # of the responders
         self._world: World | None = None
         self._guard = Guard(self._put_right)
         self._phase = _IDLE
@@ -580,7 +582,10 @@ class Stepper:
         self._warn_of(reports)
         try:
             self._errors += self._subscribers.deliver(
-                self.world, self._events.collisions, self._events.contact_runs
+                self.world,
+                self._events.collisions,
+                self._events.contact_runs,
+                self._touching,
             )
         finally:
             self._end_lap("deliver")
@@ -590,6 +595,15 @@ class Stepper:
             raise errors[0]
         if errors:
             raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
+
+    @property
+    def up(self) -> Vector:
+        """Which way is up: a unit vector along an axis."""
+        raise NotImplementedError
+
+    def _touching(self) -> list[Contact]:
+        """Return a contact for each two bodies that touched in the step that is done."""
+        raise NotImplementedError
 
     def _warn_of(self, reports: list[Report]) -> None:
         """Warn of the bodies that were quarantined in the step that is done, or are not fixed."""
@@ -821,7 +835,8 @@ class Stepper:
         Raises
         ------
         ValueError
-            Another function answers for that component type, and was not taken away.
+            Another function answers for that component type, and was not taken away.  One from
+            the same definition that was given before `esper.clear_database` is replaced instead.
         """
         require_component_type("component", component)
         if not callable(respond):
@@ -830,16 +845,21 @@ class Stepper:
         if known is None:
             known = self._responders[component] = _Responder(respond)
             self._roster.watch(component, CUSTOM)
+        elif self._generations.is_replaced(known, known.function, respond, self._world):
+            self._generations.drop(known)
+            known = self._responders[component] = _Responder(respond)
         elif not is_same_function(known.function, respond):
             name = component.__name__
             raise ValueError(
                 f"respond_with({name}, {respond!r}): {known.function!r} answers for {name} "
                 "already; call what respond_with() returned for it first"
             )
+        self._generations.add(known, self._world)
 
         def remove() -> None:
             if self._responders.get(component) is known:
                 del self._responders[component]
+                self._generations.drop(known)
                 self._roster.unwatch(component, CUSTOM)
 
         return remove

@@ -780,7 +780,7 @@ class Timeline:
             n_looks = 0
             while at >= 0:
                 p = at
-                n_looks += 1
+                n_looks += self._may_meet(p)
                 if self.pairs.first[p] == i:
                     j = self.pairs.second[p]
                     at = self.pairs.next_of_first[p] - 1
@@ -801,6 +801,26 @@ class Timeline:
         for n in range(b.n_turned):
             b.is_turned[b.turned[n]] = 0
         b.n_turned = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int
+        offset: cython.double = 0.0
+
+        for k in range(b.dim):
+            if b.wraps:
+                offset = self.pairs.offset[p, k]
+            if (
+                b.swept_min[i, k] > b.swept_max[j, k] + offset
+                or b.swept_min[j, k] + offset > b.swept_max[i, k]
+            ):
+                return False
+        return True
 
     def finish(
         self,

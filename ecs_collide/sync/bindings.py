@@ -38,6 +38,7 @@ else:
         slots_read,
     )
 
+from ecs_collide._attributes import part_of, read_number, write_number
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
 
@@ -50,7 +51,7 @@ class Kind:
     ----------
     type : type
     names : tuple of str
-        The attributes that are numbers, three at most.
+        The attributes that are numbers, or parts of vectors, three at most; see `_attributes`.
     mark : int
         The bit that says that a body has it; 0 for those that all bodies have.
     response : int
@@ -68,6 +69,8 @@ class Kind:
         self.response = response
         self.items = []
         self.width = len(names)
+        self.parts = list(map(part_of, names))
+        self.has_parts = self.parts != [None] * self.width
         self.counts = 1
         self.n_rows = 0
         self.slots = slots_new(type, names)
@@ -170,7 +173,7 @@ class Kind:
         if not self.items or self.items[i] is None:
             return False
         for k in range(self.width):
-            value = getattr(self.items[i], self.names[k], None)
+            value = read_number(self.items[i], self.names[k], None)
             seen = self.seen[i, k]
             if value != seen and (value == value or seen == seen):  # nan is what nan was
                 return True
@@ -183,12 +186,41 @@ class Kind:
         k: cython.Py_ssize_t
 
         for k in range(self.width):
-            value = getattr(item, self.names[k])
+            value = self._read_part(item, k) if self.has_parts else getattr(item, self.names[k])
             if not cython.compiled and type(value) is not float:  # compiled, the next line does it
                 value = _number(value)
             self.numbers[k] = value
             if cython.compiled:
                 slots_forget(self.slots, i, k)
+        return 0
+
+    @cython.cfunc
+    def _read_part(self, item: object, k: cython.Py_ssize_t) -> object:
+        """Return a number of a component that may be a part of a vector; as `read_number`."""
+        part = self.parts[k]
+        if part is not None:
+            attribute, key = part
+            try:
+                vector = getattr(item, attribute)
+                return vector[key] if isinstance(key, int) else getattr(vector, key)
+            except (IndexError, KeyError, TypeError, AttributeError):
+                pass  # the next line says what is wrong
+        return read_number(item, self.names[k])
+
+    @cython.cfunc
+    def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
+        """Write a number of a component that may be a part of a vector; as `write_number`."""
+        part = self.parts[k]
+        if part is not None and isinstance(part[1], int):
+            attribute, key = part
+            try:
+                vector = getattr(item, attribute)
+                vector[key] = number
+                if float(vector[key]) == number:
+                    return 0
+            except (IndexError, KeyError, TypeError, AttributeError):
+                pass  # it cannot change, or the next line says what is wrong
+        write_number(item, self.names[k], number)
         return 0
 
     @cython.cfunc
@@ -235,7 +267,10 @@ class Kind:
         self.aimed = number
         self.aimed_axis = k
         self.aimed_row = i
-        setattr(self.items[i], self.names[k], number)
+        if self.has_parts:
+            self._write_part(self.items[i], k, number)
+        else:
+            setattr(self.items[i], self.names[k], number)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
         self.aimed_row = -1
@@ -246,6 +281,32 @@ class Kind:
         self.keep(i, True)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
+
+    # -- a step that is done --
+
+    def begun_into(self, rows: cython.longlong[::1], numbers: cython.double[:, ::1]):
+        """Write, by row, what was seen of the components that the step has written since.
+
+        Parameters
+        ----------
+        rows : int64 (n,)
+            Those that were kept to be written, in their order.
+        numbers : float64 (capacity, width), written
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        if numbers.shape[0] < self.n_rows or numbers.shape[1] != self.width:
+            raise ValueError(f"numbers must have the shape ({self.n_rows}, {self.width})")
+        for n in range(min(self.n_written, rows.shape[0])):
+            for k in range(self.width):
+                numbers[rows[n], k] = self.written[n, k]
+        for n in range(self.n_kept - 1, -1, -1):
+            i = -1 - self.kept_rows[n]
+            if i >= 0:
+                for k in range(self.width):
+                    numbers[i, k] = self.kept[n, k]
 
     # -- a step that does not happen --
 
@@ -333,8 +394,8 @@ class Kind:
         item: object = self.items[i]
 
         try:
-            if item is not None and getattr(item, self.names[k]) == ours:
-                setattr(item, self.names[k], before)
+            if item is not None and read_number(item, self.names[k]) == ours:
+                write_number(item, self.names[k], before)
         except MemoryError:
             raise
         except Exception:  # of the game's own: then the component says what it says

@@ -9,6 +9,10 @@ cdef class Kind:
     cdef readonly list items
     cdef Slots *slots
     cdef Py_ssize_t width
+    cdef bint has_parts
+    cdef list parts
+    cdef object _read_part(self, object item, Py_ssize_t k)
+    cdef int _write_part(self, object item, Py_ssize_t k, double number)
     cdef Py_ssize_t n_rows
     cdef double numbers[3]
     cdef double[:, ::1] seen

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
 from ecs_collide.constants import CUSTOM, GROWTH, NEW, ONE_WAY, SENSOR, TRAITS, VELOCITY
 from ecs_collide.esper_world import World
@@ -210,7 +211,7 @@ class Presence:
             component = now.get(kind.type)
             if component is None:
                 return [otherwise] * len(kind.names)
-            return [float(getattr(component, name)) for name in kind.names]
+            return [float(read_number(component, name)) for name in kind.names]
 
         error = find_no_number(roster.rules, entity, now.get)
         if error is not None:

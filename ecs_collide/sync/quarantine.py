@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
 from ecs_collide.motion.wrapping import ROUNDS, Wrap
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import ALL, OF_SPACE, Carry, Filter, Friction, OneWay, PushOut, Separate
 
 _WITHIN = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
@@ -72,8 +73,8 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(Filter, ("group",), 1 - 2**31, 2**31 - 1,
              "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True),
         Rule(Friction, ("value",), 0.0, LARGEST, "must be finite, and 0 (ice) or more"),
-        Rule(OneWay, _AXES[:dim], -1.0, 1.0, _UNIT, is_axis=True),
-        Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, 1.0, _UNIT,
+        Rule(OneWay, _AXES[:dim], -1.0, OF_SPACE, _UNIT, is_axis=True),
+        Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, OF_SPACE, _UNIT,
              is_axis=True),
         Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
         *(
@@ -123,7 +124,7 @@ def _fields(rules: list[Rule], component_of: Lookup) -> Iterator[tuple[Rule, str
         component = component_of(rule.kind)
         if component is not None:
             for name in rule.names:
-                yield rule, name, getattr(component, name, _MISSING)
+                yield rule, name, read_number(component, name, _MISSING)
 
 
 def _size(field: tuple[Any, ...]) -> float:
@@ -147,10 +148,16 @@ def out_of_bounds(rules: list[Rule], component_of: Lookup) -> Wrong | None:
             return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
     for rule in rules:
         parts = [(name, value) for of, name, value in fields if of is rule]
-        if rule.is_axis and parts and sorted(map(_size, parts))[-2:] != [0.0, 1.0]:
+        if rule.is_axis and parts and not _is_axis([float(value) for _, value in parts]):
             name, value = max(parts, key=_size)
             return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
     return None
+
+
+def _is_axis(normal: list[float]) -> bool:
+    """Return whether numbers are a unit vector along an axis, or stand for that of the space."""
+    sizes = sorted(map(abs, normal))
+    return sizes[-2:] == [0.0, 1.0] or normal == [OF_SPACE] * len(normal)
 
 
 def leads_around(
@@ -159,7 +166,7 @@ def leads_around(
     """Return what makes a body go around too often in a step, or grow too wide, or None."""
     dim = len(wrap)
     size = components.vector("extents", dim)
-    sizes = {name: float(getattr(component_of(size.kind), name)) for name in size.names}
+    sizes = {name: float(read_number(component_of(size.kind), name)) for name in size.names}
     halves = 2.0 if components.whole_sizes else 1.0
 
     def numbers(role: str) -> Iterator[tuple[int, str, float, float]]:
@@ -168,7 +175,12 @@ def leads_around(
         component = component_of(kind)
         for k, width in enumerate(wrap):
             if component is not None and width:
-                yield k, f"{kind.__name__}.{names[k]}", float(getattr(component, names[k])), width
+                yield (
+                    k,
+                    f"{kind.__name__}.{names[k]}",
+                    float(read_number(component, names[k])),
+                    width,
+                )
 
     for _, field, value, width in numbers("velocity"):
         if abs(value * dt) > ROUNDS * width:

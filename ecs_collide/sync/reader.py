@@ -134,6 +134,7 @@ class Gatherer:
     watch: Watch
     kept_filters = cython.declare(list, visibility="readonly")
     kept_boxes: list  # rows, centres and half sizes that were seen
+    n_boxes_read: cython.Py_ssize_t  # how many of these `read` has kept
     kept_out: list  # rows, and whether they were in quarantine
     writing: cython.longlong[::1]
     position: Kind
@@ -211,6 +212,7 @@ class Gatherer:
         self.writing = np.zeros(0, np.int64).data
         self.kept_filters = []
         self.kept_boxes = []
+        self.n_boxes_read = 0
         self.kept_out = []
         self.width = np.zeros(3).data
         if not cython.compiled:
@@ -463,6 +465,10 @@ class Gatherer:
         for n in range(rows.shape[0]):
             self._check(rows[n])
 
+    def set_up(self, side: cython.int):
+        """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
+        self.trait_gatherer.up = side
+
     def use(self, traits: Traits):
         """Fill the columns of other traits from now on, after the next `bind`."""
         self.traits = traits
@@ -537,6 +543,7 @@ class Gatherer:
                 self.to_place.append(i)
                 for k in range(self.dim):
                     self.motion[i, k] = 0.0
+        self.n_boxes_read = len(self.kept_boxes)
         return n_out
 
     @cython.cfunc
@@ -799,6 +806,21 @@ class Gatherer:
                     self.growth.write_by_name(i)
             self._find_faces(i)
         self.is_settled = True
+
+    def begun_into(self, centres: cython.double[:, ::1]):
+        """Write, by row, where the step that is done began with the bodies that it has written.
+
+        That is where they were seen when it had read them.  Rows of others are left alone.
+
+        Parameters
+        ----------
+        centres : float64 (capacity, dim), written
+        """
+        if not self.converts:
+            self.position.begun_into(self.writing, centres)
+            return
+        for rows, before, _ in reversed(self.kept_boxes[self.n_boxes_read :]):
+            np.asarray(centres)[rows] = before
 
     def find_faces(self, rows: cython.longlong[::1]):
         """Find the boxes of the bodies of `rows` as queries see them."""

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _backend
+from ecs_collide._attributes import read_number, write_number
 from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Fixed, Sensor
@@ -197,6 +198,9 @@ class Roster:
         self._stale: list[Rows] = []  # whose boxes the queries have not seen yet
         self._mark: object = object()
         self._dead: frozenset[int] = frozenset()
+        self._has_begun = False  # whether it is known where the last step began
+        self._begun: NDArray[np.float64] | None = None  # see `begun`
+        self._relocated: list[int] = []  # rows that a response has put somewhere else
         self._timeline = timeline
         self.rules = rules(components, dim, None if ring is None else ring.wrap)
         kinds, traits = _make_kinds(components, dim), _make_trait_kinds(dim)
@@ -213,6 +217,11 @@ class Roster:
             self._gatherer.convert(self._leans, self._halves)
         self._census = _backend.kernels.census.Census()
         self._bind()
+
+    def set_up(self, up: Vector) -> None:
+        """Let normals that are not given be this unit vector along an axis."""
+        axis = next(k for k, part in enumerate(up) if part)
+        self._gatherer.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
 
     def use(self, timeline: Any, with_traits: bool) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
@@ -614,6 +623,35 @@ class Roster:
         self._clear(self.columns.touched)
         self._unread = _NO_ROWS
         self._is_told = True
+        self._has_begun = True
+
+    def begun(self) -> NDArray[np.float64]:
+        """Return where bodies were when the last step began, float64 (capacity, dim) by row.
+
+        Teleports before the step are done then.  Of bodies that the step did not move, of those
+        that a response has put somewhere else, and of all after `restore` or a step that was cut
+        short: where they are now.
+        """
+        if self._begun is None:
+            c, drives = self.columns, self.drives
+            begun = c.seen_centre.copy()
+            if self._has_begun:
+                self._gatherer.begun_into(begun.data)
+                if self.sweeps:
+                    begun[drives.rows] = drives.before()
+                if self._ring is not None:
+                    begun = self._ring.into_world(begun)
+                put = self._relocated
+                begun[put] = c.seen_centre[put]
+            self._begun = begun
+        return self._begun
+
+    def _forget_begun(self) -> None:
+        """Forget where the last step began."""
+        self._has_begun = False
+        self._begun = None
+        if self._relocated:
+            self._relocated.clear()
 
     def write_one(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
@@ -653,6 +691,8 @@ class Roster:
         now = world.components(entity, self._kinds)
         self._gatherer.keep_box(row)
         places = self._take_over(self._position, row, v.seen_place, now)
+        if places:
+            self._relocated.append(row)
         for k, place in places:
             centre = place - self._leans[k] * self._timeline.half_now(row, k)
             v.seen_centre[row, k] = centre
@@ -677,7 +717,7 @@ class Roster:
             kind.replace(row, component)
         news = []
         for k, name in enumerate(kind.names):
-            value = 0.0 if component is None else float(getattr(component, name))
+            value = 0.0 if component is None else float(read_number(component, name))
             if value != seen[row, k] and abs(value) <= LARGEST:
                 kind.note(row, k, value)
                 news.append((k, value))
@@ -690,12 +730,12 @@ class Roster:
 
     def velocity_of(self, component: Any) -> Vector:
         """Return the numbers of a component that plays the role of a velocity; NaN for none."""
-        return tuple(getattr(component, name, math.nan) for name in self._velocity.names)
+        return tuple(read_number(component, name, math.nan) for name in self._velocity.names)
 
     def set_velocity(self, component: Any, velocity: Iterable[float]) -> None:
         """Set the numbers of a component that plays the role of a velocity."""
         for name, value in zip(self._velocity.names, velocity, strict=True):
-            setattr(component, name, value)
+            write_number(component, name, value)
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
         """Return the centre and the half sizes that the numbers of a game's components mean."""
@@ -708,9 +748,14 @@ class Roster:
         for k, value in enumerate(centre):
             place = value
             if self._leans[k] != 0.0:
-                half = float(getattr(extents, self._extents.names[k])) / self._halves
+                half = float(read_number(extents, self._extents.names[k])) / self._halves
                 place += self._leans[k] * half
-            setattr(position, self._position.names[k], place)
+            write_number(position, self._position.names[k], place)
+
+    def set_half(self, extents: Any, half: Iterable[float]) -> None:
+        """Set the half sizes of a body."""
+        for name, value in zip(self._extents.names, half, strict=True):
+            write_number(extents, name, value * self._halves)
 
     # -- a step that does not happen --
 
@@ -720,6 +765,7 @@ class Roster:
         From here on the old is kept wherever something new comes in its place.
         """
         c = self.columns
+        self._forget_begun()
         self._gatherer.forget_kept()
         if self._taken or self._filed:
             self._taken, self._filed = [], []
@@ -802,6 +848,7 @@ class Roster:
     def _settle(self, entities: Rows, rows: Rows) -> None:
         """Have exactly these bodies, by rising id, in these rows, and all of them awake."""
         c = self.columns
+        self._forget_begun()
         self.entities, self.rows = entities, rows
         self.row_of = dict(zip(entities.tolist(), rows.tolist(), strict=True))
         c.free_all_but(rows)
@@ -881,6 +928,7 @@ class Roster:
         Those that the world has not got are gone as soon as it is compared
         again, and those that it has besides are new then.
         """
+        self._forget_begun()
         self.wake_all()
         self.compare(world)
         if np.array_equal(self.entities, bodies):

@@ -99,6 +99,11 @@ class Drives:
         c = self._columns
         c.centre[self.rows] = np.where(arrived, self.goals, c.centre[self.rows])
 
+    def before(self) -> NDArray[np.float64]:
+        """Return where the bodies that are driven were when the step began."""
+        before: NDArray[np.float64] = self._centre[self.rows]
+        return before
+
     def clear(self) -> None:
         """Drive nothing."""
         self.rows, self.released = self.rows[:0], self.released[:0]

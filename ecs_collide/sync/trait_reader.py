@@ -10,18 +10,23 @@ from ecs_collide.motion.arrays import DOUBLE, grown, zeros
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Traits, side_of
+    from cython.cimports.ecs_collide.sync.bindings_c import Kind
     from cython.cimports.ecs_collide.sync.slots_c import slots_hold
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
     from ecs_collide.motion.surfaces import ALL, Traits, side_of
+    from ecs_collide.sync.bindings import Kind
     from ecs_collide.sync.slots import slots_hold
 
-cython.declare(LARGEST=cython.double, INFINITE=cython.double, MOST_GROUP=cython.double)
+cython.declare(
+    LARGEST=cython.double, INFINITE=cython.double, MOST_GROUP=cython.double, OF_SPACE=cython.double
+)
 LARGEST = 2.0**500
 MOST_GROUP = 2.0**31 - 1.0
 INFINITE = float("inf")
+OF_SPACE = 2.0  # as traits.OF_SPACE
 
 
 @cython.final
@@ -35,6 +40,11 @@ class TraitGatherer:
     kinds : list of Kind
         Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
         Separate.
+
+    Attributes
+    ----------
+    up : int
+        The side to which normals point that are not given.
     """
 
     def __init__(self, traits: Traits, kinds: list):
@@ -43,6 +53,7 @@ class TraitGatherer:
         self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
         self.separate = kinds[6]
         self.kinds = kinds
+        self.up = 2
         self.seen = []
         for kind in kinds:
             self.seen.append(zeros(DOUBLE, 1, len(kind.names)))
@@ -113,6 +124,17 @@ class TraitGatherer:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def side(self, kind: Kind, i: cython.Py_ssize_t) -> cython.int:
+        """Return the side to which the normal of a body points, 0 if it is none."""
+        k: cython.int
+
+        for k in range(self.traits.dim):
+            if kind.seen[i, k] != OF_SPACE:
+                return side_of(kind.seen, i)
+        return self.up
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def check(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
         """Fill the columns of a body; tell whether its numbers can be computed with."""
         t: Traits = self.traits
@@ -138,10 +160,10 @@ class TraitGatherer:
             t.friction[i] = self.friction.seen[i, 0]
             fine &= 0.0 <= t.friction[i] <= LARGEST
         if has & ONE_WAY:
-            t.one_way[i] = side_of(self.one_way.seen, i)
+            t.one_way[i] = self.side(self.one_way, i)
             fine &= t.one_way[i] != 0
         if has & CARRY:
-            t.carries[i] = side_of(self.normal.seen, i)
+            t.carries[i] = self.side(self.normal, i)
             t.any_carrier = True
             fine &= t.carries[i] != 0
             for k in range(t.dim):

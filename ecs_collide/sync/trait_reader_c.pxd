@@ -6,6 +6,7 @@ from ecs_collide.motion.surfaces_c cimport Traits
 cdef double LARGEST
 cdef double INFINITE
 cdef double MOST_GROUP
+cdef double OF_SPACE
 cdef int FILTER
 cdef int FRICTION
 cdef int ONE_WAY
@@ -19,6 +20,7 @@ cdef class TraitGatherer:
     cdef list kinds
     cdef list seen
     cdef Py_ssize_t n_rows
+    cdef int up
     cdef Kind filter
     cdef Kind friction
     cdef Kind one_way
@@ -29,4 +31,5 @@ cdef class TraitGatherer:
     cdef int use(self)
     cdef bint is_as_seen(self, Py_ssize_t i, int has) noexcept
     cdef bint read(self, Py_ssize_t i, int has)
+    cdef int side(self, Kind kind, Py_ssize_t i) noexcept
     cdef bint check(self, Py_ssize_t i, int has) noexcept

@@ -94,18 +94,18 @@ def test_a_function_registered_twice_for_the_same_types_is_called_once():
     assert space.handlers == []
 
 
-def test_the_order_of_two_component_types_makes_no_second_registration():
+def test_a_function_registered_for_both_orders_is_called_in_each():
     calls = []
     bullet = mover((0, 0), (1, 1), (8, 0), ec.Stop(), Bullet())
-    box((7, 0), (2, 1), Wall())
+    wall = box((7, 0), (2, 1), Wall())
     space = ec.install()
-    space.on_collision(calls.append, Bullet, Wall)
-    space.on_collision(calls.append, Wall, Bullet)
-    space.on_collision(calls.append, Bullet)
+    for _ in range(2):
+        space.on_collision(calls.append, Bullet, Wall)
+        space.on_collision(calls.append, Wall, Bullet)
 
     esper.process(1.0)
 
-    assert [event.first for event in calls] == [bullet, bullet]
+    assert [(event.first, event.second) for event in calls] == [(bullet, wall), (wall, bullet)]
     assert len(space.handlers) == 2
 
 

@@ -1,0 +1,177 @@
+"""The names of categories: which bit each stands for, one table for the program.
+
+The lowest bit is that of bodies without a `Filter` and has the name "default".  Names get the
+other bits, from the lowest on: in the order in which `name_categories` gives them, else in that
+in which they are first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+ALL = 2**32 - 1  # as traits.ALL
+_DEFAULT = {"default": 1, "all": ALL}
+_N_NAMES = 31  # as many as there are bits beside that of "default"
+
+
+class CategoryNames:
+    """A table of names, in the order of their bits.
+
+    Attributes
+    ----------
+    names : list of str
+    is_closed : bool
+        Whether other names are refused.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.is_closed = False
+
+    def clear(self) -> None:
+        """Have no names, as a program that begins."""
+        self.names.clear()
+        self.is_closed = False
+
+    def declare(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Give names their bits, in order, and refuse others from now on; return the bits."""
+        for name in names:
+            _require_name(name)
+        if not are_names(list(names)):
+            raise ValueError(
+                f"name_categories{tuple(names)!r} must be {_N_NAMES} names at most, each given once"
+            )
+        if list(names[: len(self.names)]) != self.names or (
+            self.is_closed and len(names) > len(self.names)
+        ):
+            raise ValueError(
+                f"name_categories{tuple(names)!r}: categories have the names "
+                f"{', '.join(self.names)} already: name all of them once, before the first use"
+            )
+        self.names[:] = names
+        self.is_closed = True
+        return tuple(map(self._bit, names))
+
+    def adopt(self, names: Sequence[str]) -> None:
+        """Take over the names of a snapshot, or raise a ValueError if they are others."""
+        known = min(len(names), len(self.names))
+        if list(names[:known]) != self.names[:known] or (self.is_closed and len(names) > known):
+            raise ValueError(
+                f"the snapshot has the categories {', '.join(names)}, and this program "
+                f"{', '.join(self.names)}: give them the same bits in both, by name_categories()"
+            )
+        self.names += names[known:]
+
+    def bits(self, owner: str, value: object) -> object:
+        """Return the bits of names; what is neither text nor a collection of it, as it is.
+
+        A text may hold several names, with spaces or commas between.  Names that all begin with
+        "~" stand for all but these.
+        """
+        if isinstance(value, str):
+            words = value.replace(",", " ").split()
+        elif isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
+            words = []
+            for part in value:
+                if not isinstance(part, str):
+                    return value
+                words += part.replace(",", " ").split()
+        else:
+            return value
+        if any(word[:1].isdigit() or word.startswith("-") for word in words):
+            return value  # a number as text
+        negative = [word for word in words if word.startswith("~")]
+        if negative and (len(negative) < len(words) or owner == "categories"):
+            rule = "all names with ~, or none" if owner == "mask" else "names without ~"
+            raise ValueError(f"Filter({owner}={value!r}) must be {rule}")
+        bits = 0
+        for word in words:
+            bits |= self._bit(word.removeprefix("~"))
+        return ALL & ~bits if negative else bits
+
+    def _bit(self, name: str) -> int:
+        if name in _DEFAULT:
+            return _DEFAULT[name]
+        if name not in self.names:
+            _require_name(name)
+            if self.is_closed or len(self.names) == _N_NAMES:
+                raise ValueError(
+                    f"{name!r} is no category; those named are default, {', '.join(self.names)}"
+                )
+            self.names.append(name)
+        return 2 << self.names.index(name)
+
+    def shown(self, bits: int) -> str | None:
+        """Return the names of bits as they could be given, None if some have no name."""
+        for sign, some in (("", bits), ("~", ALL & ~bits)):
+            words = ["default"] if some & 1 else []
+            words += [name for n, name in enumerate(self.names) if some >> (n + 1) & 1]
+            if self.names and words and 0 < some < 2 << len(self.names):
+                return " ".join(sign + word for word in words)
+        return None
+
+
+def are_names(names: object) -> bool:
+    """Return whether something is a list of names that a table can have."""
+    return (
+        isinstance(names, list)
+        and all(map(_is_name, names))
+        and len(set(names)) == len(names) <= _N_NAMES
+    )
+
+
+def _is_name(name: object) -> bool:
+    return (
+        isinstance(name, str)
+        and name not in ("", *_DEFAULT)
+        and not name.startswith(("~", "-"))
+        and not name[:1].isdigit()
+        and not any(letter.isspace() or letter == "," for letter in name)
+    )
+
+
+def _require_name(name: object) -> None:
+    """Raise unless something can be the name of a category."""
+    if not _is_name(name):
+        raise ValueError(
+            f"{name!r} must be a text without spaces and commas that does not begin with a digit, "
+            "- or ~, to be the name of a category; default and all have a meaning already"
+        )
+
+
+NAMES = CategoryNames()
+"""The names that the program has given."""
+
+
+def name_categories(*names: str) -> tuple[int, ...]:
+    """Give categories their names, so that `Filter` takes them in place of bits.
+
+    Without it, each new name that a `Filter` is given gets the next bit.  With it, the bits do
+    not depend on what is used first, as snapshots that other programs restore need it, and a
+    name that is misspelt is refused.  Doing it again with the same names changes nothing.
+
+    Parameters
+    ----------
+    *names : str
+        Up to 31; the first one has the bit 2.  Bodies without a `Filter` are of the category
+        "default", whose bit is 1.
+
+    Returns
+    -------
+    tuple of int
+        The bit of each.
+
+    Raises
+    ------
+    ValueError
+        A name is no name, is given twice, or other names were given or used before.
+
+    Examples
+    --------
+    >>> name_categories("player", "enemy", "shot")
+    (2, 4, 8)
+    >>> shot = Filter("shot", mask="enemy default")
+    >>> shot.categories, shot.mask
+    (8, 5)
+    """
+    return NAMES.declare(names)

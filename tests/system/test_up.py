@@ -1,0 +1,164 @@
+"""One setting says which way is up, and `install` takes all settings of a space."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide.character import Character, install_characters
+from tests.scenes import box, mover, position
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+WAYS = [(2, 1, 1), (2, 1, -1), (2, 0, 1), (2, 0, -1), (3, 2, -1), (3, 1, 1)]
+ways = pytest.mark.parametrize(("dim", "axis", "sign"), WAYS)
+
+
+def along(dim, axis, size, across=0.0):
+    return tuple(float(size) if k == axis else across for k in range(dim))
+
+
+@ways
+def test_a_body_stands_on_what_is_below_it(dim, axis, sign):
+    up = along(dim, axis, sign)
+    floor = box(along(dim, axis, -2 * sign), [1] * dim)
+    crate = mover(along(dim, axis, 0.5 * sign), [1] * dim, along(dim, axis, -sign), ec.Slide())
+    space = ec.install(dim=dim, up=up)
+    esper.process(1.0)
+
+    assert space.up == up
+    assert space.is_on(crate).other(crate) == floor
+    assert space.is_on(floor) is None
+    assert space.is_on(floor, along(dim, axis, -sign)).other(floor) == crate
+
+
+@ways
+def test_a_one_way_platform_without_a_normal_is_solid_from_above(dim, axis, sign):
+    platform = box([0] * dim, [1] * dim, ec.OneWay())
+    falls = mover(along(dim, axis, 4 * sign), [1] * dim, along(dim, axis, -8 * sign), ec.Slide())
+    jumps = mover(
+        along(dim, axis, -4 * sign, 1.5), [1] * dim, along(dim, axis, 8 * sign), ec.Slide(),
+        ec.Filter(mask=1),
+    )  # fmt: skip
+    esper.add_component(falls, ec.Filter(categories=2))
+    space = ec.install(dim=dim, up=along(dim, axis, sign))
+    assert esper.component_for_entity(platform, ec.OneWay).normal is None
+    assert "it is there" in str(space.explain(platform, falls))
+    assert "passes through" in str(space.explain(platform, jumps))
+    esper.process(1.0)
+
+    assert position(falls, dim)[axis] == 2 * sign
+    assert position(jumps, dim)[axis] == 4 * sign
+
+
+@ways
+def test_a_lift_without_a_normal_carries_what_stands_on_it(dim, axis, sign):
+    lift = mover([0] * dim, [1] * dim, [0.5 if k != axis else 0 for k in range(dim)], ec.Carry())
+    rider = mover(along(dim, axis, 2 * sign), [1] * dim, [0] * dim, ec.Slide())
+    space = ec.install(dim=dim, up=along(dim, axis, sign))
+    for _ in range(3):
+        esper.process(1.0)
+
+    moved = [p - q for p, q in zip(position(rider, dim), position(lift, dim), strict=True)]
+    assert moved[axis] == 2 * sign
+    assert space.carried(rider) == esper.component_for_entity(lift, ec.Velocity).xyz[:dim]
+
+
+def test_a_normal_that_is_given_goes_before_that_of_the_space():
+    platform = box((0, 0), (1, 1), ec.OneWay((0, 1)))
+    falls = mover((0, 4), (1, 1), (0, -8), ec.Slide())
+    ec.install(up=(0, -1))
+    esper.process(1.0)
+
+    assert position(falls) == (0, 2)
+    normal = esper.component_for_entity(platform, ec.OneWay)
+    normal.normal = None
+    assert (normal, normal.normal) == (ec.OneWay(), None)
+    assert normal != ec.OneWay((0, 1))
+
+
+def test_a_character_walks_and_jumps_the_way_that_is_up():
+    box((0, 8), (500, 8))
+    keys = Character()
+    assert keys.up is None
+    hero = mover((0, -16), (10, 16), (0, 0), ec.Slide(), keys)
+    space = ec.install(up=(0, -1))
+    install_characters(space)
+    for _ in range(30):
+        esper.process(1 / 60)
+    assert keys.on_ground
+    assert Character.from_bytes(keys.to_bytes()).up is None
+    keys.jump = True
+    for _ in range(10):
+        esper.process(1 / 60)
+    assert position(hero)[1] < -40
+    keys.up = (0, 1)
+    assert keys.up == (0, 1, 0)
+
+
+def test_snapshots_hold_components_without_a_normal(elsewhere):
+    platform = box((0, 0), (1, 1), ec.OneWay(), ec.Carry())
+    space = ec.install(up=(0, -1))
+    esper.process(1.0)
+    data = space.snapshot()
+    other = elsewhere()
+    other.restore(data)
+
+    assert esper.component_for_entity(platform, ec.OneWay) == ec.OneWay()
+    assert esper.component_for_entity(platform, ec.Carry) == ec.Carry()
+
+
+@pytest.mark.parametrize("up", [(0, 2), (1, 1), (0, 0), (0, 1, 0), (0, float("nan"))])
+def test_what_points_nowhere_is_refused(up):
+    with pytest.raises(ValueError, match=r"up=.* must be 2 numbers that point along one axis"):
+        ec.Space(up=up)
+
+
+# install ------------------------------------------------------------------------------------
+
+SETTINGS = {
+    "dim": 3,
+    "rest_speed": 30,
+    "pair_limit": 5,
+    "margin": 2,
+    "lookahead": 1.5,
+    "components": ec.Components(anchor=(0, 0, 0)),
+    "motion": "swept",
+    "sleep": False,
+    "wrap": (100, None, None),
+    "up": (0, 0, 1),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_install_takes_each_setting_of_a_space(name):
+    given = {name: SETTINGS[name]}
+    if name in ("components", "wrap", "up"):
+        given["dim"] = 3
+
+    space = ec.install(**given)
+
+    assert not space._made_otherwise(**given)
+    assert ec.install(**given) is ec.install() is ec.install(space) is space
+    for other, value in SETTINGS.items():
+        if other not in given:
+            value = value[:2] if isinstance(value, tuple) and space.dim == 2 else value
+            if other == "up" and space.dim == 2:
+                value = (1, 0)
+            with pytest.raises(ValueError, match=rf"with other arguments, {other}="):
+                ec.install(**{other: value})
+
+
+def test_a_setting_that_the_game_has_changed_since_is_no_other_argument():
+    space = ec.install(rest_speed=30, sleep=True)
+    space.rest_speed, space.sleep = 10, False
+
+    assert ec.install(rest_speed=30, sleep=True) is space
+
+
+def test_a_space_made_with_other_settings_is_refused():
+    with pytest.raises(ValueError, match=r"install\(up=\(0, -1\)\) must be \(0\.0, 1\.0\)"):
+        ec.install(ec.Space(), up=(0, -1))
+    with pytest.raises(TypeError, match="unexpected argument 'gravitiy'"):
+        ec.install(gravitiy=3)
