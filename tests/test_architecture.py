@@ -16,8 +16,18 @@ PACKAGE = Path(ecs_collide.__file__).parent
 # The layers from the lowest to the highest.  A name stands for a package or for a top module.
 # What is in one layer may import from that layer and from all lower ones.
 LAYERS = [
-    {"_cython", "_backend", "constants", "clocks", "components", "traits", "component_map"},
-    {"_attributes", "_categories", "_checks", "_ids", "events", "esper_world"},
+    {
+        "_cython",
+        "_backend",
+        "_attributes",
+        "_categories",
+        "constants",
+        "clocks",
+        "components",
+        "traits",
+        "component_map",
+    },
+    {"_checks", "_ids", "events", "esper_world"},
     {"motion"},
     {"broadphase"},
     {"narrowphase"},
