@@ -63,7 +63,7 @@ SHORT = {  # what a signature says: what stands in it
 
 def lead(text: str) -> str:
     """Lead links between the README, the changelog and the pages to where these are here."""
-    text = text.replace("](../README.md)", "](tour.md)")
+    text = re.sub(r"\]\(\.\./README\.md(#[\w-]*)?\)", r"](tour.md\1)", text)
     text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING)\.md\)", lambda m: m[0].lower(), text)
     return re.sub(r"\]\(docs/", "](", text)
 
