@@ -258,7 +258,7 @@ class Clusters:
     def turn_alone(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Give a body a velocity that the other members of its cluster do not get."""
+        """Give a body a velocity of its own: it leaves its cluster."""
         if self.lasting_root(i, k):
             self.leave(i, k)
         elif self.velocity_of(i, k) == velocity:
@@ -587,7 +587,7 @@ class Clusters:
     @cython.cfunc
     @cython.exceptval(check=False)
     def take_changed(self) -> cython.Py_ssize_t:
-        """Return the root of a cluster whose rim is to be examined, or 0 if there is none."""
+        """Return the root of the next cluster whose rim is to be examined, or 0 at the end."""
         node: cython.Py_ssize_t
 
         while self.n_changed:
