@@ -313,6 +313,14 @@ class Carry(_Trait):
         self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), value)
 
 
+def _as_speed(cls: type, speed: float) -> float:
+    """Return the speed of a displacement; raise ValueError unless it is above 0."""
+    number = _as_float(cls, "speed", speed)
+    if not number > 0.0:
+        raise ValueError(f"{cls.__name__}(speed={speed!r}) must be above 0, or math.inf")
+    return number
+
+
 class PushOut(_Trait):
     """Be pushed out of what the entity is inside of, and was from the start.
 
@@ -338,10 +346,7 @@ class PushOut(_Trait):
     _SHOWN = ("speed",)
 
     def __init__(self, speed: float = math.inf) -> None:
-        number = _as_float(type(self), "speed", speed)
-        if not number > 0.0:
-            raise ValueError(f"PushOut(speed={speed!r}) must be above 0, or math.inf")
-        self.speed = number
+        self.speed = _as_speed(type(self), speed)
 
 
 class Separate(_Trait):
@@ -379,7 +384,4 @@ class Separate(_Trait):
     _SHOWN = ("speed",)
 
     def __init__(self, speed: float = math.inf) -> None:
-        number = _as_float(type(self), "speed", speed)
-        if not number > 0.0:
-            raise ValueError(f"Separate(speed={speed!r}) must be above 0, or math.inf")
-        self.speed = number
+        self.speed = _as_speed(type(self), speed)

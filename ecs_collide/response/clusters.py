@@ -13,8 +13,8 @@ members with a contact to the outside.  Each cluster lists the rim members that
 were not examined since its velocity changed, and those that were.
 
 In a crowd that presses together, each merge would turn a whole cluster, and
-the next one turn it back.  A body that merges have turned in `TURN_LIMIT` earlier
-instants of the step is *worn*, and a free cluster with a worn member *lasts* to the
+the next one turn it back.  A body that merges have turned in an earlier
+instant of the step is *worn*, and a free cluster with a worn member *lasts* to the
 end of the step.  Where two clusters of which one lasts merge, the heavier keeps
 its path, and the lighter one follows it.  Their momenta are added as always, and
 at the end of the step all members get momentum / mass, the *shared* velocity:
@@ -40,9 +40,8 @@ else:
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
 
-cython.declare(SPLITTER=cython.double, TURN_LIMIT=cython.longlong)
+cython.declare(SPLITTER=cython.double)
 SPLITTER = 2.0**27 + 1.0
-TURN_LIMIT = 1  # instants of a step in which merges may turn a body before its clusters last
 
 
 @cython.cfunc
@@ -93,9 +92,8 @@ class Clusters:
         Merges in this step.
     n_lasting : int
         Clusters of this step that came to last; some have merged since.
-    turns, turned_in : int64 (n_rows, dim)
-        In how many instants merges have turned a body on an axis, and the last of them;
-        meant is the step of that instant.
+    turned_in : int64 (n_rows, dim)
+        The last instant, of any step, in which merges have turned a body on an axis; 0 if none has.
     """
 
     def __init__(self, bodies: Bodies):
@@ -105,7 +103,6 @@ class Clusters:
         self.n_merges = 0
         self.now = 0.0
         self.instant = self.first_instant = 1
-        self.turns = zeros(LONG, 1, bodies.dim)
         self.turned_in = zeros(LONG, 1, bodies.dim)
         self.alone = zeros(LONG, 1)
         self.is_alone = zeros(BYTE, 1)
@@ -134,10 +131,8 @@ class Clusters:
         node_of: cython.longlong[:, ::1] = grown(self.node_of, n_rows)
         alone: cython.longlong[::1] = grown(self.alone, n_rows)
         is_alone: cython.schar[::1] = grown(self.is_alone, n_rows)
-        turns: cython.longlong[:, ::1] = grown(self.turns, n_rows)
         turned_in: cython.longlong[:, ::1] = grown(self.turned_in, n_rows)
 
-        self.turns = turns
         self.turned_in = turned_in
         self.node_of = node_of
         self.alone = alone
@@ -180,7 +175,7 @@ class Clusters:
         node: cython.Py_ssize_t
 
         for n in range(self.n_live):
-            self._count_turn(self.live[n])
+            self._note_turn(self.live[n])
         for n in range(self.n_live):
             node = self.live[n]
             if (
@@ -203,8 +198,8 @@ class Clusters:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _count_turn(self, node: cython.Py_ssize_t) -> cython.void:
-        """Count that merges have turned the body of a node in this instant, if they have.
+    def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
+        """Note that merges have turned the body of a node in this instant, if they have.
 
         Not those with what does not yield: a body that has come to rest against a wall is not worn.
         """
@@ -213,16 +208,12 @@ class Clusters:
         k: cython.int = self.axis[node]
 
         if (
-            self.node_of[i, k] != node
-            or self.anchor[self.root(node)]
-            or not b.turned_now(i, self.now)
-            or b.turn[i, k, EARLIER] == b.velocity[i, k]
+            self.node_of[i, k] == node
+            and not self.anchor[self.root(node)]
+            and b.turned_now(i, self.now)
+            and b.turn[i, k, EARLIER] != b.velocity[i, k]
         ):
-            return
-        if self.turned_in[i, k] < self.first_instant:
-            self.turns[i, k] = 0
-        self.turned_in[i, k] = self.instant
-        self.turns[i, k] += 1
+            self.turned_in[i, k] = self.instant
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -267,7 +258,7 @@ class Clusters:
     def turn_alone(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Give a body a velocity that the other members of its cluster do not get."""
+        """Give a body a velocity of its own: it leaves its cluster."""
         if self.lasting_root(i, k):
             self.leave(i, k)
         elif self.velocity_of(i, k) == velocity:
@@ -339,9 +330,7 @@ class Clusters:
         self.seen_rim[node] = self.last_seen_rim[node] = node
         self.is_on_rim[node] = 1
         self.is_changed[node] = self.is_unwritten[node] = self.lasts[node] = 0
-        self.is_worn[node] = (
-            self.turned_in[i, k] >= self.first_instant and self.turns[i, k] >= TURN_LIMIT
-        )
+        self.is_worn[node] = self.turned_in[i, k] >= self.first_instant
         self.lowest[node] = b.ids[i]
         self.rim_of[node] = self.instant
         self.mass[node] = b.mass[i]
@@ -598,7 +587,7 @@ class Clusters:
     @cython.cfunc
     @cython.exceptval(check=False)
     def take_changed(self) -> cython.Py_ssize_t:
-        """Return the root of a cluster whose rim is to be examined, or 0 if there is none."""
+        """Return the root of the next cluster whose rim is to be examined, or 0 at the end."""
         node: cython.Py_ssize_t
 
         while self.n_changed:

@@ -19,7 +19,6 @@ cdef class Clusters:
     cdef Py_ssize_t n_changed
     cdef Py_ssize_t n_unwritten
     cdef Py_ssize_t n_alone
-    cdef long long[:, ::1] turns
     cdef long long[:, ::1] turned_in
     cdef long long[::1] alone
     cdef signed char[::1] is_alone
@@ -66,7 +65,7 @@ cdef class Clusters:
     cdef Py_ssize_t root(self, Py_ssize_t node) noexcept
     cdef double velocity_of(self, Py_ssize_t i, int k) noexcept
     cdef Py_ssize_t ensure(self, Py_ssize_t i, int k)
-    cdef void _count_turn(self, Py_ssize_t node) noexcept
+    cdef void _note_turn(self, Py_ssize_t node) noexcept
     cdef void end_step(self) noexcept
     cdef Py_ssize_t lasting_root(self, Py_ssize_t i, int k) noexcept
     cdef double shared_velocity(self, Py_ssize_t root) noexcept

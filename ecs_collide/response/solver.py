@@ -448,7 +448,7 @@ class Responder:
     def _gives_way(
         self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
     ) -> cython.bint:
-        """Return whether an anchor is a held body, and another is none or is no slower."""
+        """Return whether an anchor gives way: it is held, and the other never yields or is as fast."""
         b: Bodies = self.bodies
 
         if anchor == 0 or other == 0 or not b.on_hold[anchor - 1]:

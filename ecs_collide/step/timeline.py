@@ -380,7 +380,7 @@ class Timeline:
 
     @cython.cfunc
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Give the members of soft crowds in a pair their own velocities; tell if that concerns it."""
+        """Give both members of soft crowds their own velocities; return whether that changes the impact."""
         s: Separating = self.candidates.separating
         k: cython.int = self.pairs.axis[p]
         first: cython.bint = s.suspend(self.pairs.first[p], k, self.responder)

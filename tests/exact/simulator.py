@@ -15,7 +15,6 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
-TURN_LIMIT = 1  # instants in which joins turn a body on an axis, before its groups last
 INSTANT_LIMIT = 4  # answers of a pair in one instant, after which only what closes it is taken
 REPEAT_LIMIT = 32  # answers of a resizing pair in one instant, after which it is crushed
 ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
@@ -100,7 +99,7 @@ class Group:
 
     Attributes
     ----------
-    is_worn : whether a member was turned so often that what it joins lasts
+    is_worn : whether a member is worn, so that what it joins lasts
     momentum : of a group that lasts to the end of the step: what its members share
     """
 
@@ -133,7 +132,7 @@ class Simulator:
     queue : the next impact of each pair, under (lower id, higher id)
     earlier : of the bodies that have turned in this instant, their velocities before it
     entered : for each axis, the bodies that came into a group in this instant
-    turns : for each axis, in how many instants joins have turned a body
+    worn : for each axis, the bodies that joins have turned in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
     kept : of each body that is held to the end of the step, the velocity that it has again then
@@ -174,7 +173,7 @@ class Simulator:
         self.groups: list[dict[int, Group]] = [{} for _ in range(self.dim)]
         self.earlier: dict[int, list[Fraction]] = {}
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
-        self.turns: list[dict[int, int]] = [{} for _ in range(self.dim)]
+        self.worn: list[set[int]] = [set() for _ in range(self.dim)]
         self.kept: dict[int, list[Fraction]] = {}
         self.held_at: dict[int, Fraction] = {}
         self.yielding: set[int] = set()
@@ -390,7 +389,7 @@ class Simulator:
             for i in self.entered[k]:
                 was = self.earlier.get(i, self.velocity[i])[k]
                 if i in groups and groups[i].anchor is None and self.velocity[i][k] != was:
-                    self.turns[k][i] = self.turns[k].get(i, 0) + 1
+                    self.worn[k].add(i)
             self.entered[k].clear()
             for i, group in list(groups.items()):
                 if not group.lasts:
@@ -672,7 +671,7 @@ class Simulator:
         """Return the group of a yielding body, be it one of its own."""
         if i not in self.groups[k]:
             group = self.groups[k][i] = Group({i})
-            group.is_worn = self.turns[k].get(i, 0) >= TURN_LIMIT
+            group.is_worn = i in self.worn[k]
             self.entered[k].add(i)
         return self.groups[k][i]
 
