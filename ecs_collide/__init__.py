@@ -56,6 +56,8 @@ from ecs_collide.events import (
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
 from ecs_collide.queries.queries import Hit
 from ecs_collide.queries.searcher import Branches
+from ecs_collide.recording.recorder import Recorder, record
+from ecs_collide.recording.recording import Recording
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
 from ecs_collide.step.handlers import Handler
@@ -148,6 +150,8 @@ __all__ = [
     "PushOut",
     "RayHit",
     "RayHits",
+    "Recorder",
+    "Recording",
     "RegionHits",
     "Report",
     "ResponseSystem",
@@ -168,6 +172,7 @@ __all__ = [
     "install",
     "name_categories",
     "overlaps",
+    "record",
     "sweep",
     "sweep_pairs",
     "swept_bounds",

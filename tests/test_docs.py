@@ -23,7 +23,7 @@ BLOCKS = [
     )
 ]
 OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": "pymunk"}
-EXTRAS = ("levels", "character", "debug")  # imported by themselves
+EXTRAS = ("levels", "character", "debug", "testing")  # imported by themselves
 MODULES = [
     "components",
     "traits",
@@ -41,6 +41,7 @@ MODULES = [
     "character.character",
     "queries.inspection",
     "debug.overlay",
+    "recording.recorder",
 ]
 
 

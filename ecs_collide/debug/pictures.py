@@ -1,0 +1,115 @@
+"""Pictures of a world for reports: as text, and as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.debug.shapes import COLOURS
+from ecs_collide.queries.inspection import BodyKind
+from ecs_collide.space import Space
+
+Doubles = NDArray[np.float64]
+
+COLUMNS, ROWS = 66, 20  # characters of a picture in text; a character is twice as high as wide
+_WIDTH = 720  # pixels of an SVG
+_NAMED = "AB"
+
+
+def draw_text(space: Space, around: Sequence[int] = ()) -> str:
+    """Return the first two axes of a world as text.
+
+    Static bodies are drawn with ``#``, moving ones with ``+`` and sensors with ``:``.
+
+    Parameters
+    ----------
+    space : Space
+    around : up to two entity ids
+        They are drawn with the letters A and B, and the picture shows their neighbourhood;
+        by default it shows the whole world.
+    """
+    named = [entity for entity in around if entity in space][: len(_NAMED)]
+    seen = _view(space, named)
+    if seen is None:
+        return "(there is no body to draw)"
+    low, high = seen
+    size = high - low
+    scale = min((COLUMNS - 1) / size[0], 2 * (ROWS - 1) / size[1])
+    n_columns, n_rows = int(size[0] * scale) + 1, int(size[1] * scale / 2) + 1
+    grid = [[" "] * n_columns for _ in range(n_rows)]
+    mins, maxs = space.boxes()
+    entities, kinds = space.entities, space.body_kinds()
+    order = sorted(range(len(entities)), key=lambda n: (entities[n] in named, kinds[n], n))
+    for n in order:
+        if not np.isfinite([mins[n], maxs[n]]).all():
+            continue
+        first, last = (mins[n][:2] - low) * scale, (maxs[n][:2] - low) * scale
+        left, right = int(np.floor(first[0])), int(np.floor(last[0]))
+        bottom, top = int(np.floor(first[1] / 2)), int(np.floor(last[1] / 2))
+        entity = entities[n]
+        mark = _NAMED[named.index(entity)] if entity in named else _mark(int(kinds[n]))
+        for x in range(max(left, 0), min(right, n_columns - 1) + 1):
+            for y in range(max(bottom, 0), min(top, n_rows - 1) + 1):
+                if x in (left, right) or y in (bottom, top) or entity in named:
+                    grid[y][x] = mark
+    if space.up[1] >= 0:
+        grid.reverse()
+    edge = "+" + "-" * n_columns + "+"
+    lines = [edge, *("|" + "".join(row) + "|" for row in grid), edge]
+    corner, other = (", ".join(f"{part:.6g}" for part in point) for point in (low, high))
+    words = [f"{_NAMED[n]} entity {entity}" for n, entity in enumerate(named)]
+    return "\n".join([*lines, "; ".join([*words, f"from ({corner}) to ({other})"])])
+
+
+def _mark(kind: int) -> str:
+    if kind & BodyKind.SENSOR:
+        return ":"
+    return "+" if kind & BodyKind.MOVES else "#"
+
+
+def _view(space: Space, named: Sequence[int]) -> tuple[Doubles, Doubles] | None:
+    """Return the corners of what a picture shows, on the first two axes."""
+    mins, maxs = space.boxes(named or None)
+    fine = np.isfinite(mins).all(axis=1) & np.isfinite(maxs).all(axis=1)
+    if not fine.any():
+        return None
+    low, high = mins[fine, :2].min(axis=0), maxs[fine, :2].max(axis=0)
+    size = np.maximum(high - low, 1e-9 + 1e-9 * np.abs(high))
+    around = size.max() * (1.0 if named else 0.02)
+    return low - around, low + size + around
+
+
+def draw_svg(space: Space, path: Path | str, around: Sequence[int] = ()) -> Path:
+    """Write a picture of the first two axes of a world as SVG; arguments as in `draw_text`."""
+    path = Path(path)
+    seen = _view(space, [entity for entity in around if entity in space])
+    low, high = (np.zeros(2), np.ones(2)) if seen is None else seen
+    scale = _WIDTH / (high - low)[0]
+    height = (high - low)[1] * scale
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height:.0f}">',
+        '<rect width="100%" height="100%" fill="#12141e"/>',
+    ]
+    mins, maxs = space.boxes()
+    for entity, kind, first, last in zip(
+        space.entities, space.body_kinds().tolist(), mins, maxs, strict=True
+    ):
+        if not np.isfinite([first, last]).all():
+            continue
+        x, y = (first[:2] - low) * scale
+        wide, high_ = (last - first)[:2] * scale
+        top = height - y - high_ if space.up[1] >= 0 else y
+        name = "sensor" if kind & BodyKind.SENSOR else "static"
+        name = "moving" if kind & BodyKind.MOVES else name
+        colour = "#{:02x}{:02x}{:02x}".format(*COLOURS[name])
+        parts.append(
+            f'<rect x="{x:.2f}" y="{top:.2f}" width="{wide:.2f}" height="{high_:.2f}" '
+            f'fill="{colour}" fill-opacity="{0.7 if entity in around else 0.25}" '
+            f'stroke="{colour}"><title>entity {entity}</title></rect>'
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([*parts, "</svg>\n"]), "utf-8")
+    return path

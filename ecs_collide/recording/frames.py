@@ -1,0 +1,323 @@
+"""A world after one step, as plain numbers and names, and the differences between two of them.
+
+A frame holds what a component's fields say, not what the library keeps of them.  So a
+difference between two frames can be named: the entity, the component and the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from math import copysign
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ecs_collide.snapshot.capture import FIELDS
+from ecs_collide.space import Space
+
+Fields = dict[str, Any]
+Components = dict[str, Fields]
+
+ABSENT = "absent"
+"""What stands in a difference for an entity, a component or a field that one side lacks."""
+
+_LIBRARY = "ecs_collide."
+_PLAIN = (bool, int, float, str, type(None))
+_LONGEST = 64  # values of a list; longer ones are data rather than state
+_NOTHING: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A world after a step.
+
+    Attributes
+    ----------
+    step : int
+        Steps since the recording began; 0 for the frame before the first of them.
+    dt : float
+        Length of the step, in seconds; 0.0 in frame 0.
+    time : float
+        `Space.time`, in seconds.
+    inputs : dict
+        What was pressed for the step, by name.
+    entities : dict
+        For each entity its components by the name of their type, each a dict of fields.
+        Fields that hold anything but numbers, text, enums and short lists of these are left out.
+    contacts : tuple of dict
+        The contacts at the end of the step, with the fields of `Contact`.
+    events : tuple of dict
+        The collisions, begun and ended contacts of the step, with the fields of the events.
+    digest : str
+        `Space.state_hash`, as 32 hexadecimal digits.
+    snapshot : bytes
+        `Space.snapshot`, or nothing where it was not taken.
+    """
+
+    step: int
+    dt: float
+    time: float
+    inputs: Fields
+    entities: dict[int, Components]
+    contacts: tuple[Fields, ...]
+    events: tuple[Fields, ...]
+    digest: str
+    snapshot: bytes = b""
+
+    def label(self, entity: int) -> str:
+        """Return an entity as "7 (Player)", with its components of the game's own."""
+        own = [name for name in self.entities.get(entity, ()) if name not in _OF_LIBRARY]
+        return f"{entity} ({', '.join(sorted(own)[:3])})" if own else str(entity)
+
+
+class Difference(NamedTuple):
+    """One thing that two frames say differently.
+
+    Attributes
+    ----------
+    entity : int or None
+        None where it is no entity's.
+    label : str
+        What it is about: "entity 7 (Player)", "contacts", "events", "inputs".
+    name : str
+        The component and the field, as "Velocity.x"; empty for a whole entity.
+    first, second : object
+        The two values, `ABSENT` for what one side lacks.
+    """
+
+    entity: int | None
+    label: str
+    name: str
+    first: Any
+    second: Any
+
+    def __str__(self) -> str:
+        name = f" {self.name}" if self.name else ""
+        return f"{self.label}:{name} {show(self.first)} against {show(self.second)}"
+
+
+def show(value: Any) -> str:
+    """Return a value as text: what it was read from for numbers, the bare word for text."""
+    return value if isinstance(value, str) else repr(value)
+
+
+# -- reading a world --
+
+
+def take_frame(
+    space: Space,
+    step: int = 0,
+    dt: float = 0.0,
+    inputs: Mapping[str, Any] | None = None,
+    previous: Frame | None = None,
+    *,
+    snapshot: bool = False,
+) -> Frame:
+    """Return what a world is now; components that are as in `previous` are shared with it."""
+    known = {} if previous is None else previous.entities
+    world = space.world
+    world.require_current()
+    dead = world.dead()
+    flat = space.dim == 2
+    entities = {
+        entity: _read_components(components, known.get(entity, {}), flat)
+        for entity, components in sorted(world.entities(FIELDS).items())
+        if entity not in dead
+    }
+    events = [*space.collisions, *space.contacts_began, *space.contacts_ended]
+    return Frame(
+        step,
+        dt,
+        space.time,
+        dict(inputs or {}),
+        entities,
+        tuple(_of_event(contact) for contact in space.contacts()),
+        tuple({"event": type(event).__name__, **_of_event(event)} for event in events),
+        space.state_hash().hex(),
+        space.snapshot() if snapshot else b"",
+    )
+
+
+def _read_components(components: Mapping[type, Any], known: Components, flat: bool) -> Components:
+    """Return the fields of an entity's components by the names of their types."""
+    found: Components = {}
+    for kind, component in components.items():
+        name = kind.__name__
+        if name in found:  # another module has a type of the same name
+            name = f"{kind.__module__}.{kind.__qualname__}"
+        read = read_fields(component, flat)
+        there = known.get(name)
+        found[name] = there if there is not None and same(there, read) else read
+    return found
+
+
+def read_fields(component: Any, flat: bool = False) -> Fields:
+    """Return the fields of a component that hold plain values; `flat` leaves out z of vectors."""
+    kind: Any = type(component)
+    names = _names(kind)
+    if names is None:
+        names = (*getattr(component, "__dict__", {}), *_slots(kind))
+    elif flat and kind in _VECTORS:
+        names = names[:2]
+    found = {}
+    for name in names:
+        value = plain(getattr(component, name, _NOTHING))
+        if value is not _NOTHING:
+            found[name] = value
+    return found
+
+
+_VECTORS = frozenset(kind for kind, names in FIELDS.items() if names == ("x", "y", "z"))
+_OF_LIBRARY = frozenset({*(kind.__name__ for kind in FIELDS), "Character"})
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...] | None:
+    """Return the names of the fields of a type; None where each object may have others."""
+    if kind in FIELDS:
+        return FIELDS[kind]
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    return None
+
+
+@cache
+def _slots(kind: type) -> tuple[str, ...]:
+    """Return the names of the slots of a type and of its bases."""
+    names: list[str] = []
+    for base in kind.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        names += (slots,) if isinstance(slots, str) else slots
+    return tuple(name for name in names if not name.startswith("__"))
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON can hold it, or a marker that it cannot."""
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, (bool, int, float, str)):
+        return next(base(value) for base in (int, float, str) if isinstance(value, base))
+    if depth == 3:
+        return _NOTHING
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=repr)
+    if isinstance(value, (tuple, list)) and len(value) <= _LONGEST:
+        parts = [plain(part, depth + 1) for part in value]
+        return _NOTHING if any(part is _NOTHING for part in parts) else parts
+    if isinstance(value, dict) and len(value) <= _LONGEST:
+        found = {str(key): plain(part, depth + 1) for key, part in value.items()}
+        return _NOTHING if any(part is _NOTHING for part in found.values()) else found
+    return _NOTHING
+
+
+def _of_event(event: Any) -> Fields:
+    return {field.name: plain(getattr(event, field.name)) for field in fields(event)}
+
+
+def same(first: Any, second: Any) -> bool:
+    """Return whether two plain values are the same, numbers in every bit; any NaN is another."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, float):
+        if first != second:
+            return first != first and bool(second != second)
+        return first != 0.0 or copysign(1.0, first) == copysign(1.0, second)
+    if isinstance(first, (list, tuple)):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, dict):
+        if first is second:
+            return True
+        return first.keys() == second.keys() and all(
+            same(value, second[name]) for name, value in first.items()
+        )
+    return bool(first == second)
+
+
+# -- comparing --
+
+
+def compare_frames(
+    first: Frame, second: Frame, components: Iterable[str] | None = None
+) -> list[Difference]:
+    """Return what two frames say differently, entities first, by rising id.
+
+    Parameters
+    ----------
+    first, second : Frame
+    components : names of component types, optional
+        Compare these only; by default all.
+    """
+    chosen = None if components is None else frozenset(components)
+    found = list(_entity_differences(first, second, chosen))
+    found += _field_differences("inputs", first.inputs, second.inputs)
+    for what in ("contacts", "events"):
+        ours, theirs = getattr(first, what), getattr(second, what)
+        for n in range(max(len(ours), len(theirs))):
+            one, other = (side[n] if n < len(side) else None for side in (ours, theirs))
+            if one is not None and other is not None and _who(one) == _who(other):
+                found += _field_differences(f"{what[:-1]} of {_who(one)}", one, other)
+            elif one != other:
+                texts = (ABSENT if one is None else describe(one) for one in (one, other))
+                found.append(Difference(None, what, "", *texts))
+                break  # those that follow are in other places
+    if not found and chosen is None and first.digest != second.digest:
+        found.append(Difference(None, "the space", "state_hash", first.digest, second.digest))
+    return found
+
+
+def _who(event: Fields) -> tuple[Any, ...]:
+    return event.get("event", "contact"), event["first"], event["second"]
+
+
+def _entity_differences(
+    first: Frame, second: Frame, chosen: frozenset[str] | None
+) -> Iterator[Difference]:
+    for entity in sorted(first.entities.keys() | second.entities.keys()):
+        ours, theirs = first.entities.get(entity), second.entities.get(entity)
+        if ours is theirs:
+            continue
+        frame = second if ours is None else first
+        label = f"entity {frame.label(entity)}"
+        if ours is None or theirs is None:
+            there = ", ".join(sorted((theirs if ours is None else ours) or {}))
+            first_side, second_side = (ABSENT, there) if ours is None else (there, ABSENT)
+            yield Difference(entity, label, "", first_side, second_side)
+            continue
+        for name in sorted(ours.keys() | theirs.keys()):
+            if chosen is not None and name not in chosen:
+                continue
+            mine, other = ours.get(name), theirs.get(name)
+            if mine is None or other is None:
+                missing = [ABSENT if side is None else "there" for side in (mine, other)]
+                yield Difference(entity, label, name, *missing)
+            elif mine is not other:
+                yield from _field_differences(label, mine, other, f"{name}.", entity)
+
+
+def _field_differences(
+    label: str, first: Fields, second: Fields, prefix: str = "", entity: int | None = None
+) -> Iterator[Difference]:
+    for name in [*first, *(name for name in second if name not in first)]:
+        ours, theirs = first.get(name, ABSENT), second.get(name, ABSENT)
+        if not same(ours, theirs):
+            yield Difference(entity, label, prefix + name, ours, theirs)
+
+
+def describe(event: Fields, frame: Frame | None = None) -> str:
+    """Return an event or a contact in one line."""
+    who = [
+        str(event[side]) if frame is None else frame.label(event[side])
+        for side in ("first", "second")
+    ]
+    words = [f"{event.get('event', 'Contact')} of {who[0]} and {who[1]}"]
+    for name in ("time", "normal", "kind", "reason", "closing_speed", "answer", "since"):
+        if name in event:
+            words.append(f"{name.replace('_', ' ')} {show(event[name])}")
+    return ", ".join(words)

@@ -1,0 +1,293 @@
+"""Play a recording, and compare two: ``python -m ecs_collide.replay FILE``.
+
+A window shows the bodies and what the step did, with the overlay of `ecs_collide.debug`.  Space
+plays and pauses, the arrows go a step or a second back and forth, F1 to F9 choose what is shown.
+It needs pyglet; ``--text`` and ``--step`` need no window.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+import esper
+
+from ecs_collide.recording.frames import Frame, describe, show
+from ecs_collide.recording.recording import Recording, RecordingError, first_difference
+from ecs_collide.snapshot.capture import WIDTHS
+from ecs_collide.snapshot.codec import decode
+from ecs_collide.space import Space
+from ecs_collide.systems import install
+
+SECOND = 60  # steps that shift and an arrow go
+SIZE = (960, 540)  # pixels of the window
+KEYS = "space: play   left, right: a step   up, down: a second   home, end   F1-F9: overlay"
+
+_numbers = itertools.count(1)
+
+
+class Player:
+    """Shows the frames of a recording in a world made for it, forwards and backwards.
+
+    The world has the bodies and the library's components.  Those of the game are only named:
+    its code is not run.
+
+    Parameters
+    ----------
+    recording : Recording
+
+    Attributes
+    ----------
+    space : Space
+        What the space of the game was after `step`.
+    step : int
+    is_playing : bool
+
+    Raises
+    ------
+    RecordingError
+        The recording has no steps, or no snapshots to show.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        if not recording.frames:
+            raise RecordingError("the recording has no steps")
+        if not all(frame.snapshot for frame in recording.frames):
+            raise RecordingError(
+                "the recording has no snapshots to show: --text and --step need none; "
+                "Space.snapshot_with lets the space save the game's own components"
+            )
+        self.recording = recording
+        self.is_playing = False
+        self._known: set[str] = set()
+        self._before = esper.current_world
+        self.world = f"replay {next(_numbers)}"
+        esper.switch_world(self.world)
+        about = recording.about
+        self.space: Space = install(dim=about["dim"], wrap=about["wrap"], up=about["up"])
+        self.first, self.last = recording.frames[0].step, recording.frames[-1].step
+        self.seek(self.first)
+
+    def seek(self, step: int) -> None:
+        """Show the world after a step, or after the nearest one that there is."""
+        self.step = min(max(step, self.first), self.last)
+        data = self.frame.snapshot
+        for name in decode(data, self.space.dim, WIDTHS).own:
+            self._know(name)
+        self.space.restore(data)
+
+    def _know(self, name: str) -> None:
+        """Let the space hold components of the game's own as the bytes that they were saved as."""
+        if name in self._known:
+            return
+        kind: Any = type(name, (), {"data": b""})
+
+        def load(data: bytes) -> Any:
+            component = kind()
+            component.data = data
+            return component
+
+        self.space.snapshot_with(kind, lambda component: component.data, load, name=name)
+        self._known.add(name)
+
+    @property
+    def frame(self) -> Frame:
+        """What was recorded after the step."""
+        return self.recording.frame(self.step)
+
+    def advance(self) -> None:
+        """Show the next step, if it plays; at the end it stops."""
+        if self.is_playing:
+            self.seek(self.step + 1)
+            self.is_playing = self.step < self.last
+
+    def toggle(self) -> None:
+        """Play or pause; at the end begin anew."""
+        if not self.is_playing and self.step == self.last:
+            self.seek(self.first)
+        self.is_playing = not self.is_playing
+
+    def status(self) -> str:
+        """Return in one line where it is, and what is pressed."""
+        frame = self.frame
+        pressed = " ".join(name for name, value in frame.inputs.items() if value)
+        words = [f"step {self.step} of {self.last}", f"{frame.time:.3f} s"]
+        words += [f"inputs {pressed}"] if pressed else []
+        words.append(f"{len(frame.events)} events")
+        return "   ".join(words)
+
+    def close(self) -> None:
+        """Delete the world, and go back to the one that was current before."""
+        if self.world in esper.list_worlds():
+            there = self._before if self._before in esper.list_worlds() else "default"
+            esper.switch_world(there)
+            esper.delete_world(self.world)
+
+
+def tell_step(recording: Recording, step: int) -> list[str]:
+    """Return one step as text: events, entities and their fields, and a picture."""
+    from ecs_collide.debug.pictures import draw_text
+
+    frame = recording.frame(step)
+    lines = [f"step {frame.step}, {show(frame.time)} s, inputs {frame.inputs}"]
+    lines += [describe(event, frame) for event in frame.events]
+    for entity, components in frame.entities.items():
+        lines.append(f"entity {frame.label(entity)}")
+        for name, fields in components.items():
+            numbers = " ".join(f"{key}={show(value)}" for key, value in fields.items())
+            lines.append(f"  {name} {numbers}".rstrip())
+    if frame.snapshot:
+        player = Player(Recording([frame], recording.about))
+        try:
+            lines.append(draw_text(player.space))
+        finally:
+            player.close()
+    return lines
+
+
+def tell(recording: Recording) -> list[str]:
+    """Return the inputs and the events of all steps as text."""
+    lines = [f"steps {recording.span()}"]
+    for frame in recording.frames:
+        pressed = " ".join(name for name, value in frame.inputs.items() if value)
+        if frame.events or pressed:
+            lines.append(f"step {frame.step}" + (f", inputs {pressed}" if pressed else ""))
+            lines += [f"  {describe(event, frame)}" for event in frame.events]
+    return lines
+
+
+def compare(first: Recording, second: Recording) -> tuple[str, bool]:
+    """Return in words whether two runs are the same, and whether they are."""
+    divergence = first_difference(first, second)
+    if divergence is not None:
+        return str(divergence), False
+    return f"the same in steps {first.span()}", True
+
+
+class Viewer:
+    """A window in which a player is watched.
+
+    Attributes
+    ----------
+    player : Player
+    window : pyglet window
+    """
+
+    def __init__(self, player: Player, *, visible: bool = True) -> None:
+        import pyglet
+
+        from ecs_collide.debug import DebugDraw
+
+        self.player = player
+        self.window: Any = pyglet.window.Window(
+            *SIZE, caption="ecs_collide replay", resizable=True, visible=visible
+        )
+        self.overlay = DebugDraw(player.space)
+        self._label = pyglet.text.Label("", x=8, y=8, font_size=10)
+        self._help = pyglet.text.Label(KEYS, x=8, y=26, font_size=8)
+        self.window.push_handlers(self.on_key_press, self.on_draw)
+
+    def on_key_press(self, symbol: int, modifiers: int) -> bool:
+        """Go where a key leads; return whether it was for anything."""
+        from pyglet.window import key
+
+        player = self.player
+        far = SECOND if modifiers & key.MOD_SHIFT else 1
+        ways = {key.LEFT: -far, key.RIGHT: far, key.DOWN: -SECOND, key.UP: SECOND}
+        if symbol in ways:
+            player.is_playing = False
+            player.seek(player.step + ways[symbol])
+        elif symbol in (key.HOME, key.END):
+            player.is_playing = False
+            player.seek(player.first if symbol == key.HOME else player.last)
+        elif symbol == key.SPACE:
+            player.toggle()
+        else:
+            return self.overlay.on_key_press(symbol, modifiers)
+        return True
+
+    def on_draw(self) -> None:
+        """Draw the bodies, fitted into the window, and the line of text."""
+        from pyglet.math import Mat4, Vec3
+
+        window, space = self.window, self.player.space
+        window.clear()
+        mins, maxs = space.boxes()
+        fine = abs(mins).max(axis=1) + abs(maxs).max(axis=1) < 1e12  # no NaN either
+        if fine.any():
+            low, high = mins[fine, :2].min(axis=0), maxs[fine, :2].max(axis=0)
+            scale = 0.9 * min(
+                window.width / max(high[0] - low[0], 1e-9),
+                window.height / max(high[1] - low[1], 1e-9),
+            )
+            flip = 1.0 if space.up[1] >= 0 else -1.0
+            x, y = (low + high) / 2
+            middle = Vec3(window.width / 2 - x * scale, window.height / 2 - flip * y * scale, 0)
+            window.view = Mat4.from_translation(middle) @ Mat4.from_scale(
+                Vec3(scale, flip * scale, 1)
+            )
+            self.overlay.draw()
+            window.view = Mat4()
+        self._label.text = self.player.status()
+        self._label.draw()
+        self._help.draw()
+
+    def run(self, seconds: float | None = None) -> None:
+        """Show the recording until the window is closed, or for some seconds."""
+        import pyglet
+
+        pyglet.clock.schedule_interval(lambda dt: self.player.advance(), 1 / 60)
+        if seconds is not None:
+            pyglet.clock.schedule_once(lambda dt: self.window.close(), seconds)
+        self.player.is_playing = True
+        pyglet.app.run()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the command line says; return the exit status."""
+    parser = ArgumentParser(
+        "python -m ecs_collide.replay",
+        description=__doc__,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", type=Path, help="a recording")
+    parser.add_argument(
+        "--compare", type=Path, metavar="OTHER", help="print where another recording differs"
+    )
+    parser.add_argument("--text", action="store_true", help="print inputs and events of all steps")
+    parser.add_argument("--step", type=int, metavar="N", help="print one step with all fields")
+    parser.add_argument("--seconds", type=float, help="close the window after so many seconds")
+    options = parser.parse_args(arguments)
+    try:
+        recording = Recording.load(options.file)
+        if options.compare is not None:
+            words, is_same = compare(recording, Recording.load(options.compare))
+            print(words)
+            return 0 if is_same else 1
+        if options.step is not None:
+            print("\n".join(tell_step(recording, options.step)))
+            return 0
+        if options.text:
+            print("\n".join(tell(recording)))
+            return 0
+        player = Player(recording)
+    except (RecordingError, OSError, KeyError) as error:
+        print(error.args[0] if isinstance(error, KeyError) else error, file=sys.stderr)
+        return 2
+    try:
+        try:
+            viewer = Viewer(player)
+        except Exception as error:  # of a different class on every platform
+            print(f"there is no window ({error}): use --text or --step", file=sys.stderr)
+            return 2
+        viewer.run(options.seconds)
+        return 0
+    finally:
+        player.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

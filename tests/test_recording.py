@@ -1,0 +1,442 @@
+"""Recordings: what they hold, how two are compared, and how one is played."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import random
+import struct
+from enum import Enum
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import replay
+from ecs_collide.recording.frames import compare_frames, plain, same, take_frame
+from ecs_collide.recording.recording import Recording, RecordingError, first_difference
+from tests.demos.screens import need_screen
+
+DT = 1 / 60
+
+
+class Player:
+    """Marks the body that falls."""
+
+
+class Mood(Enum):
+    CALM = 1
+    ANGRY = 2
+
+
+class Health:
+    def __init__(self, points):
+        self.points = points
+        self.mood = Mood.CALM
+        self.owner = object()
+
+
+def next_up(number):
+    (bits,) = struct.unpack("<q", struct.pack("<d", number))
+    return struct.unpack("<d", struct.pack("<q", bits + 1))[0]
+
+
+def build(*own):
+    """Let a box slide over a floor and off its end; return the space and the box's velocity."""
+    esper.create_entity(ec.Position(0, -10), ec.Extents(30, 10))
+    velocity = ec.Velocity(60, -60)
+    esper.create_entity(ec.Position(0, 4), ec.Extents(2, 2), velocity, ec.Slide(), Player(), *own)
+    return ec.install(), velocity
+
+
+def run(n_steps=40, nudge_before=None, **how):
+    """Record a run in a world of its own; `nudge_before` changes one bit of a velocity."""
+    esper.switch_world("recorded")
+    try:
+        space, velocity = build()
+        recorder = ec.record(space, **how)
+        for step in range(1, n_steps + 1):
+            if step == nudge_before:
+                velocity.x = next_up(velocity.x)
+            velocity.y -= 60 * DT
+            esper.process(DT)
+        return recorder.recording
+    finally:
+        esper.switch_world("default")
+        esper.delete_world("recorded")
+
+
+# -- what is recorded --
+
+
+def test_recording_has_a_frame_before_the_first_step_and_after_each(world):
+    recording = run(5)
+
+    assert [frame.step for frame in recording.frames] == [0, 1, 2, 3, 4, 5]
+    assert recording.n_steps == 5
+    assert recording.frame(0).entities[2]["Position"] == {"x": 0.0, "y": 4.0}
+    assert recording.frame(5).time == pytest.approx(5 * DT)
+
+
+def test_frame_holds_events_contacts_and_fingerprint_of_its_step(world):
+    space, _ = build()
+    recorder = ec.record(space)
+    for _ in range(3):
+        esper.process(DT)
+
+    frame = recorder.frames[-1]
+
+    assert frame.digest == space.state_hash().hex()
+    assert len(frame.contacts) == len(space.contacts())
+    events = [event for each in recorder.frames for event in each.events]
+    assert {event["event"] for event in events} >= {"Collision", "ContactBegan"}
+    collision = next(event for event in events if event["event"] == "Collision")
+    assert (collision["first"], collision["second"], collision["kind"]) == (1, 2, "IMPACT")
+
+
+def test_fields_of_a_games_own_components_are_recorded_and_objects_are_left_out(world):
+    space, _ = build(Health(3))
+
+    frame = take_frame(space)
+
+    assert frame.entities[2]["Health"] == {"points": 3, "mood": "CALM"}
+    assert frame.label(2) == "2 (Health, Player)"
+    assert frame.label(1) == "1"
+
+
+def test_inputs_are_recorded_as_they_were_before_the_step(world):
+    space, _ = build()
+    keys = {"right": False}
+    recorder = ec.record(space, keys)
+
+    class Release(esper.Processor):
+        def process(self, dt):
+            keys["right"] = False
+
+    esper.add_processor(Release())
+    keys["right"] = True
+    esper.process(DT)
+    esper.process(DT)
+
+    assert [frame.inputs for frame in recorder.frames] == [{}, {"right": True}, {"right": False}]
+
+
+def test_two_recorders_in_one_world_stop_each_on_its_own(world):
+    space, _ = build()
+    first, second = ec.record(space), ec.record(space)
+    esper.process(DT)
+
+    first.stop()
+    esper.process(DT)
+
+    assert (first.n_steps, second.n_steps) == (1, 2)
+    second.stop()
+    esper.process(DT)
+    assert second.n_steps == 2
+
+
+def test_recorder_keeps_the_last_steps_only_if_it_is_limited(world):
+    recording = run(9, limit=3)
+
+    assert recording.span() == "6 to 9"
+    with pytest.raises(KeyError, match="step 2 is not in the recording of steps 6 to 9"):
+        recording.frame(2)
+
+
+def test_recording_changes_no_step(world):
+    def hashes(records):
+        esper.switch_world("watched")
+        space, _ = build()
+        if records:
+            ec.record(space)
+        found = []
+        for _ in range(30):
+            esper.process(DT)
+            found.append(space.state_hash())
+        esper.switch_world("default")
+        esper.delete_world("watched")
+        return found
+
+    assert hashes(True) == hashes(False)
+
+
+def test_record_refuses_what_is_no_space(world):
+    with pytest.raises(TypeError, match="must be given a Space"):
+        ec.record(esper)
+
+
+# -- comparing --
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        (0.0, -0.0, False),
+        (0.1 + 0.2, 0.3, False),
+        (math.nan, math.nan, True),
+        (1, 1.0, False),
+        (1, True, False),
+        ([1.0, [0.0]], [1.0, [-0.0]], False),
+        ({"a": 0.0}, {"a": -0.0}, False),
+        ({"a": 1}, {"b": 1}, False),
+        ("a", "a", True),
+    ],
+)
+def test_values_are_the_same_if_every_bit_is(first, second, is_same):
+    assert same(first, second) is is_same
+
+
+def test_one_bit_in_one_field_is_named_with_its_step_and_entity(world):
+    found = first_difference(run(), run(nudge_before=17))
+
+    assert found.step == 17
+    differences = [str(difference) for difference in found.differences]
+    assert f"entity 2 (Player): Velocity.x 60.0 against {next_up(60.0)!r}" in differences
+    assert str(found).startswith("step 17 is the first that differs:")
+    assert "events of step 17:" in str(found)
+
+
+def test_equal_runs_have_no_difference(world):
+    assert first_difference(run(), run()) is None
+
+
+def test_run_that_ends_before_the_other_differs_in_its_end(world):
+    found = first_difference(run(3), run(5))
+
+    assert found.step == 4
+    assert "ends after step 3 against ends after step 5" in str(found)
+
+
+def test_entities_components_and_events_that_one_run_lacks_are_named(world):
+    space, velocity = build(Health(1))
+    before = take_frame(space)
+    esper.remove_component(2, Health)
+    esper.create_entity(ec.Position(5, 5), Player())
+    velocity.y = -400.0
+    esper.process(DT)
+
+    found = [str(each) for each in compare_frames(before, take_frame(space))]
+
+    assert "entity 2 (Health, Player): Health there against absent" in found
+    assert "entity 3 (Player): absent against Player, Position" in found
+    assert any(line.startswith("events: absent against Collision of 1 and 2") for line in found)
+
+
+def test_difference_that_no_component_shows_is_told_by_the_fingerprint(world):
+    space, _ = build()
+    esper.process(DT)
+    frame = take_frame(space)
+    other = type(frame)(*(getattr(frame, name) for name in frame.__slots__[:-2]), "00", b"")
+
+    (found,) = compare_frames(frame, other)
+
+    assert found.name == "state_hash"
+
+
+# -- files --
+
+
+def test_file_gives_back_every_frame(world, tmp_path):
+    recording = run(inputs=lambda: {"right": True, "way": [1, -0.0, "up", None]})
+
+    path = recording.save(tmp_path / "new" / "run.rec")
+    loaded = Recording.load(path)
+
+    assert loaded.frames == recording.frames
+    assert first_difference(recording, loaded) is None
+    assert loaded.about["dim"] == 2
+
+
+def test_file_gives_back_numbers_that_are_not_finite_and_entities_that_come_and_go(world, tmp_path):
+    space, _ = build(Health(math.inf))
+    recorder = ec.record(space)
+    for step in range(6):
+        if step == 2:
+            esper.create_entity(Player(), Health(math.nan))
+        if step == 4:
+            esper.delete_entity(2)
+        esper.process(DT)
+
+    loaded = Recording.load(recorder.save(tmp_path / "run.rec"))
+
+    assert first_difference(recorder.recording, loaded) is None
+    assert [sorted(frame.entities) for frame in loaded.frames][-1] == [1, 3]
+
+
+def test_damaged_file_is_refused_and_no_other_error_is_raised(world, tmp_path):
+    path = run(6).save(tmp_path / "run.rec")
+    data = path.read_bytes()
+    chance = random.Random(5)
+
+    for _ in range(100):
+        broken = bytearray(data)
+        broken[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        path.write_bytes(broken[: chance.randrange(len(broken))])
+        with pytest.raises(RecordingError):
+            Recording.load(path)
+
+
+def test_file_of_another_format_is_refused_with_its_format(tmp_path):
+    path = tmp_path / "run.rec"
+    with gzip.open(path, "wt") as file:
+        file.write(json.dumps({"format": "ecs_collide recording 99"}) + "\n")
+
+    with pytest.raises(RecordingError, match="has format 'ecs_collide recording 99'"):
+        Recording.load(path)
+
+
+def test_values_that_are_no_plain_data_are_left_out():
+    marker = plain(object())
+
+    assert plain([1, object()]) is marker
+    assert plain([[[[1]]]]) is marker  # deep ones, and those that hold themselves
+    assert plain(list(range(65))) is marker
+    assert plain({2, 1}) == [1, 2]
+    assert plain(Mood.ANGRY) == "ANGRY"
+
+
+# -- playing --
+
+
+@pytest.fixture
+def player(world):
+    found = replay.Player(run(inputs=lambda: {"right": True, "left": False}))
+    yield found
+    found.close()
+
+
+def test_player_shows_any_step_as_it_was(player):
+    for step in (0, 40, 7, 39, 8):
+        player.seek(step)
+
+        assert player.step == step
+        assert player.space.state_hash().hex() == player.frame.digest
+        assert len(player.space.contacts()) == len(player.frame.contacts)
+
+
+def test_player_stays_within_the_recording(player):
+    player.seek(-5)
+    assert player.step == 0
+    player.seek(1000)
+    assert player.step == 40
+
+
+def test_player_plays_to_the_end_and_begins_anew(player):
+    player.seek(38)
+    player.toggle()
+    player.advance()
+    assert (player.step, player.is_playing) == (39, True)
+    player.advance()
+    assert (player.step, player.is_playing) == (40, False)
+    player.advance()
+    assert player.step == 40
+
+    player.toggle()
+
+    assert (player.step, player.is_playing) == (0, True)
+
+
+def test_player_says_where_it_is_and_what_is_pressed(player):
+    player.seek(3)
+
+    assert player.status() == f"step 3 of 40   {player.frame.time:.3f} s   inputs right   1 events"
+
+
+def test_player_shows_a_game_whose_components_it_does_not_know(world):
+    space, _ = build(Health(3))
+    space.snapshot_with(Health, lambda health: bytes([health.points]), lambda data: Health(*data))
+    recorder = ec.record(space)
+    esper.process(DT)
+    player = replay.Player(recorder.recording)
+
+    player.seek(1)
+
+    assert player.space.positions().tolist() == space_positions(recorder)
+    player.close()
+
+
+def space_positions(recorder):
+    bodies = recorder.frames[-1].entities.values()
+    return [[body["Position"]["x"], body["Position"]["y"]] for body in bodies]
+
+
+def test_recording_of_a_space_that_cannot_be_saved_has_no_pictures_and_says_so(world):
+    class Place:
+        def __init__(self, x, y):
+            self.x, self.y = x, y
+
+    esper.create_entity(Place(0, 0), ec.Extents(1, 1))
+    recorder = ec.record(ec.install(components=ec.Components(position=Place)))
+    esper.process(DT)
+
+    assert recorder.frames[-1].entities[1]["Place"] == {"x": 0, "y": 0}
+    with pytest.raises(RecordingError, match="has no snapshots to show"):
+        replay.Player(recorder.recording)
+
+
+def test_command_compares_two_files(world, tmp_path, capsys):
+    first = str(run().save(tmp_path / "first.rec"))
+    second = str(run(nudge_before=17).save(tmp_path / "second.rec"))
+
+    assert replay.main([first, "--compare", first]) == 0
+    assert capsys.readouterr().out == "the same in steps 0 to 40\n"
+    assert replay.main([first, "--compare", second]) == 1
+    assert "entity 2 (Player): Velocity.x 60.0 against" in capsys.readouterr().out
+
+
+def test_command_prints_a_step_with_its_picture(world, tmp_path, capsys):
+    path = str(run().save(tmp_path / "run.rec"))
+
+    assert replay.main([path, "--step", "1"]) == 0
+
+    shown = capsys.readouterr().out
+    assert "entity 2 (Player)\n  Position x=" in shown
+    assert "| ###" in shown
+    assert replay.main([path, "--step", "99"]) == 2
+    assert "step 99 is not in the recording of steps 0 to 40" in capsys.readouterr().err
+
+
+def test_command_prints_events_of_all_steps(world, tmp_path, capsys):
+    path = str(run().save(tmp_path / "run.rec"))
+
+    assert replay.main([path, "--text"]) == 0
+
+    assert "ContactBegan of 1 and 2 (Player), time " in capsys.readouterr().out
+
+
+def test_command_says_what_is_wrong_with_a_file(tmp_path, capsys):
+    path = tmp_path / "run.rec"
+    path.write_text("no recording")
+
+    assert replay.main([str(path)]) == 2
+    assert "is no recording" in capsys.readouterr().err
+    assert replay.main([str(tmp_path / "missing.rec")]) == 2
+
+
+def test_window_shows_the_bodies_and_obeys_its_keys(player):
+    need_screen()
+    from pyglet.window import key
+
+    from tests.demos.screens import pixels
+
+    viewer = replay.Viewer(player, visible=False)
+    try:
+        viewer.on_draw()
+        shown = pixels()[:, :, :3].reshape(-1, 3)
+        assert len({tuple(colour) for colour in shown[::97].tolist()}) > 1
+
+        for symbol, modifiers, step in [
+            (key.RIGHT, 0, 1),
+            (key.UP, 0, 40),
+            (key.LEFT, 0, 39),
+            (key.HOME, 0, 0),
+            (key.RIGHT, key.MOD_SHIFT, 40),
+        ]:
+            assert viewer.on_key_press(symbol, modifiers)
+            assert player.step == step
+        assert viewer.on_key_press(key.SPACE, 0)
+        assert player.is_playing
+        assert not viewer.on_key_press(key.A, 0)
+    finally:
+        viewer.window.close()
