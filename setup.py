@@ -151,6 +151,7 @@ if __name__ == "__main__":
             Path("README.md").read_text("utf-8"), read_url(), version
         ),
         long_description_content_type="text/markdown",
+        py_modules=["ecs_collide_pytest"],
         ext_modules=[kernel(source) for source in sources],
         cmdclass={"build_ext": BuildKernels},
         options={"bdist_wheel": {"py_limited_api": "cp311"}} if BUILD == "abi3" else {},

@@ -98,7 +98,7 @@ def pytest_sessionstart() -> None:
     """Refuse to skip in CI for want of a package, and to test a kernel older than its source."""
     missing = [
         name
-        for name in ("hypothesis", "tqdm", "PIL", "pytiled_parser", "pyglet")
+        for name in ("hypothesis", "syrupy", "tqdm", "PIL", "pytiled_parser", "pyglet")
         if os.environ.get("CI") and importlib.util.find_spec(name) is None
     ]
     if missing:

@@ -71,8 +71,17 @@ def _mark(kind: int) -> str:
 
 
 def _view(space: Space, named: Sequence[int]) -> tuple[Doubles, Doubles] | None:
-    """Return the corners of what a picture shows, on the first two axes."""
+    """Return the corners of what a picture shows, on the first two axes.
+
+    Around the smaller one of two bodies, so wide that the near side of the other is seen.
+    """
     mins, maxs = space.boxes(named or None)
+    if len(named) == 2 and np.isfinite([mins, maxs]).all():
+        small = int((maxs - mins)[:, :2].sum(axis=1).argmin())
+        gap = np.maximum(mins[0] - maxs[1], mins[1] - maxs[0])[:2].max()
+        low, high = mins[small, :2], maxs[small, :2]
+        around = 1.5 * (high - low).max() + max(gap, 0.0) + 1e-9
+        return low - around, high + around
     fine = np.isfinite(mins).all(axis=1) & np.isfinite(maxs).all(axis=1)
     if not fine.any():
         return None

@@ -262,7 +262,7 @@ def compare_frames(
         for n in range(max(len(ours), len(theirs))):
             one, other = (side[n] if n < len(side) else None for side in (ours, theirs))
             if one is not None and other is not None and _who(one) == _who(other):
-                found += _field_differences(f"{what[:-1]} of {_who(one)}", one, other)
+                found += _field_differences("{} of {} and {}".format(*_who(one)), one, other)
             elif one != other:
                 texts = (ABSENT if one is None else describe(one) for one in (one, other))
                 found.append(Difference(None, what, "", *texts))
@@ -273,7 +273,7 @@ def compare_frames(
 
 
 def _who(event: Fields) -> tuple[Any, ...]:
-    return event.get("event", "contact"), event["first"], event["second"]
+    return event.get("event", "Contact"), event["first"], event["second"]
 
 
 def _entity_differences(

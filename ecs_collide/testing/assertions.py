@@ -1,0 +1,299 @@
+"""Assertions about what happened in a step, and about stretches of steps.
+
+Those about a stretch are context managers: they look after each `esper.process` within
+their block, whoever calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import esper
+import numpy as np
+
+from ecs_collide.diagnostics.explain import Verdict
+from ecs_collide.events import Collision, VectorLike
+from ecs_collide.queries.inspection import BodyKind
+from ecs_collide.recording.recorder import Recorder
+from ecs_collide.space import Space
+from ecs_collide.testing.failures import RECORDERS, failure
+from ecs_collide.testing.sim import DT, Selector, current_sim, name_of, selects
+from ecs_collide.testing.watch import require_space, watch
+
+SLOP = 4 * 2.0**-44  # of the largest coordinate: the gap that still counts as touching
+_KEPT = 120  # steps of a recording that an assertion makes
+_CHUNK = 256  # bodies that are compared with all others at once
+
+
+def assert_hit(
+    first: Selector,
+    second: Selector,
+    *,
+    at: Any = None,
+    normal: VectorLike | None = None,
+    space: Space | None = None,
+) -> Collision:
+    """Assert that two bodies collided in the last step; return the collision.
+
+    Parameters
+    ----------
+    first, second : int, type or None
+        An entity, a component that it has, or None for any body.
+    at : float, optional
+        The time of the collision as a fraction of the step; anything that compares, so
+        `pytest.approx` too.
+    normal : sequence of float, optional
+        Which way `first` is pushed: the unit vector from the second body towards the first.
+    space : Space, optional
+        By default that of the current world.
+
+    Raises
+    ------
+    AssertionError
+        There was no such collision.
+    """
+    __tracebackhide__ = True
+    space = require_space(space)
+    turned = [(event, event.swapped()) for event in space.collisions]
+    met = [
+        event
+        for both in turned
+        for event in both
+        if _is_of(event, first) and _is_of(event.swapped(), second)
+    ]
+    wanted = None if normal is None else tuple(float(part) for part in normal)
+    for event in met:
+        if (at is None or event.time == at) and wanted in (None, event.normal):
+            return event
+    who = f"{name_of(first)} and {name_of(second)}"
+    pair = tuple(each for each in (first, second) if isinstance(each, int))
+    if met:
+        found = "; ".join(f"at {event.time!r} with normal {event.normal}" for event in met)
+        raise failure(f"{who} met {found}, and not at {at} with normal {wanted}", space, pair)
+    raise failure(f"{who} did not meet in the last step", space, pair)
+
+
+def _is_of(event: Collision, selector: Selector) -> bool:
+    return selects(selector, event.first)
+
+
+def assert_reaches(
+    entity: int,
+    box: tuple[Sequence[float], Sequence[float]],
+    within: int,
+    *,
+    step: Callable[[], object] | None = None,
+) -> int:
+    """Do steps until a body touches a box; return how many it took.
+
+    Parameters
+    ----------
+    entity : int
+    box : (min, max)
+        Two corners, in world units.
+    within : int
+        Steps.
+    step : callable, optional
+        Does a step; by default that of the running `Sim`, or ``esper.process(1 / 60)``.
+
+    Raises
+    ------
+    AssertionError
+        It did not get there, or was deleted on the way.
+    """
+    __tracebackhide__ = True
+    sim = current_sim()
+    advance = step or (sim.step if sim is not None else lambda: esper.process(DT))
+    space = require_space()
+    low, high = (np.asarray(corner, np.float64) for corner in box)
+    nearest = float("inf")
+    for n in range(within + 1):
+        if not esper.entity_exists(entity):
+            raise failure(
+                f"entity {entity} was deleted after {n} steps, before it came to {box}", space
+            )
+        mins, maxs = (np.array(corner) for corner in space.bounds(entity))
+        gap = float(np.maximum(low - maxs, mins - high).max())
+        if gap <= 0.0:
+            return n
+        nearest = min(nearest, gap)
+        if n < within:
+            advance()
+    raise failure(
+        f"entity {entity} does not come to {box} within {within} steps: "
+        f"it is {gap:.6g} away, and was never nearer than {nearest:.6g}",
+        space,
+        (entity,),
+    )
+
+
+class _Stretch:
+    """Looks at the world after each step of a block."""
+
+    def __init__(self, look: Callable[[Space], None]) -> None:
+        self._look = look
+        self.n_steps = 0
+        self._recorder: Recorder | None = None
+
+    def before(self, space: Space, dt: float) -> None:
+        if space not in RECORDERS:
+            self._recorder = RECORDERS[space] = Recorder(space, limit=_KEPT)
+        if self._recorder is not None and self._recorder.space is space:
+            self._recorder.begin()
+
+    def after(self, space: Space, dt: float) -> None:
+        self.n_steps += 1
+        if self._recorder is not None and self._recorder.space is space:
+            self._recorder.take(dt)
+        self._look(space)
+
+    @contextmanager
+    def watching(self, name: str) -> Iterator[None]:
+        __tracebackhide__ = True
+        end = watch(self)
+        try:
+            yield
+        finally:
+            end()
+            if self._recorder is not None:
+                RECORDERS.pop(self._recorder.space, None)
+        if self.n_steps == 0:
+            raise AssertionError(
+                f"{name}: no step was done in its block, so nothing was tested: "
+                "call esper.process() or sim.step() in it"
+            )
+
+
+@contextmanager
+def assert_never_inside(
+    first: Selector = None, second: Selector = None, *, space: Space | None = None
+) -> Iterator[None]:
+    """Assert for each step of a block that no solid body is inside another.
+
+    Bodies that are inside each other at its beginning are left out, and so are pairs that
+    may pass through each other: sensors, one-way platforms, filtered pairs, soft crowds.
+
+    Parameters
+    ----------
+    first, second : int, type or None
+        Only pairs of these: an entity, a component that it has, or None for any body.
+    space : Space, optional
+        By default that of the current world.
+
+    Raises
+    ------
+    AssertionError
+        Two bodies are inside each other; or the block did no step.
+
+    Examples
+    --------
+    >>> with assert_never_inside(Player, Wall):  # doctest: +SKIP
+    ...     sim.hold("right", 120)
+    """
+    __tracebackhide__ = True
+    start = require_space(space)
+    allowed = {pair for pair, _ in overlapping_pairs(start)}
+
+    def look(now: Space) -> None:
+        __tracebackhide__ = True
+        if now is start:
+            require_outside(now, allowed, first, second)
+
+    with _Stretch(look).watching("assert_never_inside"):
+        yield
+
+
+def require_outside(
+    space: Space,
+    allowed: set[tuple[int, int]],
+    first: Selector = None,
+    second: Selector = None,
+) -> None:
+    """Raise AssertionError where two solid bodies are inside each other now."""
+    __tracebackhide__ = True
+    for pair, depth in overlapping_pairs(space):
+        if pair in allowed or not _is_pair_of(pair, first, second):
+            continue
+        if space.explain(*pair).verdict is not Verdict.SOLID:
+            continue
+        raise failure(
+            f"entities {pair[0]} and {pair[1]} are {depth!r} inside each other", space, pair
+        )
+
+
+def _is_pair_of(pair: tuple[int, int], first: Selector, second: Selector) -> bool:
+    one, other = pair
+    return (selects(first, one) and selects(second, other)) or (
+        selects(first, other) and selects(second, one)
+    )
+
+
+def overlapping_pairs(space: Space) -> Iterator[tuple[tuple[int, int], float]]:
+    """Yield the pairs whose boxes overlap by more than the slop, and how far; no sensors.
+
+    Every box is compared with every box that moves: the tree takes no part in it.
+    """
+    mins, maxs = space.boxes()
+    kinds = space.body_kinds()
+    ids = np.array(space.entities, np.int64)
+    out = kinds & (BodyKind.SENSOR | BodyKind.ONE_WAY | BodyKind.QUARANTINED) != 0
+    ids, mins, maxs, kinds = ids[~out], mins[~out], maxs[~out], kinds[~out]
+    reach = np.maximum(np.abs(mins), np.abs(maxs))
+    movers = np.flatnonzero(kinds & BodyKind.MOVES)
+    for begin in range(0, len(movers), _CHUNK):
+        some = movers[begin : begin + _CHUNK]
+        gaps = np.maximum(mins[some, None] - maxs, mins - maxs[some, None])
+        slop = SLOP * np.maximum(reach[some, None], reach)
+        depths = (-gaps).min(axis=2)
+        rows, others = np.nonzero((gaps < -slop).all(axis=2))
+        for row, other in zip(rows.tolist(), others.tolist(), strict=True):
+            one, two = int(ids[some[row]]), int(ids[other])
+            if one < two or (two < one and not kinds[other] & BodyKind.MOVES):
+                yield (min(one, two), max(one, two)), float(depths[row, other])
+
+
+@contextmanager
+def assert_contacts_balanced(space: Space | None = None) -> Iterator[None]:
+    """Assert for a block that each contact that ends had begun, and begins once.
+
+    Raises
+    ------
+    AssertionError
+        A contact begins twice or ends without a begin; `Space.contacts` lists others than
+        those that have begun and not ended; or the block did no step.
+    """
+    __tracebackhide__ = True
+    start = require_space(space)
+    if start.wrap is not None:
+        raise ValueError(
+            "assert_contacts_balanced() is for worlds without wrap: across the edge the same "
+            "two bodies may have several contacts"
+        )
+    is_open = {(contact.first, contact.second) for contact in start.contacts()}
+
+    def look(now: Space) -> None:
+        __tracebackhide__ = True
+        if now is not start:
+            return
+        for row in now.contact_array:
+            pair = int(row["first"]), int(row["second"])
+            words = f"the contact of {pair[0]} and {pair[1]}"
+            if row["event"] == 0:
+                if pair in is_open:
+                    raise failure(f"{words} began twice", now, pair)
+                is_open.add(pair)
+            elif pair not in is_open:
+                raise failure(f"{words} ended, and had not begun", now, pair)
+            else:
+                is_open.remove(pair)
+        listed = {(contact.first, contact.second) for contact in now.contacts()}
+        for pair in sorted(listed ^ is_open):
+            sides = ("is listed", "did not begin") if pair in listed else ("began", "is not listed")
+            raise failure(
+                f"the contact of {pair[0]} and {pair[1]} {sides[0]} and {sides[1]}", now, pair
+            )
+
+    with _Stretch(look).watching("assert_contacts_balanced"):
+        yield

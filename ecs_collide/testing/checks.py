@@ -1,0 +1,257 @@
+"""What the options of the pytest plugin do in every step of a test."""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import esper
+
+from ecs_collide.recording.frames import ABSENT, Difference, Frame, compare_frames, take_frame
+from ecs_collide.recording.recorder import Recorder, read_inputs
+from ecs_collide.recording.recording import Divergence
+from ecs_collide.space import Space
+from ecs_collide.testing.failures import RECORDERS, failure, output_path
+from ecs_collide.testing.sim import current_sim
+from ecs_collide.testing.watch import find_space
+
+_KEPT = 3600  # steps of a recording
+
+
+class _Moment(NamedTuple):
+    """A world between two steps."""
+
+    data: bytes
+    frame: Frame
+    generation: object
+
+
+def _structure(frame: Frame) -> dict[int, tuple[str, ...]]:
+    """Return which entities have which components."""
+    return {entity: tuple(sorted(parts)) for entity, parts in frame.entities.items()}
+
+
+def _moment(space: Space, step: int, option: str) -> _Moment:
+    try:
+        data = space.snapshot()
+    except (ValueError, TypeError) as error:
+        raise AssertionError(f"{option}: step {step}: {error}") from error
+    return _Moment(data, take_frame(space, step), space.world.generation())
+
+
+def _require(space: Space, expected: Frame, words: str) -> None:
+    """Raise AssertionError unless the world is what it was."""
+    __tracebackhide__ = True
+    frame = take_frame(space, expected.step, expected.dt, expected.inputs, expected)
+    differences = compare_frames(expected, frame)
+    if differences:
+        divergence = Divergence(expected.step, differences, expected, frame)
+        entities = [each.entity for each in differences if each.entity is not None]
+        raise failure(f"{words}: {divergence}", space, entities[:1])
+
+
+class HeavyCheck:
+    """``--physics-heavy``: saves, restores and compares the world after each step.
+
+    It also goes back to the step before, which shows what a snapshot does not hold, unless
+    entities or components came or went between the two: those would come back as other objects.
+
+    Attributes
+    ----------
+    n_checks : int
+    """
+
+    option = "--physics-heavy"
+
+    def __init__(self) -> None:
+        self.n_checks = 0
+        self._steps: WeakKeyDictionary[Space, int] = WeakKeyDictionary()
+        self._last: WeakKeyDictionary[Space, _Moment] = WeakKeyDictionary()
+
+    def before(self, space: Space, dt: float) -> None:
+        """Check what the step before has left, and what the game has made of it."""
+        __tracebackhide__ = True
+        step = self._steps.setdefault(space, 0)
+        now, last = _moment(space, step, self.option), self._last.get(space)
+        hint = "tell Space.snapshot_with how to save what did not come back"
+        if (
+            last is not None
+            and last.generation is now.generation
+            and _structure(last.frame) == _structure(now.frame)
+        ):
+            space.restore(last.data)
+            words = f"{self.option}: restored from step {step} to step {last.frame.step}; {hint}"
+            try:
+                _require(space, last.frame, words)
+            finally:
+                space.restore(now.data)
+        else:
+            space.restore(now.data)
+        _require(space, now.frame, f"{self.option}: restored to step {step}; {hint}")
+        self._last[space] = now
+        self.n_checks += 1
+
+    def after(self, space: Space, dt: float) -> None:
+        """Count the step."""
+        self._steps[space] = self._steps.get(space, 0) + 1
+
+    def finish(self) -> None:
+        """Check what the last step has left."""
+        __tracebackhide__ = True
+        space = find_space()
+        if space is not None and self._steps.get(space):
+            esper.clear_dead_entities()
+            self.before(space, 0.0)
+
+
+class _Step(NamedTuple):
+    """A step that may be done again."""
+
+    before: _Moment
+    dt: float
+    inputs: dict[str, Any]
+    after: Frame
+
+
+class RollbackCheck:
+    """``--physics-rollback``: goes back some steps after each one, and does them again.
+
+    What the test did to components between the steps is done again too, and what was pressed
+    in the inputs of a `Sim`.  It does not go back over steps in which entities or components
+    came or went.
+
+    Parameters
+    ----------
+    distance : int
+        Steps.
+
+    Attributes
+    ----------
+    n_checks : int
+        How often it has gone back.
+    """
+
+    def __init__(self, distance: int) -> None:
+        self.n_checks = 0
+        self.option = f"--physics-rollback={distance}"
+        self._distance = distance
+        self._numbers: WeakKeyDictionary[Space, int] = WeakKeyDictionary()
+        self._rings: WeakKeyDictionary[Space, deque[_Step]] = WeakKeyDictionary()
+        self._begun: tuple[Space, _Moment, dict[str, Any]] | None = None
+
+    def before(self, space: Space, dt: float) -> None:
+        """Remember the world before a step."""
+        number = self._numbers.setdefault(space, 0)
+        moment = _moment(space, number, self.option)
+        ring = self._rings.setdefault(space, deque(maxlen=self._distance))
+        if ring and (
+            ring[-1].before.generation is not moment.generation
+            or _structure(ring[-1].after) != _structure(moment.frame)
+        ):
+            ring.clear()
+        sim = current_sim()
+        inputs = {} if sim is None else read_inputs(sim.inputs)
+        self._begun = space, moment, inputs
+
+    def after(self, space: Space, dt: float) -> None:
+        """Go back, and do the last steps again."""
+        __tracebackhide__ = True
+        if self._begun is None or self._begun[0] is not space:
+            return
+        _, moment, inputs = self._begun
+        number = self._numbers[space] = self._numbers[space] + 1
+        ring, frame = self._rings[space], take_frame(space, number, dt)
+        if _structure(frame) != _structure(moment.frame):
+            ring.clear()
+            return
+        ring.append(_Step(moment, dt, inputs, frame))
+        if len(ring) == self._distance:
+            self._repeat(space, list(ring))
+            self.n_checks += 1
+
+    def _repeat(self, space: Space, steps: list[_Step]) -> None:
+        __tracebackhide__ = True
+        sim = current_sim()
+        pressed = {} if sim is None else read_inputs(sim.inputs)
+        begin = steps[0].before.frame.step
+        words = f"{self.option}: restored from step {steps[-1].after.step} to step {begin}"
+        space.restore(steps[0].before.data)
+        _require(space, steps[0].before.frame, words)
+        for n, step in enumerate(steps):
+            if n:
+                _put(space, compare_frames(steps[n - 1].after, step.before.frame))
+            _press(sim, step.inputs)
+            esper.process(step.dt)  # nobody is told of it: this is within an observer
+            if n + 1 < len(steps):
+                esper.clear_dead_entities()
+            _require(space, step.after, f"{words}, and played on")
+        _press(sim, pressed)
+
+    def finish(self) -> None:
+        """Nothing is left to check."""
+
+
+def _press(sim: Any, inputs: dict[str, Any]) -> None:
+    for name, value in inputs.items():
+        if isinstance(sim.inputs, dict):
+            sim.inputs[name] = value
+        else:
+            setattr(sim.inputs, name, value)
+
+
+def _put(space: Space, differences: list[Difference]) -> None:
+    """Set the fields of components to what they were changed to between two steps."""
+    world = space.world
+    for difference in differences:
+        if difference.entity is None or difference.second is ABSENT:
+            continue
+        name, _, field = difference.name.rpartition(".")
+        for kind, component in world.components(difference.entity, ()).items():
+            if name in (kind.__name__, f"{kind.__module__}.{kind.__qualname__}"):
+                old, value = getattr(component, field, None), difference.second
+                if isinstance(old, Enum):
+                    value = type(old)[value]
+                elif isinstance(old, (tuple, set, frozenset)):
+                    value = type(old)(value)
+                setattr(component, field, value)
+
+
+class Recordings:
+    """``--physics-record``: records every world of a test."""
+
+    option = "--physics-record"
+
+    def __init__(self) -> None:
+        self.n_checks = 0
+        self._own: list[Recorder] = []
+
+    def before(self, space: Space, dt: float) -> None:
+        """Begin to record a world that is not recorded yet, and read the inputs."""
+        if space not in RECORDERS:
+            RECORDERS[space] = Recorder(space, limit=_KEPT)
+            self._own.append(RECORDERS[space])
+        for recorder in self._own:
+            if recorder.space is space:
+                recorder.begin()
+
+    def after(self, space: Space, dt: float) -> None:
+        """Record a step."""
+        self.n_checks += 1
+        for recorder in self._own:
+            if recorder.space is space:
+                recorder.take(dt)
+
+    def save(self) -> list[str]:
+        """Write the recordings of all worlds; return the commands that show them."""
+        return [
+            f"python -m ecs_collide.replay {recorder.save(output_path('.rec'))}"
+            for recorder in list(RECORDERS.values())
+            if recorder.n_steps
+        ]
+
+    def finish(self) -> None:
+        """Record nothing more."""
+        for recorder in self._own:
+            RECORDERS.pop(recorder.space, None)

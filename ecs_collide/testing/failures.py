@@ -1,0 +1,80 @@
+"""What a failed assertion leaves behind: a report, a recording and a picture of the step."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from ecs_collide.debug.pictures import draw_svg, draw_text
+from ecs_collide.recording.frames import describe, take_frame
+from ecs_collide.recording.recorder import Recorder
+from ecs_collide.recording.recording import Recording
+from ecs_collide.space import Space
+
+FOLDER = "ECS_COLLIDE_RECORDINGS"
+"""The environment variable that names the folder for recordings, by default ``.ecs_collide``."""
+
+RECORDERS: WeakKeyDictionary[Space, Recorder] = WeakKeyDictionary()
+"""The recorders that run now, by space."""
+
+_EVENTS = 10  # of a report
+_SLOTS = 4  # files that a test leaves, one that is tried with many examples too
+_numbers: Counter[str] = Counter()
+
+
+def output_path(suffix: str) -> Path:
+    """Return a path in the folder for recordings, named after the test that runs.
+
+    Of a test that fails for many examples the last four stay.
+    """
+    name = os.environ.get("PYTEST_CURRENT_TEST", "run").rpartition(" (")[0] or "run"
+    name = re.sub(r"[^\w.\-]+", "_", name.rpartition("/")[2])[-100:]
+    folder = Path(os.environ.get(FOLDER, ".ecs_collide"))
+    _numbers[name + suffix] += 1
+    return folder / f"{name}.{_numbers[name + suffix] % _SLOTS}{suffix}"
+
+
+def failure(
+    message: str,
+    space: Space | None = None,
+    pair: Sequence[int] = (),
+    recordings: Sequence[Recording] = (),
+) -> AssertionError:
+    """Return an AssertionError with a report: why, the last events, a picture, a recording.
+
+    Parameters
+    ----------
+    message : str
+    space : Space, optional
+        Of the current world.
+    pair : two entity ids, optional
+        What it is about: the report explains them.
+    recordings : sequence of Recording, optional
+        By default what the recorder of the space has.
+    """
+    lines = [message]
+    if space is not None:
+        lines += _report(space, pair)
+        if not recordings and space in RECORDERS:
+            recordings = [RECORDERS[space].recording]
+    for recording in recordings:
+        path = recording.save(output_path(".rec"))
+        lines.append(f"recording: python -m ecs_collide.replay {path}")
+    return AssertionError("\n".join(lines))
+
+
+def _report(space: Space, pair: Sequence[int]) -> list[str]:
+    lines = []
+    if len(pair) == 2 and pair[0] != pair[1]:
+        lines.append(f"explain: {space.explain(*pair)}")
+    frame = take_frame(space)
+    shown = [describe(event, frame) for event in frame.events[-_EVENTS:]]
+    lines.append(f"last events, {len(shown)} of {len(frame.events)}:")
+    lines += [f"  {line}" for line in shown]
+    lines.append(draw_text(space, pair))
+    lines.append(f"picture: {draw_svg(space, output_path('.svg'), pair)}")
+    return lines

@@ -1,0 +1,173 @@
+"""Worlds that are built once, at a place in the game that takes long to get to.
+
+`leads_to` marks a function, or a test, that plays there.  `Places` does it once, keeps the
+world, and brings it back for each test that starts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import esper
+
+from ecs_collide.recording.frames import Frame, compare_frames, take_frame
+from ecs_collide.recording.recording import Divergence
+from ecs_collide.testing.memory import Memory
+from ecs_collide.testing.sim import Sim
+
+Way = TypeVar("Way", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How to get to a place: play to `start` first, if there is one, then call `way`."""
+
+    name: str
+    way: Callable[[Sim], Any]
+    start: str | None
+
+
+PLACES: dict[str, Place] = {}
+"""All places, by name."""
+
+
+def leads_to(name: str, *, start: str | None = None) -> Callable[[Way], Way]:
+    """Mark a function that takes a `Sim`, and plays to a place in the game.
+
+    It may be a test whose only argument is the fixture `sim`; other tests then start where it
+    ends.  The state of the game must be in its components and in what `Sim.build` returned.
+
+    Parameters
+    ----------
+    name : str
+        Of the place, for the fixture `world_at`.
+    start : str, optional
+        Another place, where the function begins.
+    """
+
+    def mark(way: Way) -> Way:
+        PLACES[name] = Place(name, way, start)
+        return way
+
+    return mark
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A world at a place."""
+
+    sim: Sim
+    memory: Memory
+    frame: Frame
+    processors: list[Any]
+    handlers: list[str]
+
+    def is_as_kept(self) -> bool:
+        """Return whether the same systems and handlers are there."""
+        return self.processors == _processors() and self.handlers == _handlers(self.sim)
+
+
+def _processors() -> list[Any]:
+    return list(getattr(esper, "_processors", ()))
+
+
+def _handlers(sim: Sim) -> list[str]:
+    return [repr(handler) for handler in sim.space.handlers]
+
+
+class Places:
+    """Keeps a world for each place.
+
+    Attributes
+    ----------
+    n_built : int
+        How often a world was built.
+    """
+
+    def __init__(self) -> None:
+        self.n_built = 0
+        self._kept: dict[str, _Kept] = {}
+        self._visited: list[str] = []
+
+    def at(self, name: str) -> Sim:
+        """Return a sim at a place, as it was when the place was reached first.
+
+        Raises
+        ------
+        LookupError
+            No function `leads_to` this place.
+        AssertionError
+            The game holds something that cannot be brought back: what it is, is said.
+        """
+        __tracebackhide__ = True
+        kept = self._kept.get(name)
+        if kept is None:
+            kept = self._kept[name] = self._go(name)
+        else:
+            kept.sim.resume()
+            kept.memory.bring_back(0)
+        self._visited.append(name)
+        frame = take_frame(kept.sim.space, 0, 0.0, kept.frame.inputs, kept.frame)
+        differences = compare_frames(kept.frame, frame)
+        if differences:
+            raise AssertionError(
+                f"world_at({name!r}) did not come back: {Divergence(0, differences, None, frame)}"
+            )
+        return kept.sim
+
+    def _go(self, name: str) -> _Kept:
+        __tracebackhide__ = True
+        ways: list[Place] = []
+        following: str | None = name
+        while following is not None:
+            if following not in PLACES:
+                known = ", ".join(sorted(PLACES)) or "none"
+                raise LookupError(
+                    f"world_at({following!r}): no function is marked with "
+                    f"leads_to({following!r}); places that are known: {known}"
+                )
+            ways.insert(0, PLACES[following])
+            following = PLACES[following].start
+        sim = Sim()
+        try:
+            for place in ways:
+                place.way(sim)
+            roots = [root for root in (sim.game, sim.inputs) if root is not None]
+            packages = {place.way.__module__.partition(".")[0] for place in ways}
+            memory = Memory(sim.space, roots, packages)
+            memory.take(0)
+            if memory.obstacle is not None:
+                raise AssertionError(
+                    f"world_at({name!r}) cannot keep a {memory.obstacle.__qualname__} of "
+                    f"{memory.obstacle.__module__}: give its owner a method remember() that "
+                    "returns a function which brings it back"
+                )
+            memory.bring_back(0)
+            sim.resume()
+        except BaseException:
+            sim.close()
+            raise
+        self.n_built += 1
+        frame = take_frame(sim.space)
+        return _Kept(sim, memory, frame, _processors(), _handlers(sim))
+
+    def leave(self) -> None:
+        """Leave the places that were visited; forget those whose systems or handlers changed."""
+        while self._visited:
+            name = self._visited.pop()
+            kept = self._kept.get(name)
+            if kept is None:
+                continue
+            esper.switch_world(kept.sim.world)
+            is_fine = kept.is_as_kept()
+            kept.sim.leave()
+            if not is_fine:
+                self._kept.pop(name).sim.close()
+
+    def close(self) -> None:
+        """Delete all worlds."""
+        self.leave()
+        while self._kept:
+            self._kept.popitem()[1].sim.close()

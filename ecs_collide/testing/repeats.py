@@ -1,0 +1,273 @@
+"""Runs that are done again in other ways, and with rollbacks, and must come to the same."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from ecs_collide import _backend
+from ecs_collide.recording.frames import Frame, compare_frames, take_frame
+from ecs_collide.recording.recording import Divergence, Recording, first_difference
+from ecs_collide.snapshot.capture import FIELDS
+from ecs_collide.space import Space
+from ecs_collide.testing.failures import failure
+from ecs_collide.testing.logs import recording_of, require_live
+from ecs_collide.testing.sim import DT, Script, Sim, steps_of
+
+Build = Callable[[], Any]
+
+VARIANTS = ("again", "order", "margins", "kernels", "hash seed")
+"""What `assert_repeats` changes: nothing; the order in which entities and components were added;
+the margins and the lookahead of the tree; pure Python and compiled; the seed of hashes."""
+
+_MARGINS = ((0.0, 0.0), (50.0, 8.0))
+
+
+def assert_repeats(
+    build: Build,
+    inputs: Script,
+    *,
+    dt: float = DT,
+    variants: Sequence[str] | None = None,
+) -> list[str]:
+    """Assert that a game does the same in every run, bit for bit; return what was changed.
+
+    Parameters
+    ----------
+    build : callable
+        Builds the game in the current world, as for `Sim.build`.
+    inputs : script, or number of steps
+        What is pressed: ``[("right", 30), ("right jump", 5)]``.
+    dt : float
+        Length of a step, in seconds.
+    variants : some of `VARIANTS`, optional
+        What to change.  By default all that is possible: "kernels" needs compiled kernels,
+        and "hash seed", which runs in another process, a `build` that pickle can store, such
+        as a function of a module.
+
+    Raises
+    ------
+    AssertionError
+        A run differs: the first step that does is named, with the differences by field, and
+        both recordings are kept.  Or nothing moved, or nothing met.
+    ValueError
+        A variant does not exist, or is not possible.
+    """
+    __tracebackhide__ = True
+    script = steps_of(inputs)
+    chosen = VARIANTS if variants is None else tuple(variants)
+    for name in chosen:
+        if name not in VARIANTS:
+            raise ValueError(f"variant {name!r} must be one of {', '.join(VARIANTS)}")
+    reference = _run(build, script, dt)
+    require_live(reference)
+    done = []
+    for name in chosen:
+        other: Recording | None = None
+        for words, other in _RUNS[name](build, script, dt):
+            divergence = first_difference(reference, other)
+            if divergence is not None:
+                raise failure(f"{words}: {divergence}", recordings=[reference, other])
+        if other is not None:
+            done.append(name)
+        elif variants is not None:
+            raise ValueError(f"variant {name!r} is not possible here: {_NEEDS[name]}")
+    return done
+
+
+def _run(
+    build: Build, script: Script, dt: float, prepare: Callable[[Space], None] | None = None
+) -> Recording:
+    with Sim(dt, keep=None) as sim:
+        sim.build(build)
+        if prepare is not None:
+            prepare(sim.space)
+        sim.play(script)
+        return recording_of(sim)
+
+
+_Runs = Iterator[tuple[str, Recording]]
+
+
+def _again(build: Build, script: Script, dt: float) -> _Runs:
+    yield "the same run done again", _run(build, script, dt)
+
+
+def _in_other_order(build: Build, script: Script, dt: float) -> _Runs:
+    yield "entities added in another order", _run(build, script, dt, reorder)
+
+
+def _with_other_margins(build: Build, script: Script, dt: float) -> _Runs:
+    for margin, lookahead in _MARGINS:
+        words = f"margin={margin}, lookahead={lookahead}"
+        with _spaces_made_with(margin=margin, lookahead=lookahead):
+            yield words, _run(build, script, dt)
+
+
+def _on_other_kernels(build: Build, script: Script, dt: float) -> _Runs:
+    compiled = not _backend.kernels.compiled
+    try:
+        kernels = _backend.load(compiled=compiled)
+    except ImportError:
+        return
+    with mock.patch.object(_backend, "kernels", kernels):
+        yield "compiled kernels" if compiled else "pure Python", _run(build, script, dt)
+
+
+def _with_other_hash_seed(build: Build, script: Script, dt: float) -> _Runs:
+    try:
+        job = pickle.dumps((build, script, dt))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.rec"
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}\n"
+            "from ecs_collide.testing import repeats\n"
+            f"repeats.run_job(sys.stdin.buffer.read(), {str(path)!r})"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            input=job,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(
+                "assert_repeats() cannot build the game in another process, for 'hash seed':\n"
+                + done.stderr.decode(errors="replace")
+            )
+        yield f"PYTHONHASHSEED={seed}", Recording.load(path)
+
+
+def run_job(job: bytes, path: str) -> None:
+    """Do a run that another process of this program asks for, and save its recording."""
+    build, script, dt = pickle.loads(job)
+    _run(build, script, dt).save(path)
+
+
+_RUNS: dict[str, Callable[[Build, Script, float], _Runs]] = {
+    "again": _again,
+    "order": _in_other_order,
+    "margins": _with_other_margins,
+    "kernels": _on_other_kernels,
+    "hash seed": _with_other_hash_seed,
+}
+_NEEDS = {
+    "kernels": "the compiled kernels are not installed",
+    "hash seed": "pickle cannot store build(): make it a function of a module",
+}
+
+
+def reorder(space: Space) -> None:
+    """Add all entities and components of a world again, under their ids, in another order.
+
+    Raises
+    ------
+    ValueError
+        The world was stepped already.
+    """
+    if len(space):
+        raise ValueError(
+            "the variant 'order' needs a build() that does no step: do them by `inputs`, "
+            "or leave 'order' out of `variants`"
+        )
+    world = space.world
+    for entity, components in reversed(list(world.entities(FIELDS).items())):
+        parts = list(components.items())
+        world.delete(entity)
+        world.create(entity)
+        for kind, component in reversed(parts):
+            world.add(entity, kind, component)
+
+
+@contextmanager
+def _spaces_made_with(**settings: Any) -> Iterator[None]:
+    """Let every new space have some settings."""
+    original = Space.__init__
+
+    def changed(self: Space, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **{**kwargs, **settings})
+
+    with mock.patch.object(Space, "__init__", changed):
+        yield
+
+
+# -- rollback --
+
+
+def assert_rollback_safe(
+    build: Build, inputs: Script, distance: int = 8, *, dt: float = DT
+) -> None:
+    """Assert that a game which goes back some steps and does them again comes to the same.
+
+    After each step the space is restored to what it was `distance` steps before, by
+    `Space.snapshot` alone, and the steps are done again with the same inputs.
+
+    Parameters
+    ----------
+    build, inputs, dt
+        As for `assert_repeats`.
+    distance : int
+        Steps, 1 or more.
+
+    Raises
+    ------
+    AssertionError
+        It came to something else: the step, the entity and the field are named.  Or nothing
+        moved, or nothing met.
+    """
+    __tracebackhide__ = True
+    if distance < 1:
+        raise ValueError(f"distance={distance} must be 1 step or more")
+    script = steps_of(inputs)
+    reference = _run(build, script, dt)
+    require_live(reference)
+    pressed = [names for names, n in script for _ in range(n)]
+    with Sim(dt, keep=1) as sim:
+        sim.build(build)
+        saves = [sim.space.snapshot()]
+        for n, names in enumerate(pressed, 1):
+            _advance(sim, names)
+            saves.append(sim.space.snapshot())
+            begin = n - distance
+            if begin < 0:
+                continue
+            sim.space.restore(saves[begin])
+            saves[begin] = b""  # no later step goes back that far
+            words = f"restored to step {begin} from step {n}"
+            _require_same(sim, reference.frames[begin], words, is_restored=True)
+            for k in range(begin, n):
+                _advance(sim, pressed[k])
+                _require_same(sim, reference.frames[k + 1], f"{words}, and played on")
+
+
+def _advance(sim: Sim, names: str) -> None:
+    sim.press(names)
+    try:
+        sim.advance()
+    finally:
+        sim.release(names)
+
+
+def _require_same(sim: Sim, expected: Frame, words: str, is_restored: bool = False) -> None:
+    __tracebackhide__ = True
+    frame = take_frame(sim.space, expected.step, expected.dt, expected.inputs, expected)
+    differences = compare_frames(expected, frame)
+    if not differences:
+        return
+    divergence = Divergence(expected.step, differences, expected, frame)
+    hint = ""
+    if is_restored:
+        hint = "\ntell Space.snapshot_with how to save what did not come back"
+    raise failure(f"{words}: {divergence}{hint}", sim.space)

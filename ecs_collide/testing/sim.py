@@ -1,0 +1,478 @@
+"""A world for a test: built, stepped by what the player presses, watched, and cleaned up."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import esper
+
+from ecs_collide._categories import NAMES
+from ecs_collide.events import Collision, ContactBegan, ContactEnded
+from ecs_collide.recording.recorder import Recorder
+from ecs_collide.recording.recording import Recording
+from ecs_collide.space import Space
+from ecs_collide.testing.failures import RECORDERS, failure
+from ecs_collide.testing.watch import find_space, require_space
+
+Game = TypeVar("Game")
+Event = TypeVar("Event", Collision, ContactBegan, ContactEnded)
+Selector = int | type | None
+"""An entity id, a component type that the entity has, or None for any entity."""
+
+Script = int | Sequence[tuple[str, int]]
+"""What is pressed: ``[("right", 30), ("right jump", 5), ("", 60)]``; a number of steps: nothing."""
+
+DT = 1 / 60  # seconds
+KEPT = 3600  # steps that a recording goes back
+AT_MOST = 600  # steps that a test waits for something
+
+_numbers = itertools.count(1)
+_running: list[Sim] = []  # the last one is the innermost
+
+
+class Inputs:
+    """Inputs by name, for a game that has no object for them: what was never pressed is False."""
+
+    def __getattr__(self, name: str) -> bool:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return False
+
+
+class Sim:
+    """A fresh world, the game in it, and the player's hands.
+
+    The fixture `sim` gives each test one; elsewhere it is a context manager.  It switches to
+    a new esper world, and `close` deletes that with its systems and handlers.
+
+    Parameters
+    ----------
+    dt : float
+        Length of a step, in seconds.
+    keep : int or None
+        How many steps the recording goes back; None keeps all.
+
+    Attributes
+    ----------
+    dt, keep
+        As the parameters.  `keep` may be set until the first step.
+    game : object
+        What `build` got, or None.
+    inputs : object
+        What the player presses: an attribute or an item for each input.
+    n_steps : int
+        Steps so far.
+    """
+
+    def __init__(self, dt: float = DT, *, keep: int | None = KEPT) -> None:
+        self.dt = dt
+        self.game: Any = None
+        self.inputs: Any = Inputs()
+        self.n_steps = 0
+        self.keep = keep
+        self._traces: list[Trace] = []
+        self._recorder: Recorder | None = None
+        self._names = list(NAMES.names), NAMES.is_closed
+        self._before = esper.current_world
+        self.world = f"sim {next(_numbers)}"
+        esper.switch_world(self.world)
+        _running.append(self)
+
+    def __enter__(self) -> Sim:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Delete the world, and go back to the one that was current before."""
+        if self.world not in esper.list_worlds():
+            return
+        if esper.current_world == self.world or self in _running:
+            self.leave()
+        esper.delete_world(self.world)
+        NAMES.names[:], NAMES.is_closed = self._names
+
+    def resume(self) -> None:
+        """Make this world current again, and count, record and trace from now on."""
+        if self not in _running:
+            _running.append(self)
+        if esper.current_world != self.world:
+            self._before = esper.current_world
+            esper.switch_world(self.world)
+        self.n_steps = 0
+        self._traces = []
+        self._recorder = None
+
+    def leave(self) -> None:
+        """Go back to the world that was current before, and keep this one."""
+        if self in _running:
+            _running.remove(self)
+        esper.switch_world(self._before if self._before in esper.list_worlds() else "default")
+
+    @property
+    def space(self) -> Space:
+        """The space of the current world.
+
+        Raises
+        ------
+        RuntimeError
+            The game has not called `ecs_collide.install` yet.
+        """
+        return require_space()
+
+    @property
+    def recording(self) -> Recording:
+        """The last steps, to save or to compare."""
+        return self._recorder_now().recording
+
+    def build(self, build: Callable[..., Game], *args: Any, **kwargs: Any) -> Game:
+        """Build a game in this world and play that; return what `build` returned.
+
+        If that has an attribute `inputs`, or else `keys`, it is what the player presses.
+        If it has a method `step`, that is called for each step, in place of `esper.process`.
+        """
+        game = build(*args, **kwargs)
+        self.game = game
+        for name in ("inputs", "keys"):
+            if getattr(game, name, None) is not None:
+                self.inputs = getattr(game, name)
+                break
+        return game
+
+    # -- stepping --
+
+    def step(self, n: int = 1) -> None:
+        """Do `n` steps."""
+        for _ in range(n):
+            if find_space() is not None:
+                self._recorder_now().begin()
+            self.advance()
+            self.n_steps += 1
+            self._recorder_now().take(self.dt)
+            for trace in self._traces:
+                trace.take()
+
+    def advance(self) -> None:
+        """Do a step that is neither counted, recorded nor traced."""
+        step = None if isinstance(self.game, Space) else getattr(self.game, "step", None)
+        if step is None:
+            esper.process(self.dt)
+        else:
+            step()
+
+    def _recorder_now(self) -> Recorder:
+        space = self.space
+        if self._recorder is None or self._recorder.space is not space:
+            self._recorder = Recorder(space, lambda: self.inputs, limit=self.keep)
+            RECORDERS[space] = self._recorder
+        return self._recorder
+
+    def press(self, names: str) -> None:
+        """Press inputs, by their names with spaces between, until `release`."""
+        for name in names.split():
+            self._set(name, True)
+
+    def release(self, names: str) -> None:
+        """Release inputs, by their names with spaces between."""
+        for name in names.split():
+            self._set(name, False)
+
+    def hold(self, names: str, n: int) -> None:
+        """Do `n` steps with some inputs pressed, and release them."""
+        self.press(names)
+        try:
+            self.step(n)
+        finally:
+            self.release(names)
+
+    def play(self, script: Script) -> None:
+        """Do what a script says: pairs of inputs and for how many steps they are held."""
+        for names, n in steps_of(script):
+            self.hold(names, n)
+
+    def _set(self, name: str, is_down: bool) -> None:
+        inputs = self.inputs
+        if isinstance(inputs, MutableMapping):
+            inputs[name] = type(inputs[name])(is_down) if name in inputs else is_down
+            return
+        if not hasattr(inputs, name):
+            raise AttributeError(f"{name!r} is no input of {type(inputs).__name__}: {inputs!r}")
+        setattr(inputs, name, type(getattr(inputs, name))(is_down))
+
+    # -- waiting --
+
+    def until(self, condition: Callable[[], object], at_most: int = AT_MOST) -> int:
+        """Do steps until a function returns something true; return how many it took.
+
+        Raises
+        ------
+        AssertionError
+            It was not after `at_most` steps.
+        """
+        __tracebackhide__ = True
+        for n in range(at_most + 1):
+            if condition():
+                return n
+            if n < at_most:
+                self.step()
+        name = getattr(condition, "__name__", "the condition")
+        raise failure(f"{name} does not hold within {at_most} steps", self.space)
+
+    def wait_for(
+        self,
+        event: type[Event],
+        first: Selector = None,
+        second: Selector = None,
+        at_most: int = AT_MOST,
+    ) -> Event:
+        """Do steps until an event happens; return it, with the bodies in the order asked for.
+
+        Parameters
+        ----------
+        event : type
+            `Collision`, `ContactBegan` or `ContactEnded`.
+        first, second : int, type or None
+            Between which bodies: an entity, or a component that it has.
+        at_most : int
+            Steps.
+
+        Raises
+        ------
+        AssertionError
+            It did not happen within `at_most` steps.
+        """
+        __tracebackhide__ = True
+        for _ in range(at_most):
+            sides = [_matching(selector) for selector in (first, second)]
+            self.step()
+            sides = [a | b for a, b in zip(sides, map(_matching, (first, second)), strict=True)]
+            for found in events_of(self.space, event):
+                pair = found.first, found.second
+                if _fits(pair, sides, (first, second)):
+                    return found
+                if _fits(pair[::-1], sides, (first, second)):
+                    return found.swapped()
+        wanted = " and ".join(name_of(each) for each in (first, second))
+        raise failure(f"no {event.__name__} of {wanted} within {at_most} steps", self.space)
+
+    # -- watching --
+
+    def trace(self, watched: Iterable[Watched] | Mapping[str, Watched]) -> Trace:
+        """Write down some values after each step from now on.
+
+        Parameters
+        ----------
+        watched : list, or dict by name
+            Each is a function without arguments; a text "Player.Velocity.x", of which the first
+            part is a component of exactly one entity, or an entity id; or a tuple
+            ``(entity, Velocity, "x")``.
+
+        Returns
+        -------
+        Trace
+            A table: its first row is the world as it is now.
+        """
+        trace = Trace(self, watched)
+        self._traces.append(trace)
+        return trace
+
+
+Watched = str | tuple[int, type, str] | Callable[[], Any]
+
+
+class Trace:
+    """A table of watched values, one row for each step.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the columns: "step" and what is watched.
+    rows : list of dict
+    """
+
+    def __init__(self, sim: Sim, watched: Iterable[Watched] | Mapping[str, Watched]) -> None:
+        self._sim = sim
+        if isinstance(watched, str):
+            raise TypeError(f"trace({watched!r}) must be given a list: trace([{watched!r}])")
+        pairs = (
+            watched.items()
+            if isinstance(watched, Mapping)
+            else ((_name_of_watched(each), each) for each in watched)
+        )
+        self._readers = {name: _reader(each) for name, each in pairs}
+        self.names = ["step", *self._readers]
+        self.rows: list[dict[str, Any]] = []
+        self.take()
+
+    def take(self) -> None:
+        """Add a row."""
+        row = {name: read() for name, read in self._readers.items()}
+        self.rows.append({"step": self._sim.n_steps, **row})
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def column(self, name: str) -> list[Any]:
+        """Return the values of one column."""
+        return [row[name] for row in self.rows]
+
+    def to_csv(self, path: Path | str | None = None) -> str:
+        """Return the table as CSV, and write it to a file if one is named."""
+        file = io.StringIO()
+        writer = csv.DictWriter(file, self.names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return _written(file.getvalue(), path)
+
+    def to_json(self, path: Path | str | None = None) -> str:
+        """Return the table as JSON, a list of objects, and write it to a file if one is named."""
+        return _written(json.dumps(self.rows, indent=1) + "\n", path)
+
+    def __str__(self) -> str:
+        cells = [self.names, *([str(row[name]) for name in self.names] for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in cells
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [self.names, *([str(row[name]) for name in self.names] for row in self.rows)]
+        cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
+        return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
+
+
+def _written(text: str, path: Path | str | None) -> str:
+    if path is not None:
+        Path(path).write_text(text, "utf-8")
+    return text
+
+
+def _name_of_watched(watched: Watched) -> str:
+    if isinstance(watched, str):
+        return watched
+    if isinstance(watched, tuple):
+        return f"{watched[0]}.{watched[1].__name__}.{watched[2]}"
+    return watched.__name__
+
+
+def _reader(watched: Watched) -> Callable[[], Any]:
+    """Return a function that reads a watched value; None while its entity is not there."""
+    if callable(watched):
+        return watched
+
+    def read() -> Any:
+        if isinstance(watched, tuple):
+            entity, kind, name = watched
+            component: Any = (
+                esper.try_component(entity, kind) if esper.entity_exists(entity) else None
+            )
+            return None if component is None else getattr(component, name)
+        who, _, rest = watched.partition(".")
+        component_name, _, name = rest.partition(".")
+        entities = {int(who)} if who.isdigit() else _named(who)
+        if len(entities) > 1:
+            raise ValueError(f"trace({watched!r}) names {len(entities)} entities: {entities}")
+        for entity in entities:
+            if not esper.entity_exists(entity):
+                return None
+            for each in _components(entity):
+                if type(each).__name__ == component_name:
+                    return getattr(each, name)
+        return None
+
+    if isinstance(watched, str) and watched.count(".") != 2:
+        raise ValueError(f"trace({watched!r}) must be as 'Player.Velocity.x', or '7.Velocity.x'")
+    return read
+
+
+def _components(entity: int) -> tuple[Any, ...]:
+    return esper.components_for_entity(entity)
+
+
+def _named(name: str) -> set[int]:
+    """Return the entities that have a component whose type has this name."""
+    return {
+        entity
+        for entity in esper.get_entities()
+        if esper.entity_exists(entity)
+        and name in {type(each).__name__ for each in _components(entity)}
+    }
+
+
+# -- selecting --
+
+
+def _matching(selector: Selector) -> set[int]:
+    if selector is None:
+        return set()
+    if isinstance(selector, type):
+        found: list[tuple[int, Any]] = esper.get_component(selector)
+        return {entity for entity, _ in found}
+    return {selector}
+
+
+def _fits(pair: tuple[int, ...], sides: Sequence[set[int]], selectors: Sequence[Selector]) -> bool:
+    return all(
+        selector is None or entity in side
+        for entity, side, selector in zip(pair, sides, selectors, strict=True)
+    )
+
+
+def selects(selector: Selector, entity: int) -> bool:
+    """Return whether a selector stands for an entity."""
+    if isinstance(selector, type):
+        there = esper.entity_exists(entity)
+        return there and esper.has_component(entity, selector)
+    return selector is None or selector == entity
+
+
+def name_of(selector: Selector) -> str:
+    """Return a selector as text."""
+    if isinstance(selector, type):
+        return selector.__name__
+    return "any body" if selector is None else f"entity {selector}"
+
+
+def events_of(space: Space, event: type[Event]) -> list[Event]:
+    """Return the events of a type that the last step reported."""
+    sequences: dict[type, Any] = {
+        Collision: space.collisions,
+        ContactBegan: space.contacts_began,
+        ContactEnded: space.contacts_ended,
+    }
+    if event not in sequences:
+        raise TypeError(f"{event!r} must be Collision, ContactBegan or ContactEnded")
+    return list(sequences[event])
+
+
+def steps_of(script: Script) -> list[tuple[str, int]]:
+    """Return a script as a list of inputs and steps.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is none.
+    """
+    if isinstance(script, int):
+        return [("", script)]
+    steps = [(names, n) for names, n in script]
+    for names, n in steps:
+        if not isinstance(names, str) or not isinstance(n, int) or n < 0:
+            raise ValueError(f"({names!r}, {n!r}) in a script must be as ('right jump', 30)")
+    return steps
+
+
+def current_sim() -> Sim | None:
+    """Return the sim whose world is current, or None."""
+    return next((sim for sim in reversed(_running) if sim.world == esper.current_world), None)

@@ -1,0 +1,95 @@
+"""Follow every `esper.process`, whoever calls it: what options and assertions are built on.
+
+Nothing is patched while nobody watches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import esper
+
+from ecs_collide.space import Space
+from ecs_collide.systems import BroadphaseSystem
+
+
+class Observer(Protocol):
+    """Is told of each step of the worlds that have a space."""
+
+    def before(self, space: Space, dt: float) -> None:
+        """Look at the world before `esper.process`; entities that were deleted are gone."""
+
+    def after(self, space: Space, dt: float) -> None:
+        """Look at the world after `esper.process`."""
+
+
+def find_space() -> Space | None:
+    """Return the space whose systems run in the current world, or None."""
+    system: Any = esper.get_processor(BroadphaseSystem)
+    if system is None:  # a subclass
+        running = getattr(esper, "_processors", ())
+        system = next((each for each in running if isinstance(each, BroadphaseSystem)), None)
+    return None if system is None else system.space
+
+
+def require_space(space: Space | None = None) -> Space:
+    """Return a space, by default that of the current world.
+
+    Raises
+    ------
+    RuntimeError
+        The current world has none.
+    """
+    found = find_space() if space is None else space
+    if found is None:
+        raise RuntimeError(
+            f"the world {esper.current_world!r} has no space: build it with ecs_collide.install()"
+        )
+    return found
+
+
+class _Watched:
+    """Stands in for `esper.process` while there are observers."""
+
+    def __init__(self, process: Callable[..., None]) -> None:
+        self.process = process
+        self.observers: list[Observer] = []
+        self.is_quiet = False  # while an observer steps the world itself
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        space = None if self.is_quiet else find_space()
+        if space is None:
+            self.process(*args, **kwargs)
+            return
+        dt = args[0] if args else kwargs.get("dt", 1.0)
+        esper.clear_dead_entities()  # as esper.process begins with
+        observers = list(self.observers)
+        self._tell(observers, "before", space, dt)
+        self.process(*args, **kwargs)
+        self._tell(observers, "after", space, dt)
+
+    def _tell(self, observers: list[Observer], what: str, space: Space, dt: float) -> None:
+        self.is_quiet = True
+        try:
+            for observer in observers:
+                getattr(observer, what)(space, dt)
+        finally:
+            self.is_quiet = False
+
+
+def watch(observer: Observer) -> Callable[[], None]:
+    """Tell an observer of each step from now on; return a function that ends it."""
+    current: Any = esper.process
+    if not isinstance(current, _Watched):
+        current = _Watched(current)
+        vars(esper)["process"] = current
+    watched: _Watched = current
+    watched.observers.append(observer)
+
+    def end() -> None:
+        watched.observers.remove(observer)
+        if not watched.observers and esper.process is watched:
+            vars(esper)["process"] = watched.process
+
+    return end
