@@ -123,7 +123,7 @@ def runs():
     ("variant", "condition"),
     [
         ("again", runs()),
-        ("order", lambda game: list(esper.get_entities())[0] != 1),
+        ("order", lambda game: next(iter(esper.get_entities())) != 1),
         ("margins", lambda game: game.space._made_with["margin"] is not None),
     ],
 )
@@ -163,7 +163,7 @@ def test_run_in_which_nothing_happens_is_no_test():
         esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(1, 0))
         ec.install()
 
-    with pytest.raises(AssertionError, match="^nothing met in 5 steps"):
+    with pytest.raises(AssertionError, match=r"^nothing met in 5 steps"):
         testing.assert_repeats(lonely, 5)
 
 

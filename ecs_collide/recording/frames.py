@@ -6,11 +6,12 @@ difference between two frames can be named: the entity, the component and the fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from math import copysign
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,28 +113,24 @@ def take_frame(
     step: int = 0,
     dt: float = 0.0,
     inputs: Mapping[str, Any] | None = None,
-    previous: Frame | None = None,
+    reader: Reader | None = None,
     *,
     snapshot: bool = False,
 ) -> Frame:
-    """Return what a world is now; components that are as in `previous` are shared with it."""
-    known = {} if previous is None else previous.entities
+    """Return what a world is now.
+
+    With the same `reader`, what has not changed since the frame before is shared with that.
+    """
     world = space.world
     world.require_current()
-    dead = world.dead()
-    flat = space.dim == 2
-    entities = {
-        entity: _read_components(components, known.get(entity, {}), flat)
-        for entity, components in sorted(world.entities(FIELDS).items())
-        if entity not in dead
-    }
+    reader = reader or Reader(space.dim)
     events = [*space.collisions, *space.contacts_began, *space.contacts_ended]
     return Frame(
         step,
         dt,
         space.time,
         dict(inputs or {}),
-        entities,
+        reader.read(world.entities(FIELDS), world.dead()),
         tuple(_of_event(contact) for contact in space.contacts()),
         tuple({"event": type(event).__name__, **_of_event(event)} for event in events),
         space.state_hash().hex(),
@@ -141,33 +138,84 @@ def take_frame(
     )
 
 
-def _read_components(components: Mapping[type, Any], known: Components, flat: bool) -> Components:
-    """Return the fields of an entity's components by the names of their types."""
-    found: Components = {}
-    for kind, component in components.items():
-        name = kind.__name__
-        if name in found:  # another module has a type of the same name
-            name = f"{kind.__module__}.{kind.__qualname__}"
-        read = read_fields(component, flat)
-        there = known.get(name)
-        found[name] = there if there is not None and same(there, read) else read
-    return found
+class Reader:
+    """Reads the components of a world, and looks again only at those that have changed.
+
+    A field that holds the same object as before has not: numbers and texts cannot change.
+
+    Parameters
+    ----------
+    dim : int
+        In 2 dimensions the z of the library's vectors is left out.
+    """
+
+    def __init__(self, dim: int) -> None:
+        self._dim = dim
+        self._known: dict[int, dict[type, _Read]] = {}
+        self._entities: dict[int, Components] = {}
+
+    def read(
+        self, entities: Mapping[int, Mapping[type, Any]], dead: Collection[int]
+    ) -> dict[int, Components]:
+        """Return the fields of all components of the entities that are not dead, sorted by id."""
+        known: dict[int, dict[type, _Read]] = {}
+        found: dict[int, Components] = {}
+        for entity in sorted(entities):
+            if entity not in dead:
+                found[entity] = self._read_entity(entity, entities[entity], known)
+        self._known, self._entities = known, found
+        return found
+
+    def _read_entity(
+        self, entity: int, components: Mapping[type, Any], known: dict[int, dict[type, _Read]]
+    ) -> Components:
+        old = self._known.get(entity, {})
+        new = known[entity] = {}
+        is_new = len(components) != len(old)
+        for kind, component in components.items():
+            names = _names(kind, self._dim)
+            if names is None:
+                names = (*getattr(component, "__dict__", {}), *_slots(kind))
+            values = [getattr(component, name, _NOTHING) for name in names]
+            there = old.get(kind)
+            if there is not None and there.is_as(names, values):
+                new[kind] = there
+            else:
+                is_new = True
+                new[kind] = _Read(names, values)
+        if not is_new:
+            return self._entities[entity]
+        keys = _keys(tuple(components))
+        return {key: new[kind].fields for key, kind in zip(keys, components, strict=True)}
 
 
-def read_fields(component: Any, flat: bool = False) -> Fields:
-    """Return the fields of a component that hold plain values; `flat` leaves out z of vectors."""
+class _Read:
+    """The fields of a component as they were read last."""
+
+    __slots__ = ("_is_fixed", "_names", "_values", "fields")
+
+    def __init__(self, names: tuple[str, ...], values: list[Any]) -> None:
+        self._names = names
+        self._values = values
+        self._is_fixed = all(map(_is_fixed, values))
+        pairs = zip(names, map(plain, values), strict=True)
+        self.fields: Fields = {name: value for name, value in pairs if value is not _NOTHING}
+
+    def is_as(self, names: tuple[str, ...], values: list[Any]) -> bool:
+        """Return whether a component has the same objects in its fields."""
+        return self._is_fixed and names == self._names and all(map(is_, values, self._values))
+
+
+def _is_fixed(value: Any) -> bool:
+    """Return whether a value cannot change."""
+    return type(value) in _PLAIN or (type(value) is tuple and all(map(_is_fixed, value)))
+
+
+def read_fields(component: Any) -> Fields:
+    """Return the fields of an object that hold plain values."""
     kind: Any = type(component)
-    names = _names(kind)
-    if names is None:
-        names = (*getattr(component, "__dict__", {}), *_slots(kind))
-    elif flat and kind in _VECTORS:
-        names = names[:2]
-    found = {}
-    for name in names:
-        value = plain(getattr(component, name, _NOTHING))
-        if value is not _NOTHING:
-            found[name] = value
-    return found
+    names = _names(kind, 3) or (*getattr(component, "__dict__", {}), *_slots(kind))
+    return _Read(names, [getattr(component, name, _NOTHING) for name in names]).fields
 
 
 _VECTORS = frozenset(kind for kind, names in FIELDS.items() if names == ("x", "y", "z"))
@@ -175,10 +223,10 @@ _OF_LIBRARY = frozenset({*(kind.__name__ for kind in FIELDS), "Character"})
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...] | None:
+def _names(kind: type, dim: int) -> tuple[str, ...] | None:
     """Return the names of the fields of a type; None where each object may have others."""
     if kind in FIELDS:
-        return FIELDS[kind]
+        return FIELDS[kind][:dim] if kind in _VECTORS else FIELDS[kind]
     if is_dataclass(kind):
         return tuple(field.name for field in fields(kind))
     return None
@@ -194,10 +242,22 @@ def _slots(kind: type) -> tuple[str, ...]:
     return tuple(name for name in names if not name.startswith("__"))
 
 
+@cache
+def _keys(kinds: tuple[type, ...]) -> tuple[str, ...]:
+    """Return the names of types; with their modules where several have the same name."""
+    names = [kind.__name__ for kind in kinds]
+    return tuple(
+        name if names.count(name) == 1 else f"{kind.__module__}.{kind.__qualname__}"
+        for name, kind in zip(names, kinds, strict=True)
+    )
+
+
 def plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON can hold it, or a marker that it cannot."""
     if type(value) in _PLAIN:
         return value
+    if type(value) is tuple and all(type(part) is float for part in value):
+        return list(value)
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, np.generic):
@@ -218,7 +278,8 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def _of_event(event: Any) -> Fields:
-    return {field.name: plain(getattr(event, field.name)) for field in fields(event)}
+    kind: Any = type(event)
+    return {name: plain(getattr(event, name)) for name in _names(kind, 3) or ()}
 
 
 def same(first: Any, second: Any) -> bool:

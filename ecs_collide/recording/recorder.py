@@ -11,7 +11,7 @@ from typing import Any
 
 import esper
 
-from ecs_collide.recording.frames import Frame, plain, read_fields, take_frame
+from ecs_collide.recording.frames import Frame, Reader, plain, read_fields, take_frame
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space
 
@@ -55,6 +55,7 @@ class Recorder:
         self.inputs = inputs
         self.n_steps = 0
         self._snapshots = snapshots
+        self._reader = Reader(space.dim)
         self._pressed: dict[str, Any] = {}
         self._stops: list[Callable[[], None]] = []
         self.frames: deque[Frame] = deque(maxlen=None if limit is None else limit + 1)
@@ -70,8 +71,7 @@ class Recorder:
         return self._append(dt)
 
     def _append(self, dt: float) -> Frame:
-        previous = self.frames[-1] if self.frames else None
-        arguments = (self.space, self.n_steps, float(dt), self._pressed, previous)
+        arguments = (self.space, self.n_steps, float(dt), self._pressed, self._reader)
         try:
             frame = take_frame(*arguments, snapshot=self._snapshots)
         except (ValueError, TypeError):  # of a component that snapshots were not told of

@@ -44,7 +44,7 @@ def _moment(space: Space, step: int, option: str) -> _Moment:
 def _require(space: Space, expected: Frame, words: str) -> None:
     """Raise AssertionError unless the world is what it was."""
     __tracebackhide__ = True
-    frame = take_frame(space, expected.step, expected.dt, expected.inputs, expected)
+    frame = take_frame(space, expected.step, expected.dt, expected.inputs)
     differences = compare_frames(expected, frame)
     if differences:
         divergence = Divergence(expected.step, differences, expected, frame)

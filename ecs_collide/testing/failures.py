@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from ecs_collide.debug.pictures import draw_svg, draw_text
 from ecs_collide.recording.frames import describe, take_frame
@@ -18,8 +17,8 @@ from ecs_collide.space import Space
 FOLDER = "ECS_COLLIDE_RECORDINGS"
 """The environment variable that names the folder for recordings, by default ``.ecs_collide``."""
 
-RECORDERS: WeakKeyDictionary[Space, Recorder] = WeakKeyDictionary()
-"""The recorders that run now, by space."""
+RECORDERS: dict[Space, Recorder] = {}
+"""The recorders that run now, by space; who puts one there takes it away."""
 
 _EVENTS = 10  # of a report
 _SLOTS = 4  # files that a test leaves, one that is tried with many examples too

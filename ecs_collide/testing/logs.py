@@ -34,8 +34,12 @@ def recording_of(run: Recording | Sim) -> Recording:
     return recording
 
 
+class NothingHappensError(AssertionError):
+    """Nothing moved, or nothing met, in a run that was to be compared."""
+
+
 def require_live(recording: Recording) -> None:
-    """Raise AssertionError if nothing moved or nothing met in a run: a test of it tests nothing."""
+    """Raise an error if nothing moved or nothing met in a run: a test of it tests nothing."""
     __tracebackhide__ = True
     written = recording.about.get("written", ())
     frames = recording.frames
@@ -52,7 +56,7 @@ def require_live(recording: Recording) -> None:
         what = " and ".join(
             words for words, is_so in (("nothing moved", moved), ("nothing met", met)) if not is_so
         )
-        raise AssertionError(
+        raise NothingHappensError(
             f"{what} in {recording.n_steps} steps, so to compare them tests nothing: "
             "let the run go on until something does"
         )

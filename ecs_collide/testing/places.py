@@ -109,7 +109,7 @@ class Places:
             kept.sim.resume()
             kept.memory.bring_back(0)
         self._visited.append(name)
-        frame = take_frame(kept.sim.space, 0, 0.0, kept.frame.inputs, kept.frame)
+        frame = take_frame(kept.sim.space, 0, 0.0, kept.frame.inputs)
         differences = compare_frames(kept.frame, frame)
         if differences:
             raise AssertionError(

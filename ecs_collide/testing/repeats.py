@@ -262,7 +262,7 @@ def _advance(sim: Sim, names: str) -> None:
 
 def _require_same(sim: Sim, expected: Frame, words: str, is_restored: bool = False) -> None:
     __tracebackhide__ = True
-    frame = take_frame(sim.space, expected.step, expected.dt, expected.inputs, expected)
+    frame = take_frame(sim.space, expected.step, expected.dt, expected.inputs)
     differences = compare_frames(expected, frame)
     if not differences:
         return

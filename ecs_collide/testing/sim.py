@@ -108,10 +108,11 @@ class Sim:
             esper.switch_world(self.world)
         self.n_steps = 0
         self._traces = []
-        self._recorder = None
+        self._stop_recording()
 
     def leave(self) -> None:
         """Go back to the world that was current before, and keep this one."""
+        self._stop_recording()
         if self in _running:
             _running.remove(self)
         esper.switch_world(self._before if self._before in esper.list_worlds() else "default")
@@ -170,9 +171,15 @@ class Sim:
     def _recorder_now(self) -> Recorder:
         space = self.space
         if self._recorder is None or self._recorder.space is not space:
+            self._stop_recording()
             self._recorder = Recorder(space, lambda: self.inputs, limit=self.keep)
             RECORDERS[space] = self._recorder
         return self._recorder
+
+    def _stop_recording(self) -> None:
+        if self._recorder is not None:
+            RECORDERS.pop(self._recorder.space, None)
+            self._recorder = None
 
     def press(self, names: str) -> None:
         """Press inputs, by their names with spaces between, until `release`."""

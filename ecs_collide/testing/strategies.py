@@ -131,12 +131,11 @@ def worlds(
     """Return worlds in 2D: a crowd in a closed room, with a floor of tiles below it."""
     movers = draw(crowds(most=most, cell=cell, speed=speed))
     side = max(2, int(most**0.5) + 1) * cell
-    thick = cell
     tiles = [Box((x, -cell / 2), (cell / 2, cell / 2)) for x in _centres(side, cell)]
     walls = [
-        Box((-thick / 2, side / 2), (thick / 2, side)),
-        Box((side + thick / 2, side / 2), (thick / 2, side)),
-        Box((side / 2, side + thick / 2), (side, thick / 2)),
+        Box((-cell / 2, (side - cell) / 2), (cell / 2, (side + cell) / 2)),
+        Box((side + cell / 2, (side - cell) / 2), (cell / 2, (side + cell) / 2)),
+        Box((side / 2, side + cell / 2), (side / 2 + cell, cell / 2)),
     ]
     return SampleWorld((*tiles, *walls), movers)
 
