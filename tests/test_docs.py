@@ -22,7 +22,12 @@ BLOCKS = [
         re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S), 1
     )
 ]
-OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": "pymunk"}
+OTHERS = {
+    "ecs_collide.levels import tiled": "pytiled_parser",
+    "from demos.platformer": "pytiled_parser",
+    "from hypothesis": "hypothesis",
+    "import pymunk": "pymunk",
+}
 EXTRAS = ("levels", "character", "debug", "testing")  # imported by themselves
 MODULES = [
     "components",

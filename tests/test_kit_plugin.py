@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -421,6 +422,23 @@ def test_options_count_what_the_workers_of_xdist_checked(folder):
 
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["--physics-heavy: the world was checked 31 times"])
+
+
+# -- the page --
+
+
+def test_tests_of_the_page_pass(folder):
+    for package in ("syrupy", "pytiled_parser", "hypothesis"):
+        pytest.importorskip(package)
+    page = (ROOT / "docs" / "testing.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
+    tests = [block for block in blocks if "def test_" in block or ".TestCase" in block]
+    assert len(tests) == 5
+    for n, block in enumerate(tests):
+        folder.path.joinpath(f"test_page_{n}.py").write_text(block, "utf-8")
+
+    run(folder, "--snapshot-update").assert_outcomes(passed=9)
+    run(folder, "test_page_1.py").assert_outcomes(passed=1)
 
 
 # -- worlds at a place --
