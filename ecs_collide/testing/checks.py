@@ -73,6 +73,8 @@ class HeavyCheck:
     def before(self, space: Space, dt: float) -> None:
         """Check what the step before has left, and what the game has made of it."""
         __tracebackhide__ = True
+        if space.is_stepping:  # a step of the game's own is under way
+            return
         step = self._steps.setdefault(space, 0)
         now, last = _moment(space, step, self.option), self._last.get(space)
         hint = "tell Space.snapshot_with how to save what did not come back"
@@ -144,6 +146,9 @@ class RollbackCheck:
     def before(self, space: Space, dt: float) -> None:
         """Remember the world before a step."""
         number = self._numbers.setdefault(space, 0)
+        if space.is_stepping:  # a step of the game's own is under way
+            self._begun = None
+            return
         moment = _moment(space, number, self.option)
         ring = self._rings.setdefault(space, deque(maxlen=self._distance))
         if ring and (
@@ -158,7 +163,7 @@ class RollbackCheck:
     def after(self, space: Space, dt: float) -> None:
         """Go back, and do the last steps again."""
         __tracebackhide__ = True
-        if self._begun is None or self._begun[0] is not space:
+        if self._begun is None or self._begun[0] is not space or space.is_stepping:
             return
         _, moment, inputs = self._begun
         number = self._numbers[space] = self._numbers[space] + 1

@@ -15,10 +15,16 @@ need("pytiled_parser")
 from demos.platformer import game as platformer  # noqa: E402
 from demos.platformer import machines  # noqa: E402
 from ecs_collide.character import Character  # noqa: E402
+from ecs_collide.testing import (  # noqa: E402
+    assert_contacts_balanced,
+    assert_never_inside,
+    assert_repeats,
+)
 from tests.volume import further  # noqa: E402
 
 if TYPE_CHECKING:
     from demos.platformer.game import Platformer
+    from ecs_collide.testing import Sim
 
 DT = 1 / 60
 
@@ -33,8 +39,8 @@ def components(kind: type) -> list[int]:
 
 
 @pytest.fixture
-def game(world: str) -> Platformer:
-    return platformer.build(seed=3)
+def game(sim: Sim) -> Platformer:
+    return sim.build(platformer.build, seed=3)
 
 
 def place_player(game: Platformer, x: float, y: float) -> ec.Velocity:
@@ -62,6 +68,18 @@ def test_bot_collects_coins_and_nothing_leaves_the_level(game: Platformer) -> No
 
     assert game.coins >= (8 if ec.COMPILED else 2)
     assert game.n_contacts > 20
+
+
+@pytest.mark.parametrize("variant", ["order", "margins"])
+def test_bot_plays_the_same_whatever_the_tree_and_the_order_are(variant: str) -> None:
+    assert_repeats(platformer.build, [("bot", STEPS // 6)], variants=[variant])
+
+
+def test_nobody_gets_inside_anything_while_the_bot_plays(sim: Sim, game: Platformer) -> None:
+    sim.press("bot")
+
+    with assert_never_inside(), assert_contacts_balanced():
+        sim.step(STEPS // 2)
 
 
 @pytest.mark.skipif(not ec.COMPILED, reason="a whole round takes long on plain Python")
@@ -97,24 +115,20 @@ def test_one_body_per_tile_plays_the_same_game(world: str) -> None:
     assert tracks[0] == tracks[1]
 
 
-def test_player_stands_runs_and_jumps(game: Platformer) -> None:
-    run(game, 5)
-    place = esper.component_for_entity(game.player, ec.Position)
-    start = place.xy
-    run(game, 20)
-    assert place.xy == start
+def test_player_stands_runs_and_jumps(sim: Sim, game: Platformer) -> None:
+    sim.step(5)
+    trace = sim.trace({"x": "Player.Position.x", "y": "Player.Position.y"})
+    sim.step(20)
+    assert len(set(trace.column("x"))) == len(set(trace.column("y"))) == 1
 
-    game.keys.right = True
-    run(game, 30)
-    assert place.x - start[0] == pytest.approx(machines.RUN * 30 * DT)
+    sim.hold("right", 30)
+    x = trace.column("x")
+    assert x[-1] - x[0] == pytest.approx(machines.RUN * 30 * DT)
 
-    game.keys.right, game.keys.jump = False, True
-    highest = 0.0
-    for _ in range(60):
-        game.step()
-        highest = max(highest, place.y - start[1])
-    assert 3.5 * 32 < highest < 4.5 * 32
-    assert place.y == start[1]
+    sim.hold("jump", 60)
+    y = trace.column("y")
+    assert 3.5 * 32 < max(y) - y[0] < 4.5 * 32
+    assert y[-1] == y[0]
 
 
 def test_lift_carries_the_player_up(game: Platformer) -> None:
@@ -135,17 +149,15 @@ def test_lift_carries_the_player_up(game: Platformer) -> None:
     assert sum(gap < 1e-9 for _, gap in heights) > 200
 
 
-def test_player_jumps_onto_the_planks_and_drops_through_them(game: Platformer) -> None:
-    run(game, 5)
+def test_player_jumps_onto_the_planks_and_drops_through_them(sim: Sim, game: Platformer) -> None:
+    sim.step(5)
     place = esper.component_for_entity(game.player, ec.Position)
     start = place.y
 
-    game.keys.jump = True
-    run(game, 60)
+    sim.hold("jump", 60)
     assert place.y == pytest.approx(start + 3 * 32)
 
-    game.keys.jump, game.keys.down = False, True
-    run(game, 60)
+    sim.hold("down", 60)
     assert place.y == pytest.approx(start)
 
 
@@ -286,14 +298,12 @@ def test_ground_that_is_deleted_is_no_ground(game: Platformer) -> None:
     assert not character.on_ground
 
 
-def test_checkpoint_is_where_the_next_player_starts(game: Platformer) -> None:
+def test_checkpoint_is_where_the_next_player_starts(sim: Sim, game: Platformer) -> None:
     checkpoint = game.level.of_type("checkpoint")[1]
     place_player(game, checkpoint.centre[0] - 30, checkpoint.centre[1] - 18)
 
-    game.keys.right = True
-    run(game, 20)
-    game.keys.right = False
+    sim.hold("right", 20)
     game.end_life(dead=True)
-    run(game, 60)
+    sim.until(lambda: esper.entity_exists(game.player), at_most=60)
 
     assert game.look_at[0] == checkpoint.centre[0]
