@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import ecs_collide as ec
+
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parent.parent
@@ -82,6 +84,8 @@ def folder(pytester, monkeypatch):
     pytester.makepyfile(game=GAME)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(pytester.path)]))
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    if not ec.COMPILED:  # without a warning that there are no compiled kernels
+        monkeypatch.setenv("ECS_COLLIDE_PURE_PYTHON", "1")
     return pytester
 
 
