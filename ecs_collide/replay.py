@@ -10,11 +10,13 @@ from __future__ import annotations
 import itertools
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import esper
 
+from ecs_collide.debug.pictures import draw_text
 from ecs_collide.recording.frames import Frame, describe, show
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
 from ecs_collide.snapshot.capture import WIDTHS
@@ -127,10 +129,20 @@ class Player:
             esper.delete_world(self.world)
 
 
+def draw_frame(recording: Recording, step: int, around: Sequence[int] = ()) -> str:
+    """Return a picture of one step as text, as `draw_text`; nothing without a snapshot."""
+    frame = recording.frame(step)
+    if not frame.snapshot:
+        return ""
+    player = Player(Recording([frame], recording.about))
+    try:
+        return draw_text(player.space, around)
+    finally:
+        player.close()
+
+
 def tell_step(recording: Recording, step: int) -> list[str]:
     """Return one step as text: events, entities and their fields, and a picture."""
-    from ecs_collide.debug.pictures import draw_text
-
     frame = recording.frame(step)
     lines = [f"step {frame.step}, {show(frame.time)} s, inputs {frame.inputs}"]
     lines += [describe(event, frame) for event in frame.events]
@@ -139,13 +151,7 @@ def tell_step(recording: Recording, step: int) -> list[str]:
         for name, fields in components.items():
             numbers = " ".join(f"{key}={show(value)}" for key, value in fields.items())
             lines.append(f"  {name} {numbers}".rstrip())
-    if frame.snapshot:
-        player = Player(Recording([frame], recording.about))
-        try:
-            lines.append(draw_text(player.space))
-        finally:
-            player.close()
-    return lines
+    return [*lines, draw_frame(recording, step)]
 
 
 def tell(recording: Recording) -> list[str]:

@@ -16,6 +16,7 @@ from unittest import mock
 from ecs_collide import _backend
 from ecs_collide.recording.frames import Frame, compare_frames, take_frame
 from ecs_collide.recording.recording import Divergence, Recording, first_difference
+from ecs_collide.replay import draw_frame
 from ecs_collide.snapshot.capture import FIELDS
 from ecs_collide.space import Space
 from ecs_collide.testing.failures import failure
@@ -75,7 +76,11 @@ def assert_repeats(
         for words, other in _RUNS[name](build, script, dt):
             divergence = first_difference(reference, other)
             if divergence is not None:
-                raise failure(f"{words}: {divergence}", recordings=[reference, other])
+                entities = [each.entity for each in divergence.differences if each.entity]
+                seen = reference if divergence.first is not None else other
+                picture = draw_frame(seen, divergence.step, entities[:1])
+                lines = f"{words}: {divergence}\n{picture}"
+                raise failure(lines, recordings=[reference, other])
         if other is not None:
             done.append(name)
         elif variants is not None:
