@@ -43,7 +43,7 @@ LAYERS = [
     {"__init__"},
     {"__main__"},
     {"levels", "character", "debug"},
-    {"replay"},
+    {"replay", "rollback"},
     {"testing"},
 ]
 # Imports from a higher layer that are still there.  Only ever remove some.

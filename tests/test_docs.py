@@ -28,7 +28,7 @@ OTHERS = {
     "from hypothesis": "hypothesis",
     "import pymunk": "pymunk",
 }
-EXTRAS = ("levels", "character", "debug", "testing")  # imported by themselves
+EXTRAS = ("levels", "character", "debug", "testing", "rollback")  # imported by themselves
 MODULES = [
     "components",
     "traits",
@@ -57,7 +57,8 @@ def test_python_of_the_pages_runs(block, request):
         if words in block:
             pytest.importorskip(package)
 
-    exec(compile(block, request.node.callspec.id, "exec"), {"__name__": "page"})
+    code = compile(block, request.node.callspec.id, "exec", dont_inherit=True)
+    exec(code, {"__name__": "page"})
 
 
 @pytest.mark.usefixtures("world")
