@@ -176,14 +176,14 @@ class Space:
         presence = Presence(roster, ring)
         lookup = BodyLookup(dim, link, roster, presence, lock)
         judges = self._judges = Judges(roster, state.timeline.candidates)
-        queried = QueriedBodies(state, link, roster, presence, lock, ring)
+        queried = self._queried = QueriedBodies(state, link, roster, presence, lock, ring)
         self._subscribers = Subscribers()
         self._editor = BodyEditor(roster, lookup)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
             state, link, roster, presence, lookup, lock, queried, judges, self._up, ring is not None
         )
-        self._inspection = Inspection(state, roster, lookup, lock, ring)
+        self._inspection = Inspection(state, roster, lookup, lock, queried, ring)
         self._pipeline = Pipeline(
             state, link, roster, lookup, lock, judges, self._subscribers,
             self._contacts.touching, ring,
@@ -633,11 +633,29 @@ class Space:
 
     # -- queries --
     #
-    # All are as of the end of the last step, without the entities that have been deleted since,
-    # at once or deferred.  Regions, points, rays and distances are closed: what only touches is
-    # found.  `cast_box` and `cast_boxes` follow the open rules of impacts, as bodies do.  In a
-    # world that wraps each body is found across the edges too, once: at the image that comes
-    # first.
+    # All are as of the end of the last step, or as of `update`, without the entities that have
+    # been deleted since, at once or deferred.  Regions, points, rays and distances are closed: what
+    # only touches is found.  `cast_box`, `box_hits` and `cast_boxes` follow the open rules of
+    # impacts, as bodies do.  In a world that wraps each body is found across the edges too, once:
+    # at the image that comes first.
+
+    def update(self) -> None:
+        """Let queries see the present: all that was created, moved or changed since the last step.
+
+        No time passes, no event is delivered, and the steps to come are the same as without it:
+        contacts begin and end in the next step.  It holds until the next step begins, for `bounds`
+        and the queries from `query` to `nearest_many`.  All else, such as `contacts` and
+        `positions`, stays as of the end of the last step.  Bodies that are deleted are not found
+        even without it.  Between steps, and in handlers.  O(n log n) for n bodies.
+
+        Raises
+        ------
+        RuntimeError
+            Within a step, or another world is current.
+        TypeError
+            A component holds something that is no number.
+        """
+        self._queried.update()
 
     def query(
         self,
@@ -646,6 +664,7 @@ class Space:
         *,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> list[int]:
         """Return the bodies whose boxes share a point with a region, sorted by id (closed).
 
@@ -655,9 +674,12 @@ class Space:
             The lower and the upper corner, in world units.
         exclude : int or several, optional
             Entities to leave out.
-        filter : type, tuple of types or callable, optional
-            Only entities with this component, with all of these, or for which
-            the function returns something true.
+        filter : type, tuple of types, Filter or callable, optional
+            Only entities with this component; with all of these; that a body with this `Filter`
+            may meet, by categories, mask and group; or for which the function returns something
+            true.
+        solid : bool
+            Leave out sensors.
 
         Raises
         ------
@@ -666,16 +688,27 @@ class Space:
         TypeError
             `exclude` or `filter` is none.
         """
-        return self._queries.query(min, max, exclude, filter)
+        return self._queries.query(min, max, exclude, filter, solid)
 
     def query_point(
-        self, point: VectorLike, *, exclude: Exclude = None, filter: Filter = None
+        self,
+        point: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> list[int]:
         """Return the bodies whose boxes hold a point, sorted by id (closed); see `query`."""
-        return self._queries.query(point, point, exclude, filter)
+        return self._queries.query(point, point, exclude, filter, solid)
 
     def query_many(
-        self, mins: ArrayLike, maxs: ArrayLike, *, exclude: Exclude = None
+        self,
+        mins: ArrayLike,
+        maxs: ArrayLike,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> RegionHits:
         """Return the bodies in each of many regions: `query` by row, but quicker.
 
@@ -691,7 +724,7 @@ class Space:
         RegionHits
             Its ids are the entities.
         """
-        return self._queries.query_many(mins, maxs, exclude)
+        return self._queries.query_many(mins, maxs, exclude, filter, solid)
 
     def cast_ray(
         self,
@@ -700,13 +733,14 @@ class Space:
         *,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> RayHit | None:
         """Return where a ray from `origin` to `origin + direction` meets a body first (closed).
 
         Of several met at once the lowest entity id is returned; None if there
         is none.  For `exclude` and `filter` see `query`.
         """
-        hits = self._queries.cast_ray(origin, direction, 1, exclude, filter)
+        hits = self._queries.cast_ray(origin, direction, 1, exclude, filter, solid)
         return hits[0] if hits else None
 
     def ray_hits(
@@ -716,12 +750,13 @@ class Space:
         *,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> list[RayHit]:
         """Return where a ray meets each body on its way, sorted by time, then entity.
 
         As `cast_ray`, which returns the first of them.
         """
-        return self._queries.cast_ray(origin, direction, 0, exclude, filter)
+        return self._queries.cast_ray(origin, direction, 0, exclude, filter, solid)
 
     def cast_rays(
         self,
@@ -730,6 +765,8 @@ class Space:
         *,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> RayHits:
         """Return where each of many rays meets a body first: `cast_ray` by row, but quicker.
 
@@ -745,7 +782,7 @@ class Space:
         RayHits
             Its ids are the entities.
         """
-        return self._queries.cast_rays(origins, directions, exclude, exclude_each)
+        return self._queries.cast_rays(origins, directions, exclude, exclude_each, filter, solid)
 
     def cast_box(
         self,
@@ -755,6 +792,7 @@ class Space:
         *,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> BoxHit | None:
         """Return which body a box meets first on a straight way, or None.
 
@@ -776,7 +814,24 @@ class Space:
         ValueError
             A number is not finite or beyond 2**500, or a half size is negative.
         """
-        return self._queries.cast_box(centre, half, motion, exclude, filter)
+        hits = self._queries.cast_box(centre, half, motion, 1, exclude, filter, solid)
+        return hits[0] if hits else None
+
+    def box_hits(
+        self,
+        centre: VectorLike,
+        half: VectorLike,
+        motion: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
+    ) -> list[BoxHit]:
+        """Return all bodies that a box meets on a straight way, sorted by time, then entity.
+
+        As `cast_box`, which returns the first of them.
+        """
+        return self._queries.cast_box(centre, half, motion, 0, exclude, filter, solid)
 
     def cast_boxes(
         self,
@@ -786,6 +841,8 @@ class Space:
         *,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> BoxHits:
         """Return which body each of many boxes meets first: `cast_box` by row, but quicker.
 
@@ -799,7 +856,9 @@ class Space:
             An entity that each row leaves out besides, such as the one whose
             box it casts; -1 for none.
         """
-        return self._queries.cast_boxes(centres, halves, motions, exclude, exclude_each)
+        return self._queries.cast_boxes(
+            centres, halves, motions, exclude, exclude_each, filter, solid
+        )
 
     def nearest(
         self,
@@ -809,6 +868,7 @@ class Space:
         within: float = math.inf,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> list[Neighbour]:
         """Return the k bodies nearest to a point, by distance, then entity.
 
@@ -830,7 +890,32 @@ class Space:
         ValueError
             The point, `k` or `within` is no good.
         """
-        return self._queries.nearest(point, k, within, exclude, filter)
+        return self._queries.nearest(point, point, k, within, exclude, filter, solid)
+
+    def nearest_to_box(
+        self,
+        min: VectorLike,
+        max: VectorLike,
+        k: int = 1,
+        *,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
+    ) -> list[Neighbour]:
+        """Return the k bodies nearest to a box, by distance, then entity; otherwise as `nearest`.
+
+        The distance is that between the two boxes, 0 where they share a point.  The `point` of a
+        result is one of the body's points that are closest.
+
+        Parameters
+        ----------
+        min, max : sequence of float (dim,)
+            The lower and the upper corner, in world units.
+        k, within, exclude, filter, solid
+            As in `nearest`.
+        """
+        return self._queries.nearest(min, max, k, within, exclude, filter, solid)
 
     def nearest_many(
         self,
@@ -840,6 +925,8 @@ class Space:
         within: float = math.inf,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> Neighbours:
         """Return the k bodies nearest to each of many points: `nearest` by row, but quicker.
 
@@ -851,7 +938,7 @@ class Space:
         exclude_each : integers, shape (n,), optional
             An entity that each row leaves out besides; -1 for none.
         """
-        return self._queries.nearest_many(points, k, within, exclude, exclude_each)
+        return self._queries.nearest_many(points, k, within, exclude, exclude_each, filter, solid)
 
     # -- contacts --
 

@@ -49,7 +49,7 @@ cython.declare(
 )
 RAY = 0  # when a ray is in a box, closed
 CAST = 1  # when a box that moves meets it, by the rules of the sweep
-NEAR = 2  # how far it is from a point
+NEAR = 2  # how far it is from a box, which may be a point
 INF = float("inf")
 TINY = 1e-200  # as in narrowphase.sweep_test
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
@@ -241,7 +241,8 @@ class Seeker:
 
     def nearest(
         self,
-        point: object,
+        lower: object,
+        upper: object,
         most: cython.Py_ssize_t,
         within: cython.double,
         barred,
@@ -249,15 +250,19 @@ class Seeker:
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> object:
-        """Return distance, id and closest point of the `most` nearest items; 0: of all.
+        """Return distance, id and closest point of the items nearest to a box; 0: of all.
 
-        None where the point is no plain tuple of numbers.
+        The box may be a point.  None where its corners are not plain tuples of numbers in order.
         """
         answers: list = []
         i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
 
-        if not _take(point, self.low, self.dim):
+        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
             return None
+        for k in range(self.dim):
+            if self.low[k] > self.high[k]:
+                return None
         self.asks = NEAR
         self._seek(most, within, barred, tight_min, tight_max, ids)
         for i in range(self.best.n):
@@ -366,7 +371,7 @@ class Seeker:
 
         for i in range(points.shape[0]):
             for k in range(self.dim):
-                self.low[k] = points[i, k] + 0.0
+                self.low[k] = self.high[k] = points[i, k] + 0.0
             self.asks = NEAR
             self.alone = alone[i]
             self._seek(most, within, barred, tight_min, tight_max, ids)
@@ -596,7 +601,7 @@ class Seeker:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return how far the point is from a box; 0 inside.
+        """Return how far the query's box is from another; 0 where they share a point.
 
         Lengths so small that their squares might be lost are scaled: by a
         power of two, which changes no bit of the answer.
@@ -608,14 +613,14 @@ class Seeker:
         k: cython.Py_ssize_t
 
         for k in range(self.dim):
-            gap = max(mins[p + k] - self.low[k], self.low[k] - maxs[q + k])
+            gap = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
             greatest = max(greatest, gap)
         if greatest == 0.0:
             return 0.0
         if greatest < NOTICEABLE:
             scale = SCALE
         for k in range(self.dim):
-            gap = max(mins[p + k] - self.low[k], self.low[k] - maxs[q + k])
+            gap = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
             if gap > 0.0:
                 gap = gap * scale
                 total = total + gap * gap

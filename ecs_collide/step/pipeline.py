@@ -135,6 +135,7 @@ class Pipeline:
         roster, timeline = self._roster, state.timeline
         self._keep(timeline)
         self._guard.is_changing = True
+        state.moment = object()
         self._guard.begin_step()
         roster.compare(world)
         state.new_reports = state.new_reports + roster.read(state.step, dt)

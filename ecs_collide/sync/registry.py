@@ -743,6 +743,24 @@ class Roster:
         centre = [at - lean * h for at, lean, h in zip(place, self._leans, half, strict=True)]
         return centre, half
 
+    def boxes_of(
+        self, places: NDArray[np.float64], sizes: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return centres and half sizes (n, dim) that numbers of a game's components mean."""
+        halves = sizes / self._halves
+        return places - np.array(self._leans) * halves, halves
+
+    def are_held_fixed(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return by row whether the next step does not read the components of a body."""
+        held: NDArray[np.bool_] = self.columns.has[rows] & FIXED != 0
+        if held.any():
+            held &= ~np.isin(rows, [*self._asked, *self._unread.tolist()])
+        return held
+
+    def find_error(self, entity: int, get: Callable[[type], Any]) -> Exception | None:
+        """Return the error to raise where a component of an entity holds no number, else None."""
+        return find_no_number(self.rules, entity, get)
+
     def set_centre(self, position: Any, extents: Any, centre: Iterable[float]) -> None:
         """Set a body's position such that its centre comes to lie there."""
         for k, value in enumerate(centre):
