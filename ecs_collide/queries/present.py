@@ -97,9 +97,10 @@ class PresentBodies:
 
     def _components_of(self, kind: type) -> list[tuple[int, Any]]:
         """Return row and component of each body that has one of a type."""
-        components = self._world.entities([kind])
-        found = ((self.row(entity), its.get(kind)) for entity, its in components.items())
-        return [(row, component) for row, component in found if row >= 0 and component is not None]
+        entities = self._world.entities([kind])
+        having = ((entity, its[kind]) for entity, its in entities.items() if kind in its)
+        found = ((self.row(entity), component) for entity, component in having)
+        return [(row, component) for row, component in found if row >= 0]
 
 
 def _read_boxes(world: World, roster: Roster, dim: int) -> tuple[Longs, Doubles, Doubles]:

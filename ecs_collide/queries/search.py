@@ -78,6 +78,7 @@ class Seeker:
     best: Ranking
     barred: cython.schar[::1]  # of each item: 1 if it is left out
     n_barred: cython.Py_ssize_t
+    is_cut_short: cython.bint  # whether a query has marked items and not taken the marks away
     alone: cython.Py_ssize_t  # another item that is left out; -1: none
     asks: cython.int
     centre: cython.double[3]
@@ -100,6 +101,7 @@ class Seeker:
         self.best = Ranking()
         self.barred = zeros(BYTE, 0)
         self.n_barred = 0
+        self.is_cut_short = False
         self.alone = -1
         self.asks = RAY
         if not cython.compiled:
@@ -187,7 +189,9 @@ class Seeker:
         if not (_take(origin, self.low, self.dim) and _take(direction, self.way, self.dim)):
             return None
         self.asks = RAY
-        self._seek(most, 1.0, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, 1.0, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_ray(i, tight_min, tight_max)
             answers.append(
@@ -225,7 +229,9 @@ class Seeker:
             if self.half[k] < 0.0:
                 return None
         self._take_box()
-        self._seek(most, 1.0, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, 1.0, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_box(i, tight_min, tight_max)
             answers.append(
@@ -264,7 +270,9 @@ class Seeker:
             if self.low[k] > self.high[k]:
                 return None
         self.asks = NEAR
-        self._seek(most, within, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, within, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_near(i, tight_min, tight_max)
             answers.append((self.hit[0], ids[self.best.items[i]], self._vector(1)))
@@ -292,13 +300,14 @@ class Seeker:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
+        self._bar(barred, 1, ids.shape[0])
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.low[k] = origins[i, k] + 0.0
                 self.way[k] = directions[i, k]
             self.asks = RAY
             self.alone = alone[i]
-            self._seek(1, 1.0, barred, tight_min, tight_max, ids)
+            self._seek(1, 1.0, tight_min, tight_max, ids)
             found[i] = -1
             if self.best.n == 0:
                 continue
@@ -306,6 +315,7 @@ class Seeker:
             self._describe_ray(0, tight_min, tight_max)
             for k in range(1 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
         self.alone = -1
 
     def cast_boxes(
@@ -329,6 +339,7 @@ class Seeker:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
+        self._bar(barred, 1, ids.shape[0])
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.centre[k] = centres[i, k] + 0.0
@@ -336,7 +347,7 @@ class Seeker:
                 self.way[k] = motions[i, k]
             self._take_box()
             self.alone = alone[i]
-            self._seek(1, 1.0, barred, tight_min, tight_max, ids)
+            self._seek(1, 1.0, tight_min, tight_max, ids)
             found[i] = -1
             if self.best.n == 0:
                 continue
@@ -344,6 +355,7 @@ class Seeker:
             self._describe_box(0, tight_min, tight_max)
             for k in range(2 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
         self.alone = -1
 
     def nearest_many(
@@ -369,12 +381,13 @@ class Seeker:
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
+        self._bar(barred, 1, ids.shape[0])
         for i in range(points.shape[0]):
             for k in range(self.dim):
                 self.low[k] = self.high[k] = points[i, k] + 0.0
             self.asks = NEAR
             self.alone = alone[i]
-            self._seek(most, within, barred, tight_min, tight_max, ids)
+            self._seek(most, within, tight_min, tight_max, ids)
             for j in range(most):
                 found[i, j] = -1
             for j in range(self.best.n):
@@ -382,6 +395,7 @@ class Seeker:
                 self._describe_near(j, tight_min, tight_max)
                 for k in range(1 + self.dim):
                     hits[most * i + j, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
         self.alone = -1
 
     def query_many(
@@ -477,6 +491,9 @@ class Seeker:
         item: cython.Py_ssize_t
 
         self.n_barred = 0
+        if self.is_cut_short and mark:  # an exception has left marks
+            self.barred = zeros(BYTE, 2 * n_items)
+        self.is_cut_short = mark and barred is not None
         if barred is None:
             return 0
         if self.barred.shape[0] < n_items:
@@ -493,18 +510,15 @@ class Seeker:
         self,
         most: cython.Py_ssize_t,
         bound: cython.double,
-        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> cython.int:
         """Find the first `most` items with keys up to `bound`, in order."""
         self.best.begin(most, bound)
-        self._bar(barred, 1, ids.shape[0])
         self._walk(self.first.nodes, tight_min, tight_max, ids)
         if self.has_second:
             self._walk(self.second.nodes, tight_min, tight_max, ids)
-        self._bar(barred, 0, ids.shape[0])
         self.best.sort(ids)
         return 0
 
