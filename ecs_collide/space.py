@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide.component_map import Components
+from ecs_collide.components import Deflect, Slide, Stop
 from ecs_collide.diagnostics import doctor, explain
 from ecs_collide.diagnostics.explain import Explanation
 from ecs_collide.diagnostics.findings import Examined, Findings
@@ -31,6 +32,7 @@ from ecs_collide.motion.wrapping import Ring, Wrap, checked_wrap
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries, as_axis
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
+from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.queries import Each, Filter, Queries
 from ecs_collide.queries.searcher import (
     BoxHit,
@@ -63,6 +65,8 @@ from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.registry import Roster
+
+_SLIDE = Slide()  # how a body moves that is told nothing else
 
 
 class Space:
@@ -188,6 +192,9 @@ class Space:
             state, link, roster, lookup, lock, judges, self._subscribers,
             self._contacts.touching, ring,
         )  # fmt: skip
+        self._moves = Moves(
+            link, roster, queried, self._queries, self._contacts, self._editor, self._up, ring
+        )
         self._snapshots = Snapshots(state, link, roster, lock, self._pipeline, ring)
         lock.repairs = (self._snapshots.finish_restoring, self._pipeline.take_back_step)
 
@@ -630,6 +637,81 @@ class Space:
         components the next step reads again.
         """
         self._editor.teleport(entity, position)
+
+    # -- moving one body now --
+
+    def move(
+        self,
+        entity: int,
+        displacement: VectorLike,
+        response: Slide | Stop | Deflect = _SLIDE,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+    ) -> Moved:
+        """Move a body now, between two steps, and return where it arrived and what it met.
+
+        For turn-based games, tools and AI.  The body is swept along a straight way, by the rules
+        of a step, among the others as they are now (see `update`, which it calls if it is the
+        first since a step); where it meets a solid one it goes on as `response` says.  Other
+        bodies are not pushed, and yield to nothing.  It needs no `Velocity`, and a `Velocity` is
+        left alone.  Its `Position` is written; queries and further moves find it there.  The next
+        step takes it for no teleport: contacts last where it still touches, and begin and end as
+        it finds them.
+
+        Sensors, members of the same soft crowd and the open sides of `OneWay` are crossed.
+        Bodies that its `Filter` or `filter_pairs` keep apart are not met.  Of a body that it is
+        inside of from the start it may leave, and get no deeper.
+
+        Parameters
+        ----------
+        entity : int
+        displacement : sequence of float (dim,)
+            How far, in world units.
+        response : Slide, Stop or Deflect
+            What it does where it meets a solid body: goes on along the face (by default), stays,
+            or bounces with the rest of its way times the restitution.
+        exclude, filter : optional
+            Whom it does not meet, and whom alone; as in `query`.
+
+        Returns
+        -------
+        Moved
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        RuntimeError
+            Within a step, or another world is current.
+        TypeError, ValueError
+            An argument is no good.
+
+        Examples
+        --------
+        >>> import esper
+        >>> import ecs_collide as ec
+        >>> wall = esper.create_entity(ec.Position(10, 0), ec.Extents(1, 5))
+        >>> hero = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1))
+        >>> space = ec.install()
+        >>> moved = space.move(hero, (20, 3))
+        >>> moved.position, moved.hits[0].entity == wall
+        ((8.0, 3.0), True)
+        """
+        with self._lock:
+            return self._moves.move(entity, displacement, response, exclude, filter)
+
+    def check_move(
+        self,
+        entity: int,
+        displacement: VectorLike,
+        response: Slide | Stop | Deflect = _SLIDE,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+    ) -> Moved:
+        """Return where `move` would lead, and move nothing."""
+        return self._moves.check_move(entity, displacement, response, exclude, filter)
 
     # -- queries --
     #

@@ -202,6 +202,15 @@ class QueriedBodies:
         entities = self.present.ids.tolist()
         return tuple(row for row, entity in enumerate(entities) if not is_there(entity))
 
+    def no_body(self, entity: int) -> KeyError:
+        """Return the error to raise for an entity that `update` has not found."""
+        now = self._link.world.finder([kind.type for kind in self._roster.makers])(entity)
+        if now is not None and all(kind.type in now for kind in self._roster.makers):
+            return KeyError(
+                f"entity {entity} has numbers that no step could work with: see Space.explain"
+            )
+        return self._presence.no_body(entity, now)
+
     def _is_as_updated(self, world: World) -> bool:
         return self._mark[0] is world.mark() and self._mark[1] == len(world.dead())
 

@@ -46,12 +46,16 @@ class PresentBodies:
     def __init__(self, world: World, roster: Roster, dim: int, ring: Ring | None) -> None:
         self._world = world
         ids, places, sizes = _read_boxes(world, roster, dim)
-        mins, maxs = _corners(roster, ids, places, sizes, ring)
         sound = _are_sound(places, sizes, ring, roster)
-        self.ids: Longs = ids[sound]
-        self.mins: Doubles = np.ascontiguousarray(mins[sound])
-        self.maxs: Doubles = np.ascontiguousarray(maxs[sound])
-        tree = _backend.kernels.tree.Tree(dim, len(self.ids))
+        ids, places, sizes = ids[sound], places[sound], sizes[sound]
+        self.ids: Longs = ids
+        self._centres, self._halves = roster.boxes_of(places, sizes)
+        if ring is not None:
+            self._centres = ring.into_world(self._centres)
+        self.mins: Doubles = self._centres - self._halves
+        self.maxs: Doubles = self._centres + self._halves
+        self._take_unchanged(roster, places, sizes)
+        tree = self._tree = _backend.kernels.tree.Tree(dim, len(self.ids))
         if len(self.ids):
             rows, still = np.arange(len(self.ids)), np.zeros((0, dim))
             tree.renew(rows.data, self.mins.data, self.maxs.data, still.data, False, 0.0, 0.0)
@@ -64,6 +68,32 @@ class PresentBodies:
         if not len(self.ids):  # no rows would say that the boxes in the tree are their own
             nowhere = np.full((1, dim), np.nan)
             self._boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
+
+    def _take_unchanged(self, roster: Roster, places: Doubles, sizes: Doubles) -> None:
+        """Have the boxes that the last step left, of bodies that have not changed since."""
+        c, rows = roster.columns, roster.rows_of(self.ids)
+        known = np.flatnonzero((rows >= 0) & (c.news[rows] == 0) & (c.quarantined[rows] == 0))
+        same = np.asarray((c.seen_place[rows[known]] == places[known]).all(axis=1))
+        same &= (c.seen_size[rows[known]] == sizes[known]).all(axis=1)
+        same |= roster.are_held_fixed(rows[known])
+        kept = known[same]
+        self.mins[kept], self.maxs[kept] = c.tight_min[rows[kept]], c.tight_max[rows[kept]]
+        self._centres[kept] = c.seen_centre[rows[kept]]
+        self._halves[kept] = c.seen_half[rows[kept]]
+
+    def centre_and_half(self, entity: int) -> tuple[Vector, Vector]:
+        """Return the centre and the half sizes of a body."""
+        row = self.row(entity)
+        return tuple(self._centres[row].tolist()), tuple(self._halves[row].tolist())
+
+    def put(self, entity: int, centre: Vector) -> None:
+        """Have a body somewhere else."""
+        row = self.row(entity)
+        self._centres[row] = centre
+        self.mins[row] = self._centres[row] - self._halves[row]
+        self.maxs[row] = self._centres[row] + self._halves[row]
+        still = np.zeros((0, self.mins.shape[1]))
+        self._tree.renew_one(row, self.mins.data, self.maxs.data, still.data, True, 0.0, 0.0)
 
     @property
     def boxes(self) -> Boxes:
@@ -126,25 +156,6 @@ def _read_boxes(world: World, roster: Roster, dim: int) -> tuple[Longs, Doubles,
             raise error or TypeError(f"entity {holders[wrong]}: {types[n].__name__} has no numbers")
         numbers.append(values[(has == _BOTH)[has >> np.uint64(n) & np.uint64(1) != 0]])
     return ids[has == _BOTH], numbers[0], numbers[1]
-
-
-def _corners(
-    roster: Roster, ids: Longs, places: Doubles, sizes: Doubles, ring: Ring | None
-) -> tuple[Doubles, Doubles]:
-    """Return the corners of boxes; of bodies that have not changed those that the step left."""
-    c = roster.columns
-    centres, halves = roster.boxes_of(places, sizes)
-    if ring is not None:
-        centres = ring.into_world(centres)
-    mins, maxs = centres - halves, centres + halves
-    rows = roster.rows_of(ids)
-    known = np.flatnonzero((rows >= 0) & (c.news[rows] == 0) & (c.quarantined[rows] == 0))
-    same = np.asarray((c.seen_place[rows[known]] == places[known]).all(axis=1))
-    same &= (c.seen_size[rows[known]] == sizes[known]).all(axis=1)
-    same |= roster.are_held_fixed(rows[known])
-    kept = known[same]
-    mins[kept], maxs[kept] = c.tight_min[rows[kept]], c.tight_max[rows[kept]]
-    return mins, maxs
 
 
 def _are_sound(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import esper
@@ -15,9 +16,15 @@ pytestmark = pytest.mark.usefixtures("world", "life")
 
 DT = 1 / 60
 
+_NUMBERS = itertools.count()
+
 
 class Enemy:
     """A component of the game."""
+
+
+def enter_new_world():
+    esper.switch_world(f"{__name__} {next(_NUMBERS)}")
 
 
 def set_position(entity, *place):
@@ -108,7 +115,7 @@ def test_restoring_a_snapshot_ends_what_update_has_read():
 def test_update_changes_nothing_about_the_steps_to_come(wrap):
     hashes = []
     for updates in (False, True):
-        esper.switch_world(f"updates {updates} {wrap}")
+        enter_new_world()
         rng = random.Random(5)
         space = ec.install(wrap=wrap)
         bodies = [
