@@ -734,6 +734,6 @@ def test_position_of_a_body_was_that_of_the_last_impact_instead_of_the_end_of_th
 
     for entity in (ball, walker):
         assert space.position_of(entity) == of(entity, ec.Position).xy
-    assert space.position_of(ball) == (24, 0)
+    assert space.position_of(ball) == (23.5, 0)
     assert space.position_of(walker) == ((10, 20) if wrap else (60, 20))
     assert heard == [space.position_of(walker)]
