@@ -30,10 +30,9 @@ def programs(page: str) -> list[str]:
     return [param.values[0] for param in BLOCKS if param.id.startswith(f"{page} block ")]
 
 
-LEVEL = re.search(
-    r"```xml\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text("utf-8"), re.S
-)[1]
+LEVEL = re.search(r"```xml\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text("utf-8"), re.S)[1]
 OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": "pymunk"}
+OTHERS |= {f"import {name}\n": name for name in ("arcade", "pygame")}
 EXTRAS = ("levels", "character", "debug")  # imported by themselves
 MODULES = [
     "components",
@@ -101,9 +100,7 @@ def test_window_of_the_readme_has_a_player_who_jumps_pushes_and_collects():
     def watch(names, frame):
         esper, ec = names["esper"], names["ec"]
         place = esper.component_for_entity(names["player"], ec.Position)
-        crate = next(
-            place for _, (place, _) in esper.get_components(ec.Position, ec.Friction)
-        )
+        crate = next(place for _, (place, _) in esper.get_components(ec.Position, ec.Friction))
         seen.append((place.x, place.y, crate.x, len(esper.get_component(names["Coin"]))))
 
     keys = {20: ("SPACE",), 24: (), 90: ("RIGHT",)}
@@ -113,8 +110,8 @@ def test_window_of_the_readme_has_a_player_who_jumps_pushes_and_collects():
     assert (x, y, crate) == (80, 60, 260)  # on the floor
     assert max(y for _, y, _, _ in seen) > 60 + 80  # it jumped
     assert seen[-1][2] > 350  # the crate was pushed
-    assert [n for *_, n in seen][0] == 1
-    assert [n for *_, n in seen][-1] == 0  # the coin was taken
+    assert seen[0][3] == 1
+    assert seen[-1][3] == 0  # the coin was taken
 
 
 TUTORIAL = {  # of each step: the keys by frame, and what then holds
@@ -177,10 +174,27 @@ def test_code_of_the_pages_is_narrow_enough_for_the_site():
             assert len(line) <= 90, f"{param.id}: {line}"
 
 
+def anchors(page):
+    """Return the anchors of the headings of a page, as a code host makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        earlier = sum(one == anchor or one.rpartition("-")[0] == anchor for one in found)
+        found.append(f"{anchor}-{earlier}" if anchor in found else anchor)
+    return found
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_of_pages_lead_somewhere(page):
-    for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#]+)\)", page.read_text("utf-8")):
-        assert link.startswith("https://") or (page.parent / link).exists(), link
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
+    for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", text):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
 
 
 def test_files_that_the_exactness_page_names_are_there():
@@ -228,15 +242,29 @@ def test_pages_of_the_site_are_all_in_its_table_of_contents():
     pages = [(ROOT / "docs" / name).read_text("utf-8") for name in ("index.md", "api.md")]
     listed = " ".join(re.findall(r"```{toctree}(.*?)```", "".join(pages), re.S)).split()
 
-    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index", "reference"}
 
     assert pages <= set(listed)
 
 
+def script(name):
+    """Return a script of the folder docs as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_reference_for_code_hosts_is_made_from_the_docstrings():
+    page = (ROOT / "docs" / "reference.md").read_text("utf-8")
+
+    made = script("make_reference").make_page()
+
+    assert page == made, "docs/reference.md is out of date: python docs/make_reference.py"
+
+
 def test_pictures_of_the_pages_are_what_the_library_answers():
-    spec = importlib.util.spec_from_file_location("make_pictures", ROOT / "docs/make_pictures.py")
-    drawing = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(drawing)
+    drawing = script("make_pictures")
 
     for name, draw in drawing.PICTURES.items():
         assert (drawing.FOLDER / name).read_text("utf-8") == str(draw()), (
