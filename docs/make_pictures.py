@@ -286,6 +286,7 @@ def ways_to_move() -> Picture:
 def overlay() -> Picture:
     """Draw what the debug overlay shows of a small world, layer by layer."""
     from ecs_collide.debug import COLOURS
+    from ecs_collide.debug.shapes import shown_normals
 
     esper.switch_world("picture of the overlay")
     zone = ec.Position(3, 3.2), ec.Extents(2.2, 1.4), ec.Sensor()
@@ -331,7 +332,8 @@ def overlay() -> Picture:
             draw(low, high, names[-1], 0.2 if n == 0 else 0.0)
         if n == 0:
             found = space.contact_points()
-            for point, normal, kind in zip(found.points, found.normals, found.kinds, strict=True):
+            normals = shown_normals(space, found)
+            for point, normal, kind in zip(found.points, normals, found.kinds, strict=True):
                 name = "crossing" if kind else "contact"
                 picture.dot(panel.at(point), colour(name))
                 if not kind:
