@@ -408,7 +408,7 @@ class Space:
         return self._judges.add(self._link.attached, allows, first_kind, second_kind)
 
     def position_of(self, entity: int) -> Vector:
-        """Return where a body is at the time the step has reached."""
+        """Return where a body is: at the time a step has reached, between steps at its end."""
         return self._pipeline.position_of(entity)
 
     def velocity_of(self, entity: int) -> Vector:
