@@ -54,6 +54,7 @@ from ecs_collide.events import (
     contact_dtype,
 )
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
+from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.recording.recorder import Recorder, record
 from ecs_collide.recording.recording import Recording
@@ -139,6 +140,8 @@ __all__ = [
     "ImpactBoxes",
     "Mass",
     "MotionSystem",
+    "MoveHit",
+    "Moved",
     "NarrowphaseSystem",
     "Neighbour",
     "Neighbours",
