@@ -442,6 +442,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "boxes3d": 3.0,
     "breakout": 8.0,
     "gas": 8.0,
+    "netplay": 6.0,
     "pi": 6.5,
     "platformer": 17.55,
     "pong": 6.0,

@@ -185,6 +185,7 @@ class Session:
         self._used: dict[int, list[Any]] = {}
         self._saves: dict[int, bytes] = {}
         self._checks: dict[int, Frame] = {}
+        self._digests: dict[int, str] = {}  # of the frames in `_checks`
         self._others: dict[int, dict[int, str]] = {n: {} for n in range(n_players) if n != local}
         self._wanted: set[int] = set()  # frames that another player asks for
         self._mark: object = None
@@ -251,7 +252,8 @@ class Session:
         self._used[frame] = [self._input(n, frame) for n in range(len(self._inputs))]
         self._step(list(self._used[frame]))
         if (frame + 1) % self._check_every == 0:
-            self._checks[frame + 1] = take_frame(self.space, frame + 1)
+            check = self._checks[frame + 1] = take_frame(self.space, frame + 1)
+            self._digests[frame + 1] = _digest(check)
 
     def _go_back(self) -> None:
         """Do the steps again from the first on whose inputs were predicted wrongly."""
@@ -291,7 +293,7 @@ class Session:
             "first": first,
             "inputs": mine[first:],
             "have": len(self._inputs[player]),
-            "checks": {str(frame): _digest(self._checks[frame]) for frame in final},
+            "checks": {str(frame): self._digests[frame] for frame in final},
         }
         if self.desync is not None:
             content["want"] = self.desync.step
@@ -333,17 +335,14 @@ class Session:
         final = self._final_checks()
         for frame in final[:-_KEPT]:
             if self.desync is None or frame != self.desync.step:
-                del self._checks[frame]
+                del self._checks[frame], self._digests[frame]
         if self.desync is not None:
             return
-        for frame in final:
-            ours = self._checks.get(frame)
-            if ours is None:
-                continue
-            for theirs in self._others.values():
-                if theirs.get(frame, _digest(ours)) != _digest(ours):
-                    self.desync = Divergence(frame, [], ours, None)
-                    return
+        for frame in final[-_KEPT:]:
+            ours = self._digests.get(frame)
+            if any(theirs.get(frame, ours) != ours for theirs in self._others.values()):
+                self.desync = Divergence(frame, [], self._checks[frame], None)
+                return
 
     def _explain(self, theirs: Frame) -> None:
         """Name what differs, by the frame that another player has sent."""

@@ -16,6 +16,7 @@ from ecs_collide._categories import NAMES
 from ecs_collide.debug.pictures import draw_svg, draw_text
 from ecs_collide.recording.recording import Recording
 from ecs_collide.testing import Sim
+from ecs_collide.testing.failures import RECORDERS
 from ecs_collide.testing.watch import find_space, watch
 
 DT = 1 / 60
@@ -103,6 +104,19 @@ def test_sim_leaves_the_world_that_was_current_and_forgets_its_own():
     assert esper.current_world == before
     assert world not in esper.list_worlds()
     assert NAMES.names == names
+
+
+def test_sim_that_is_closed_is_recorded_no_longer(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = dict(RECORDERS)
+    with Sim() as sim:
+        game = sim.build(Game)
+        sim.step()
+        assert RECORDERS[game.space].n_steps == 1
+        with testing.assert_never_inside():
+            sim.step()
+
+    assert before == RECORDERS
 
 
 def test_input_is_held_for_some_steps_and_released(sim, game):
