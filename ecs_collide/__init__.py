@@ -21,6 +21,7 @@ from ecs_collide.clocks import FixedStep
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
+    Disabled,
     Extents,
     Fixed,
     Growth,
@@ -122,6 +123,7 @@ __all__ = [
     "ContactKind",
     "ContactPoints",
     "Deflect",
+    "Disabled",
     "EndReason",
     "EventSequence",
     "Explanation",

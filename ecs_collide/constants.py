@@ -19,6 +19,13 @@ PICKY = 32  # a component of the game's own that a predicate for pairs was given
 SEPARATE = 64
 TRAITS = 8  # how many bits those of `has` take before these in the mark of a kind
 
+# In the mark of a kind only: a component that has a column of its own.
+DISABLED = 1 << 16
+
+# In the column `quarantined`: why a body is left out.
+QUARANTINED = 1  # a number of it cannot be computed with
+SWITCHED_OFF = 2  # it has a `Disabled`
+
 # In the column `news`, until the next step has dealt with it.
 NEW = 1  # it was nowhere in the last step
 UNPLACED = 2  # it is in the wrong tree

@@ -8,6 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ecs_collide._categories import NAMES
+from ecs_collide.components import Disabled
 from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Finding, odd_about
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.step.pipeline import Stepper
@@ -81,6 +82,10 @@ def _missing(e: Examination, entity: int) -> Iterator[Finding]:
     elif not e.is_body(entity):
         if not any(e.has(entity, kind) for kind in e.kinds):
             yield found("no_body", "has no component that the space looks at")
+    elif Disabled in e.of(entity):
+        yield found(
+            "disabled", "has Disabled, which switches it off: steps and queries leave it out"
+        )
     elif e.row(entity) is None:
         yield found("not_yet_seen", "is new since the last step; the next one takes it over")
     elif e.is_changed(entity):

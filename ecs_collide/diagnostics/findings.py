@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
-from ecs_collide.components import Fixed
-from ecs_collide.constants import CUSTOM
+from ecs_collide.components import Disabled, Fixed
+from ecs_collide.constants import CUSTOM, QUARANTINED
 from ecs_collide.step.pipeline import Stepper
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
 from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
@@ -113,6 +113,7 @@ class Examination:
         return (
             entity not in self.dead
             and self.is_body(entity)
+            and Disabled not in self.of(entity)
             and not any(finding.cause in _UNSOUND for finding in _odd_numbers(self, entity))
         )
 
@@ -295,7 +296,7 @@ def _quarantined(
 ) -> Iterator[Finding]:
     """Yield whether the last step left a body out, and more about that."""
     row = e.row(entity)
-    if row is None or not e.space._roster.columns.quarantined[row]:
+    if row is None or e.space._roster.columns.quarantined[row] != QUARANTINED:
         return
     text = "quarantined"
     if wrong is not None:

@@ -22,7 +22,7 @@ _SINGLES = ("seen_mass", "seen_restitution")  # vectors of one axis
 _SCALARS = ("mass", "restitution")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "has", "news", "bad",
-    "quarantined", "present", "driven", "traits", "calm", "asleep", "held",
+    "quarantined", "disabled", "present", "driven", "traits", "calm", "asleep", "held",
 )  # fmt: skip
 _LONGS = ("ids", "n_filed")
 
@@ -72,6 +72,7 @@ class Columns:
     news: Bytes
     bad: Bytes
     quarantined: Bytes
+    disabled: Bytes
     present: Bytes
     driven: Bytes
     traits: Bytes

@@ -18,6 +18,7 @@ from ecs_collide import _backend
 from ecs_collide.component_map import ROLES, Components
 from ecs_collide.components import (
     Deflect,
+    Disabled,
     Extents,
     Fixed,
     Growth,
@@ -53,6 +54,7 @@ FIELDS: dict[type, tuple[str, ...]] = {
     PushOut: ("speed",),
     Fixed: (),
     Separate: ("speed",),
+    Disabled: (),
 }
 """What a snapshot holds of the library's own components."""
 

@@ -23,8 +23,8 @@ from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, 
 from ecs_collide.snapshot.schema import (
     CONTACT,
     FILTERED,
+    LEFT_OUT,
     PENDING,
-    QUARANTINED,
     RIDE,
     SEEN,
     STRAY,
@@ -253,7 +253,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
 
     bodies = parts.ids("bodies")
     flags = parts.array("flags", np.uint8)
-    _require(len(flags) == len(bodies) and (flags < 32).all(), "the flags of its bodies")
+    _require(len(flags) == len(bodies) and (flags < 64).all(), "the flags of its bodies")
     state = State(
         dim=dim,
         step=step,
@@ -427,7 +427,7 @@ def _within(array: NDArray[Any], least: int, most: int) -> bool:
 
 def _check_placed(state: State) -> None:
     """Refuse bodies that stood in a tree with numbers that no tree takes."""
-    placed = state.flags & (QUARANTINED | UNSEEN) == 0
+    placed = state.flags & (LEFT_OUT | UNSEEN) == 0
     every = slice(None) if placed.all() else placed
     for column in state.seen[:4]:
         _require((abs(column[every]) <= LARGEST).all(), "where its bodies are")  # not so for nan

@@ -15,11 +15,12 @@ Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 # What has become of a body since the last step; bits of `State.flags`.
-QUARANTINED = 1  # it was left out of it
+LEFT_OUT = 1  # the last step left it out: it is in quarantine, or disabled
 TOUCHED = 2  # known to be moved or resized by the game already
 UNSEEN = 4  # no step has taken it up yet
 CHANGED = 8  # it has other components, or other objects for them
 REPLACED = 16  # all of those that make it a body: it is another one
+OFF = 32  # the last step left it out because it was disabled
 
 SEEN = (
     ("Position", "seen_centre", 0.0),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._categories import NAMES as CATEGORY_NAMES
 from ecs_collide.component_map import Components
-from ecs_collide.constants import NEW, TOUCHED_BY_GAME
+from ecs_collide.constants import NEW, SWITCHED_OFF, TOUCHED_BY_GAME
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.snapshot import codec
@@ -35,7 +35,9 @@ from ecs_collide.snapshot.capture import (
 from ecs_collide.snapshot.schema import (
     CHANGED,
     CONTACT,
+    LEFT_OUT,
     N_OF_STEPS,
+    OFF,
     PENDING,
     REPLACED,
     RIDE,
@@ -174,9 +176,11 @@ class SnapshotStepper(Stepper):
         survey = self._inventory.survey(world)
         c, rows = self._roster.columns, self._roster.rows
         numbers = self._inventory.take(survey)
-        flags = (c.quarantined[rows] + TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)).astype(
-            np.uint8
+        left_out = LEFT_OUT * (c.quarantined[rows] != 0) + OFF * (
+            c.quarantined[rows] == SWITCHED_OFF
         )
+        touched = TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)
+        flags = (left_out + touched).astype(np.uint8)
         flags[c.news[rows] & NEW != 0] |= UNSEEN
         state = State(
             dim=self.dim,

@@ -18,6 +18,7 @@ import numpy as np
 
 from ecs_collide import _backend, _checks
 from ecs_collide.component_map import Components
+from ecs_collide.components import Disabled
 from ecs_collide.constants import CUSTOM
 from ecs_collide.esper_world import World
 from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
@@ -122,7 +123,8 @@ class Stats(NamedTuple):
     Attributes
     ----------
     step : steps done
-    bodies, movers, static : how many there are; movers have Velocity or Growth
+    bodies, movers, static : how many there are; movers have Velocity or Growth.  Those that are
+        quarantined or disabled count as static
     escapes : times that the path of a body left its fat bounds, or the bounds had become too big
     reinsertions : of these, bodies that were moved to another node of their tree one at a time
     rebuilds : times that one of the two trees was rebuilt in bulk
@@ -769,6 +771,8 @@ class Stepper:
             try:
                 if not self._roster.read_one(row, self.world):
                     self._timeline.take_out(row)
+                    if self.world.component(entity, Disabled) is not None:
+                        self._timeline.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._roster.error_of(entity, error))
 

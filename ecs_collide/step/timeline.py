@@ -22,7 +22,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
     from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
     from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
-    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.narrowphase.contacts_c import CROSSING, SEPARATED, Contacts
     from cython.cimports.ecs_collide.narrowphase.event_log_c import BEGAN, ENDED, WITHIN, Log
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
@@ -39,7 +39,7 @@ else:
     from ecs_collide.broadphase.broadphase import Candidates
     from ecs_collide.broadphase.images import one_width, whole
     from ecs_collide.broadphase.pair_table import Pairs
-    from ecs_collide.motion.bodies import EARLIER, Bodies
+    from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
     from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, Contacts
     from ecs_collide.narrowphase.event_log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide.narrowphase.impact_queue import Queue
@@ -546,6 +546,16 @@ class Timeline:
             self.pairs.gone[p] = 1
             self.queue.drop(p)
             p = self.pairs.next_of(p, i)
+
+    def stop(self, i: cython.Py_ssize_t):
+        """Let a body that is taken out stay where it is now, to the end of the step."""
+        k: cython.int
+        at: cython.Py_ssize_t = self.bodies.start_of(i)
+
+        if self.bodies.moves[i] or self.bodies.asleep[i]:
+            self.bodies.advance(i, self.meetings.now)
+            for k in range(self.bodies.dim):
+                self.bodies.path[at + 4 * k + MOTION] = self.bodies.path[at + 4 * k + RESIZE] = 0.0
 
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Give a body a new velocity at the instant of the pending impact."""

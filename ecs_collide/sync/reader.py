@@ -40,11 +40,13 @@ cython.declare(
     BAD=cython.int,
     CUSTOM=cython.int,
     DEFLECT=cython.int,
+    DISABLED=cython.int,
     DISTANT=cython.int,
     FIXED=cython.int,
     GROWTH=cython.int,
     MASS=cython.int,
     NEW=cython.int,
+    QUARANTINED=cython.int,
     SENSOR=cython.int,
     TOUCHED_AS_NEW=cython.int,
     TOUCHED_BY_FILTER=cython.int,
@@ -58,11 +60,13 @@ from ecs_collide.constants import (
     BAD,
     CUSTOM,
     DEFLECT,
+    DISABLED,
     DISTANT,
     FIXED,
     GROWTH,
     MASS,
     NEW,
+    QUARANTINED,
     SENSOR,
     TOUCHED_AS_NEW,
     TOUCHED_BY_FILTER,
@@ -135,7 +139,7 @@ class Gatherer:
     kept_filters = cython.declare(list, visibility="readonly")
     kept_boxes: list  # rows, centres and half sizes that were seen
     n_boxes_read: cython.Py_ssize_t  # how many of these `read` has kept
-    kept_out: list  # rows, and whether they were in quarantine
+    kept_out: list  # rows, and whether and why they were left out
     writing: cython.longlong[::1]
     position: Kind
     extents: Kind
@@ -185,6 +189,7 @@ class Gatherer:
     sensor: cython.schar[::1]
     yields: cython.schar[::1]
     quarantined: cython.schar[::1]
+    disabled: cython.schar[::1]
     calm: cython.schar[::1]
     asleep: cython.schar[::1]
 
@@ -274,6 +279,7 @@ class Gatherer:
         self.sensor = columns.sensor
         self.yields = columns.yields
         self.quarantined = columns.quarantined
+        self.disabled = columns.disabled
         self.calm = columns.calm
         self.asleep = columns.asleep
         if cython.compiled:  # as Python this is done over whole arrays
@@ -360,11 +366,12 @@ class Gatherer:
                 has |= kind.mark
                 response = max(response, kind.response)
         self.n_filed[i] = n_filed
-        self.has_traits[i] = has >> TRAITS
+        self.has_traits[i] = has >> TRAITS & ((1 << TRAITS) - 1)
         self.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0
         self.custom[i] = (has & CUSTOM) != 0
+        self.disabled[i] = (has & DISABLED) != 0
         if not has & VELOCITY:
             self.velocity.keep(i, False)
         if not has & GROWTH:
@@ -391,6 +398,39 @@ class Gatherer:
             self.moves[i] = moves
             self.news[i] |= UNPLACED
         self.news[i] |= UNCHECKED
+
+    def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
+        """File only whether a body is disabled; False, with nothing done, if more has changed."""
+        kind: Kind
+        n_filed: cython.int = 0
+
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} must be below {self.n_rows}")
+        if self.n_filed[i] < 0:  # what follows from its components is to be found anew
+            return False
+        for kind in self.kinds:
+            component = components.get(kind.type)
+            if component is not None:
+                n_filed += kind.counts
+            if kind.mark == DISABLED:
+                continue
+            if component is not (kind.items[i] if kind.items else None):
+                return False
+        for kind in self.kinds:
+            if kind.mark == DISABLED:
+                self.disabled[i] = kind.file(i, components.get(kind.type))
+        self.n_filed[i] = n_filed
+        self.news[i] |= UNCHECKED
+        return True
+
+    def filed(self, i: cython.Py_ssize_t) -> list:
+        """Return the components that are filed for the body in row i, or None, for each kind."""
+        kind: Kind
+        items: list = []
+
+        for kind in self.kinds:
+            items.append(kind.items[i] if kind.items else None)
+        return items
 
     def clear(self, i: cython.Py_ssize_t):
         """Let go of the components of a body that is gone."""
@@ -440,6 +480,12 @@ class Gatherer:
         columns: tuple = (np.asarray(self.seen_centre)[rows], np.asarray(self.seen_half)[rows])
 
         self.kept_boxes.append((rows, columns[0], columns[1]))
+        return 0
+
+    @cython.ccall
+    def keep_out(self, i: cython.Py_ssize_t) -> cython.int:
+        """Keep whether and why a body is left out, before that changes."""
+        self.kept_out.append((i, self.quarantined[i]))
         return 0
 
     def take_back(self):
@@ -546,6 +592,16 @@ class Gatherer:
         self.n_boxes_read = len(self.kept_boxes)
         return n_out
 
+    def read_switched_off(self, rows: list):
+        """Take over what the components of bodies say that the steps to come leave out."""
+        i: cython.Py_ssize_t
+
+        self._require_room()
+        for row in rows:
+            i = row
+            self._read_body(i, True)
+            self.touched[i] = self.news[i] = 0
+
     @cython.cfunc
     @cython.exceptval(check=False)
     def _next(self, rows: cython.longlong[::1], n: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -592,12 +648,12 @@ class Gatherer:
         """
         self._read_body(i, anew)
         if (self.bad[i] or dt > FAR) and (self.bad[i] & BAD or not self._stays_within(i, dt)):
-            if not self.quarantined[i]:
-                self.kept_out.append((i, 0))
+            if self.quarantined[i] != QUARANTINED:
+                self.keep_out(i)
                 self.fallen.append(i)
             return False
         if self.quarantined[i]:
-            self.kept_out.append((i, 1))
+            self.keep_out(i)
             self.quarantined[i] = 0
             self.news[i] |= NEW
         if self.news[i] & NEW:
