@@ -79,7 +79,7 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import ALL, Attached, Carry, Filter, Friction, OneWay, PushOut, Separate
 from ecs_collide.tree import (
     AABBTree,
     BoxHit,
@@ -109,6 +109,7 @@ __all__ = [
     "END_REASONS",
     "AABBTree",
     "Answer",
+    "Attached",
     "BodyKind",
     "BoxHit",
     "BoxHits",

@@ -21,6 +21,7 @@ TRAITS = 8  # how many bits those of `has` take before these in the mark of a ki
 
 # In the mark of a kind only: a component that has a column of its own.
 DISABLED = 1 << 16
+ATTACHED = 1 << 17
 
 # In the column `quarantined`: why a body is left out.
 QUARANTINED = 1  # a number of it cannot be computed with

@@ -30,7 +30,9 @@ from ecs_collide.events import (
 from ecs_collide.motion.wrapping import checked_wrap
 from ecs_collide.queries.contacts import as_axis
 from ecs_collide.queries.inspection import Views
+from ecs_collide.step import resizing
 from ecs_collide.step.handlers import Handler, Unsubscribe, oriented, require_component_type
+from ecs_collide.traits import Attached
 
 
 class Space(Views):
@@ -484,12 +486,91 @@ class Space(Views):
 
         The same as setting its `Position`, with a check; with
         ``motion="swept"`` the way to have no sweep.  The way to move a `Fixed` body, whose
-        components the next step reads again.
+        components the next step reads again.  Of an `Attached` box it sets the offset, so that
+        the box is there as long as its owner stays where it is.
         """
-        self.set_positions([entity], np.asarray(position)[None])
         row = self._row(entity)
+        attached = self._component(entity, Attached)
+        if attached is not None:
+            self._set_offset(entity, row, attached, position)
+            return
+        self.set_positions([entity], np.asarray(position)[None])
         if self._roster.sweeps and row >= 0:  # what is new is not swept in its first step anyway
             self._roster.drives.put.add(row)
+
+    def _set_offset(self, entity: int, row: int, attached: Attached, position: VectorLike) -> None:
+        """Let an attached box be at a position, and nothing be swept on the way there."""
+        vector = _checks.vectors("position", position)
+        if vector.shape != (self.dim,):
+            raise ValueError(f"position={position!r} must be {self.dim} numbers")
+        owner = self._new_body(attached.owner).centre
+        offset = (vector - owner).tolist()
+        attached.offset = offset
+        if row >= 0 and self._roster.columns.attached[row]:
+            self._roster.columns.seen_offset[row] = offset
+
+    def resize(self, entity: int, *, height: float, keep: str = "feet") -> None:
+        """Make a body lower or higher at once: a character that crouches or stands up.
+
+        `Position` and `Extents` are set together, so that one face of the box stays exactly where
+        it is.  Contacts that still hold go on; the next step ends the others as separated.
+        Boxes that are `Attached` to the body stay where they are, and the next step sweeps them
+        to where their offsets say.
+
+        It does not look for room: a body that stands up under a ceiling is inside of it.
+        Ask `query` first, or see `PushOut`.  Of a body that does not move, or that the game has
+        moved since the last step, all contacts end, as after a teleport.
+
+        Parameters
+        ----------
+        entity : int
+        height : float
+            Along the axis of `up`, the whole size, in world units.
+        keep : str
+            What stays in place: ``"feet"`` (the lower face), ``"head"`` (the upper one) or
+            ``"centre"``.
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        RuntimeError
+            Within a step.
+        """
+        if keep not in resizing.KEEPS:
+            raise ValueError(f"keep={keep!r} must be 'feet', 'head' or 'centre'")
+        if isinstance(height, bool) or not isinstance(height, (int, float, np.number)):
+            raise ValueError(f"height={height!r} must be a number, 0 or more")
+        if not 0.0 <= height <= _checks.LARGEST:
+            raise ValueError(f"height={height!r} must be finite and 0 or more")
+        if self.is_stepping or self._guard.is_changing:
+            raise RuntimeError(
+                "resize() was called within a step: call it between steps, "
+                "or in a handler of their events"
+            )
+        row, body, roster = self._row(entity), self._new_body(entity), self._roster
+        axis = next(k for k, part in enumerate(self.up) if part)
+        side = int(self.up[axis]) * resizing.KEEPS[keep]
+        centre, half = list(body.centre), list(body.half)
+        half[axis] = height / 2.0
+        if side:
+            face = body.centre[axis] + side * body.half[axis]
+            centre[axis] = resizing.centre_beside(face, half[axis], side)
+        shift = [new - old for new, old in zip(centre, body.centre, strict=True)]
+        in_place = row >= 0 and resizing.is_as_seen(roster, row, body.centre, body.half)
+        in_place &= self._ring is None or self._ring.into_world(np.array(centre)).tolist() == centre
+        position, extents = (self._component(entity, kind.type) for kind in roster.makers)
+        roster.set_half(extents, half)
+        attached = self._component(entity, Attached)
+        if attached is not None:
+            x, y, z = attached.offset
+            moved = zip((x, y, z), (*shift, 0.0), strict=False)
+            attached.offset = [at + by for at, by in moved][: self.dim]
+            return
+        roster.set_centre(position, extents, centre)
+        self._read_again(entity)
+        if in_place:
+            resizing.take_over(roster, self._timeline, row, position, extents, shift)
 
     # -- what puzzles --
 

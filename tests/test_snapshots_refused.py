@@ -125,7 +125,7 @@ def test_bytes_that_were_made_to_look_right_do_no_harm(busy, volume):
         ("contacts", "first", 10_000),
         ("strays", "body", 10_000),
         ("strays", "axis", 2),
-        ("strays", "column", 8),
+        ("strays", "column", 9),
         ("strays", "value", math.nan),
     ],
 )

@@ -13,7 +13,7 @@ from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Finding, od
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.step.pipeline import Stepper
 from ecs_collide.sweep import SweepKind, sweep
-from ecs_collide.traits import OF_SPACE, Filter, OneWay, Separate, filter_numbers
+from ecs_collide.traits import OF_SPACE, Attached, Filter, OneWay, Separate, filter_numbers
 
 
 class Verdict(StrEnum):
@@ -117,6 +117,10 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
         if e.has(entity, e.sensor):
             text = f"entity {entity} is a Sensor, which is crossed"
             return Verdict.CROSSING, [Finding("sensor", (entity,), text)]
+    for entity in both:
+        if Attached in e.of(entity):
+            text = f"entity {entity} is attached to entity {_owner_of(e, entity)}, and is crossed"
+            return Verdict.CROSSING, [Finding("attached", (entity,), text)]
     if not (e.yields(first) or e.yields(second)):
         velocity = "" if e.sweeps else f"{e.velocity.type.__name__}, "
         return Verdict.CROSSING, [
@@ -136,6 +140,14 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
 def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
     """Return what says that two bodies never meet, if anything does."""
     both = (first, second)
+    owners = [_owner_of(e, entity) for entity in both]
+    if (owners[0] or first) == (owners[1] or second):
+        if None in owners:
+            box, owner = both if owners[0] else both[::-1]
+            text = f"entity {box} is attached to entity {owner}: a box never meets its owner"
+        else:
+            text = f"both are attached to entity {owners[0]}: boxes of one owner never meet"
+        return Finding("attached", both, text)
     (categories, mask, group), (others, other_mask, other_group) = (
         filter_numbers(e.of(entity).get(Filter)) for entity in both
     )
@@ -163,6 +175,12 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
             name = getattr(allows, "__name__", repr(allows))
             return Finding("predicate", both, f"{name}, given to filter_pairs, lets them not meet")
     return None
+
+
+def _owner_of(e: Examination, entity: int) -> int | None:
+    """Return the entity that another is attached to, None for one that is not."""
+    attached = e.of(entity).get(Attached)
+    return None if attached is None else attached.owner
 
 
 def _named(bits: int) -> str:

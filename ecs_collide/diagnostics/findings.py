@@ -16,7 +16,16 @@ from ecs_collide.components import Disabled, Fixed
 from ecs_collide.constants import CUSTOM, QUARANTINED
 from ecs_collide.step.pipeline import Stepper
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
+from ecs_collide.traits import (
+    Attached,
+    Carry,
+    Filter,
+    Friction,
+    OneWay,
+    PushOut,
+    Separate,
+    filter_numbers,
+)
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
@@ -130,7 +139,8 @@ class Examination:
     def yields(self, entity: int) -> bool:
         """Tell whether an entity is moved by impacts."""
         return (
-            (self.sweeps or self.has(entity, self.velocity))
+            Attached not in self.of(entity)
+            and (self.sweeps or self.has(entity, self.velocity))
             and bool(self.answers(entity))
             and not self.is_immovable(entity)
         )
@@ -138,6 +148,7 @@ class Examination:
     def is_moving(self, entity: int) -> bool:
         """Tell whether a step looks for what an entity may meet."""
         moves = self.has(entity, self.velocity) or self.has(entity, self.growth)
+        moves = moves or Attached in self.of(entity)
         return moves or (self.sweeps and bool(self.answers(entity)))
 
     def row(self, entity: int) -> int | None:
@@ -150,9 +161,23 @@ class Examination:
             zeros = [0.0] * self.dim
             return Box(*self.space._roster.box_of(*self._seen(entity)), zeros, zeros)
         place, size, velocity, growth = self._said(entity)
+        attached = self.of(entity).get(Attached)
+        owner = None if attached is None else self.owner_of(attached)
+        if attached is not None and owner is not None:
+            _, half = self.space._roster.box_of(place, size)
+            at = self.box(owner)
+            centre = [a + b for a, b in zip(at.centre, attached.offset, strict=False)]
+            return Box(centre, half, at.velocity, growth)
         if self.sweeps:  # the game moves it, by what it sets
             velocity = [0.0] * self.dim
         return Box(*self.space._roster.box_of(place, size), velocity, growth)
+
+    def owner_of(self, attached: Attached) -> int | None:
+        """Return the body that a box is attached to, None if that is none or attached itself."""
+        owner = attached.owner
+        if not self.is_body(owner) or Attached in self.of(owner):
+            return None
+        return owner
 
     def _said(self, entity: int) -> list[list[float]]:
         """Return what position, extents, velocity and growth say; NaN for what is no number."""
@@ -173,6 +198,8 @@ class Examination:
     def is_moved_by_the_game(self, entity: int) -> bool:
         """Tell whether a sound body of the last step stands, or is as large, as it was not then."""
         if self.row(entity) is None or self.is_held_fixed(entity):
+            return False
+        if Attached in self.of(entity):
             return False
         return [*self._seen(entity)] != self._said(entity)[:2]
 
@@ -317,6 +344,12 @@ def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
     builtin = [kind.type.__name__ for kind in e.responses if e.has(entity, kind)]
     if len(builtin) > 1:
         yield found("several_responses", f"{' and '.join(builtin)}: {builtin[0]} wins")
+    if Attached in e.of(entity):
+        idle = [*answers, *(kind.type.__name__ for kind in (e.velocity,) if e.has(entity, kind))]
+        if idle:
+            text = f"{' and '.join(idle)} and Attached: Attached wins, it goes where its owner goes"
+            yield found("attached_wins", text)
+        return
     if not answers:
         return
     if e.has(entity, e.sensor):

@@ -29,12 +29,13 @@ SEEN = (
     ("Growth", "seen_growth", 0.0),
     ("Mass", "seen_mass", 1.0),
     ("Deflect", "seen_restitution", 0.0),
+    ("Attached", "seen_offset", 0.0),
     ("Position", "seen_place", 0.0),
     ("Extents", "seen_size", 0.0),
 )
 """The columns of what was seen last: whose numbers they are, and what stands for none."""
 
-N_OF_STEPS = 6  # of these are what a step works on; the others differ only in a game's own numbers
+N_OF_STEPS = 7  # of these are what a step works on; the others differ only in a game's own numbers
 
 STRAY = np.dtype([("column", "u1"), ("axis", "u1"), ("body", "<u4"), ("value", "<f8")])
 CONTACT = np.dtype(

@@ -23,6 +23,7 @@ from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
 from ecs_collide.constants import (
+    ATTACHED,
     CARRY,
     DEFLECT,
     DISABLED,
@@ -62,6 +63,7 @@ from ecs_collide.snapshot.schema import (
     none_of,
 )
 from ecs_collide.step.sleep_rules import Sleep
+from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.quarantine import (
     Report,
     find_no_number,
@@ -71,7 +73,7 @@ from ecs_collide.sync.quarantine import (
     rules,
 )
 from ecs_collide.sync.targets import Drives
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import ALL, Attached, Carry, Filter, Friction, OneWay, PushOut, Separate
 
 Rows = NDArray[np.int64]
 
@@ -96,6 +98,8 @@ def _make_kinds(components: Components, dim: int) -> list[Any]:
     ]
     kinds.append(g.Kind(Fixed, (), FIXED, 0))
     kinds.append(g.Kind(Disabled, (), DISABLED, 0))
+    for names in (("x", "y", "z")[:dim], ("owner",)):
+        kinds.append(g.Kind(Attached, names, ATTACHED, 0))
     return kinds
 
 
@@ -160,7 +164,8 @@ class Roster:
         Rows of the bodies that move, and of those that move or were moved or
         resized by the game since the last step.
     watched : int64 array
-        Rows of all bodies that are neither fixed nor disabled, in the order of their ids.
+        Rows of all bodies that are neither fixed, disabled nor attached, in the order of their
+        ids.
     touched_still : int64 array
         Rows of the bodies that do not move but have a new place in the tree.
     teleports : dict
@@ -183,6 +188,7 @@ class Roster:
         converts = any(self._leans) or components.whole_sizes
         self.columns = Columns(dim, converts)
         self.drives = Drives(self.columns, ring)
+        self.attached = AttachedBoxes(self.columns, ring)
         self.sleep = Sleep(self.columns, timeline)
         self.sweeps = sweeps
         self.row_of: dict[int, int] = {}
@@ -335,8 +341,9 @@ class Roster:
         """Tell the bodies that each step reads from the fixed ones."""
         self._gatherer.require(self.rows.data)
         c = self.columns
-        is_read = (c.has[self.rows] & FIXED == 0) & (c.disabled[self.rows] == 0)
-        self.watched = self.rows[is_read]
+        is_on, is_attached = c.disabled[self.rows] == 0, c.attached[self.rows] != 0
+        self.watched = self.rows[(c.has[self.rows] & FIXED == 0) & is_on & ~is_attached]
+        self.attached.rows = self.rows[is_on & is_attached]
         contradictory = self._gatherer.contradictory
         if contradictory:
             self._ignored += self.columns.ids[contradictory].tolist()
@@ -403,7 +410,7 @@ class Roster:
         v = self.views
         if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
             return
-        self._gatherer.keep_out(row)
+        self._gatherer.keep_out(row, v.quarantined[row])
         self._timeline.contacts.forget(row, _DISABLED)
         self._timeline.candidates.remove(row)
         v.quarantined[row] = SWITCHED_OFF
@@ -456,7 +463,7 @@ class Roster:
         self._timeline.sleepers.forget(row)
         self._timeline.candidates.remove(row)
         self._gatherer.clear(row)
-        self.columns.has[row] = 0
+        self.columns.has[row] = self.columns.attached[row] = 0
         self.columns.give_back(row)
 
     # -- values --
@@ -479,6 +486,9 @@ class Roster:
             self.drives.begin(self._read)
         try:
             n_out = gatherer.read(self._movers.data, stills.data, dt)
+            if len(self.attached.rows):
+                self.attached.begin()
+                gatherer.read_attached(self.attached.rows.data, dt)
             if self._switched_off:
                 gatherer.read_switched_off(self._switched_off)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -493,6 +503,8 @@ class Roster:
             self._take_up_drives(dt)
         if self._ring is not None:
             self._bring_in(self._ring)
+        if len(self.attached.rows) or len(self.attached.taking_part):
+            reports += self._attach(step, dt)
         self._clear(c.news)
         self._new += self._switched_off
         self._switched_off.clear()
@@ -518,6 +530,33 @@ class Roster:
             self._stale.append(self.touched_still)
         return reports
 
+    def _attach(self, step: int, dt: float) -> list[Report]:
+        """Attach boxes to their owners for this step; return reports of those that have none."""
+        c, boxes, rows = self.columns, self.attached, self.attached.rows
+        with np.errstate(invalid="ignore"):  # of boxes that are in quarantine
+            owners = self.rows_of(c.seen_owner[rows, 0].astype(np.int64))
+        taken = boxes.take_up(self._timeline.attachments, owners)
+        for row in taken.jumped:
+            self._forget(row, EndReason.TELEPORTED)
+        for row, is_disabled in taken.left_out:
+            self._leave_out(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
+        reports = []
+        for row, wrong in taken.refused:
+            self._leave_out(row, EndReason.QUARANTINED)
+            entity = int(c.ids[row])
+            reports.append(
+                quarantine_report(self.rules, step, dt, entity, self._lookup(row), wrong)
+            )
+        if boxes.n_out:
+            self._stale.append(rows[c.quarantined[rows] != 0])
+        return reports
+
+    def _leave_out(self, row: int, reason: EndReason) -> None:
+        """Take an attached box out of contacts and trees."""
+        self._gatherer.keep_out(row, 0)
+        self._forget(row, reason)
+        self._timeline.candidates.remove(row)
+
     def _in_order(self, rows: Rows) -> Rows:
         """Return rows in the order of the ids of their bodies."""
         in_order: Rows = rows[np.argsort(self.columns.ids[rows])]
@@ -537,6 +576,8 @@ class Roster:
         self.moving = self._movers
         if self._n_out:
             self.moving = self._movers[c.quarantined[self._movers] == 0]
+        if len(self.attached.taking_part):
+            self.moving = np.concatenate([self.moving, self.attached.taking_part])
         self.active = self.moving
         looked_at = [row for row in self._gatherer.looked_at if not c.moves[row]]
         if looked_at:
@@ -672,10 +713,21 @@ class Roster:
                     begun[drives.rows] = drives.before()
                 if self._ring is not None:
                     begun = self._ring.into_world(begun)
+                begun[self.attached.taking_part] = self.attached.starts
                 put = self._relocated
                 begun[put] = c.seen_centre[put]
             self._begun = begun
         return self._begun
+
+    def note_resized(self, rows: Rows, boxes: Rows) -> None:
+        """Take note of bodies that were given another place and size between two steps.
+
+        And of boxes that are attached to them: what their components say is another offset now.
+        """
+        self._gatherer.find_faces(rows.data)
+        self._gatherer.forget(boxes.data)
+        self._relocated += rows.tolist()
+        self._begun = None
 
     def _forget_begun(self) -> None:
         """Forget where the last step began."""
@@ -852,13 +904,14 @@ class Roster:
             c.n_filed[row] = n_filed
         for row in self._taken:
             gatherer.clear(row)
-            c.has[row] = 0
+            c.has[row] = c.attached[row] = 0
         self._settle(kept.entities, kept.rows)
         if kept.told is not None:  # the step may have lengthened the columns
             n_rows = len(kept.told[0])
             c.touched[:n_rows], c.news[:n_rows] = kept.told
         gatherer.check(self.rows[c.news[self.rows] == 0].data)
         c.news[self.watched] |= UNCHECKED
+        c.news[self.attached.rows] |= UNCHECKED
         self._unread = kept.unread
         self._asked = {*kept.asked, *self._asked}.intersection(self.row_of.values())
         self._ignored = list(kept.ignored)
@@ -873,7 +926,7 @@ class Roster:
         self.use(timeline, self._timeline.bodies.traits.is_used)
         for row in range(self.columns.capacity):
             self._gatherer.clear(row)
-        self.columns.has[:] = 0
+        self.columns.has[:] = self.columns.attached[:] = 0
         self.columns.quarantined[:] = 0
         self._settle(_NO_ROWS, _NO_ROWS)
         self._unread = _NO_ROWS
@@ -890,12 +943,13 @@ class Roster:
         c.free_all_but(rows)
         for flags in (c.asleep, c.held, c.calm, c.gone, c.driven, c.touched, c.news):
             flags[:] = 0
-        moves = c.has & (VELOCITY | GROWTH) != 0
+        moves = (c.has & (VELOCITY | GROWTH) != 0) | (c.attached != 0)
         if self.sweeps:
             moves |= (c.response != 0) | (c.custom != 0)
         c.moves[:] = moves
         self.sleep.forget()
         self.drives.clear()
+        self.attached.clear()
         self._mark = object()
         self._stale.clear()
         self._new.clear()
@@ -1044,5 +1098,6 @@ class Roster:
         self._stale.clear()
         self._switched_off.clear()
         self.drives.clear()
+        self.attached.clear()
         self._is_told = False
         self._gatherer.find_faces(rows.data)
