@@ -21,7 +21,6 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
     from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
     from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
-    from cython.cimports.ecs_collide.broadphase.traversal_c import describe_hit, take, time_of_entry
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, Sweeper
     from cython.cimports.ecs_collide.queries.ranking_c import Ranking
     from cython.cimports.libc.math import nextafter, sqrt
@@ -32,7 +31,6 @@ else:
     from ecs_collide.broadphase.fat_bounds import flat
     from ecs_collide.broadphase.nodes import Nodes
     from ecs_collide.broadphase.simd import WIDTH
-    from ecs_collide.broadphase.traversal import describe_hit, take, time_of_entry
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
     from ecs_collide.queries.ranking import Ranking
 
@@ -46,15 +44,17 @@ cython.declare(
     TINY=cython.double,
     NOTICEABLE=cython.double,
     SCALE=cython.double,
+    LARGEST=cython.double,
     STACK_ROOM=cython.Py_ssize_t,
 )
 RAY = 0  # when a ray is in a box, closed
 CAST = 1  # when a box that moves meets it, by the rules of the sweep
-NEAR = 2  # how far it is from a point
+NEAR = 2  # how far it is from a box, which may be a point
 INF = float("inf")
 TINY = 1e-200  # as in narrowphase.sweep_test
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
+LARGEST = 2.0**500  # as in _checks
 STACK_ROOM = 1024  # for more than a hundred levels
 
 
@@ -78,6 +78,7 @@ class Seeker:
     best: Ranking
     barred: cython.schar[::1]  # of each item: 1 if it is left out
     n_barred: cython.Py_ssize_t
+    is_cut_short: cython.bint  # whether a query has marked items and not taken the marks away
     alone: cython.Py_ssize_t  # another item that is left out; -1: none
     asks: cython.int
     centre: cython.double[3]
@@ -100,6 +101,7 @@ class Seeker:
         self.best = Ranking()
         self.barred = zeros(BYTE, 0)
         self.n_barred = 0
+        self.is_cut_short = False
         self.alone = -1
         self.asks = RAY
         if not cython.compiled:
@@ -113,6 +115,58 @@ class Seeker:
             self.far = [0.0] * 3
 
     # Single questions
+
+    def query(
+        self,
+        lower: object,
+        upper: object,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> object:
+        """Return the ids of the items whose own boxes share a point with a box, sorted.
+
+        None where the two corners are not plain tuples of numbers in order.
+        """
+        answer: list = []
+        k: cython.Py_ssize_t
+
+        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
+            return None
+        for k in range(self.dim):
+            if self.low[k] > self.high[k]:
+                return None
+        self._add_touching(answer, self.first, tight_min, tight_max, ids)
+        if self.has_second:
+            self._add_touching(answer, self.second, tight_min, tight_max, ids)
+        answer.sort()
+        return answer
+
+    @cython.cfunc
+    def _add_touching(
+        self,
+        answer: list,
+        tree: Tree,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> None:
+        """Add the ids of the items of a tree whose own boxes share a point with the box."""
+        own: cython.bint = tight_min.shape[0] == 0
+        item: cython.longlong
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(tree.walker.find_touching(self.low, self.high, 0, tree.found)):
+            item = tree.found[i]
+            if not own:
+                for k in range(self.dim):
+                    if tight_min[item, k] > self.high[k] or tight_max[item, k] < self.low[k]:
+                        break
+                else:
+                    answer.append(ids[item])
+                continue
+            answer.append(ids[item])
 
     def cast_ray(
         self,
@@ -132,10 +186,12 @@ class Seeker:
         answers: list = []
         i: cython.Py_ssize_t
 
-        if not (take(origin, self.low, self.dim) and take(direction, self.way, self.dim)):
+        if not (_take(origin, self.low, self.dim) and _take(direction, self.way, self.dim)):
             return None
         self.asks = RAY
-        self._seek(most, 1.0, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, 1.0, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_ray(i, tight_min, tight_max)
             answers.append(
@@ -164,16 +220,18 @@ class Seeker:
         k: cython.Py_ssize_t
 
         if not (
-            take(centre, self.centre, self.dim)
-            and take(half, self.half, self.dim)
-            and take(motion, self.way, self.dim)
+            _take(centre, self.centre, self.dim)
+            and _take(half, self.half, self.dim)
+            and _take(motion, self.way, self.dim)
         ):
             return None
         for k in range(self.dim):
             if self.half[k] < 0.0:
                 return None
         self._take_box()
-        self._seek(most, 1.0, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, 1.0, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_box(i, tight_min, tight_max)
             answers.append(
@@ -189,7 +247,8 @@ class Seeker:
 
     def nearest(
         self,
-        point: object,
+        lower: object,
+        upper: object,
         most: cython.Py_ssize_t,
         within: cython.double,
         barred,
@@ -197,23 +256,67 @@ class Seeker:
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> object:
-        """Return distance, id and closest point of the `most` nearest items; 0: of all.
+        """Return distance, id and closest point of the items nearest to a box; 0: of all.
 
-        None where the point is no plain tuple of numbers.
+        The box may be a point.  None where its corners are not plain tuples of numbers in order.
         """
         answers: list = []
         i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
 
-        if not take(point, self.low, self.dim):
+        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
             return None
+        for k in range(self.dim):
+            if self.low[k] > self.high[k]:
+                return None
         self.asks = NEAR
-        self._seek(most, within, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, within, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_near(i, tight_min, tight_max)
             answers.append((self.hit[0], ids[self.best.items[i]], self._vector(1)))
         return answers
 
     # Questions in bulk
+
+    def cast_rays(
+        self,
+        origins: cython.double[:, ::1],
+        directions: cython.double[:, ::1],
+        alone: cython.longlong[::1],
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+        found: cython.longlong[::1],
+        hits: cython.double[:, ::1],
+    ) -> None:
+        """Write for each ray the item that it meets first, and how; -1 for none.
+
+        Row i leaves out item ``alone[i]`` too.  Row i of `hits`, 1 + 2 * dim
+        numbers, gets time, point and normal.
+        """
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        self._bar(barred, 1, ids.shape[0])
+        for i in range(found.shape[0]):
+            for k in range(self.dim):
+                self.low[k] = origins[i, k] + 0.0
+                self.way[k] = directions[i, k]
+            self.asks = RAY
+            self.alone = alone[i]
+            self._seek(1, 1.0, tight_min, tight_max, ids)
+            found[i] = -1
+            if self.best.n == 0:
+                continue
+            found[i] = self.best.items[0]
+            self._describe_ray(0, tight_min, tight_max)
+            for k in range(1 + 2 * self.dim):
+                hits[i, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
+        self.alone = -1
 
     def cast_boxes(
         self,
@@ -236,6 +339,7 @@ class Seeker:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
+        self._bar(barred, 1, ids.shape[0])
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.centre[k] = centres[i, k] + 0.0
@@ -243,7 +347,7 @@ class Seeker:
                 self.way[k] = motions[i, k]
             self._take_box()
             self.alone = alone[i]
-            self._seek(1, 1.0, barred, tight_min, tight_max, ids)
+            self._seek(1, 1.0, tight_min, tight_max, ids)
             found[i] = -1
             if self.best.n == 0:
                 continue
@@ -251,6 +355,7 @@ class Seeker:
             self._describe_box(0, tight_min, tight_max)
             for k in range(2 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
         self.alone = -1
 
     def nearest_many(
@@ -276,12 +381,13 @@ class Seeker:
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
+        self._bar(barred, 1, ids.shape[0])
         for i in range(points.shape[0]):
             for k in range(self.dim):
-                self.low[k] = points[i, k] + 0.0
+                self.low[k] = self.high[k] = points[i, k] + 0.0
             self.asks = NEAR
             self.alone = alone[i]
-            self._seek(most, within, barred, tight_min, tight_max, ids)
+            self._seek(most, within, tight_min, tight_max, ids)
             for j in range(most):
                 found[i, j] = -1
             for j in range(self.best.n):
@@ -289,6 +395,7 @@ class Seeker:
                 self._describe_near(j, tight_min, tight_max)
                 for k in range(1 + self.dim):
                     hits[most * i + j, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
         self.alone = -1
 
     def query_many(
@@ -384,6 +491,9 @@ class Seeker:
         item: cython.Py_ssize_t
 
         self.n_barred = 0
+        if self.is_cut_short and mark:  # an exception has left marks
+            self.barred = zeros(BYTE, 2 * n_items)
+        self.is_cut_short = mark and barred is not None
         if barred is None:
             return 0
         if self.barred.shape[0] < n_items:
@@ -400,18 +510,15 @@ class Seeker:
         self,
         most: cython.Py_ssize_t,
         bound: cython.double,
-        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> cython.int:
         """Find the first `most` items with keys up to `bound`, in order."""
         self.best.begin(most, bound)
-        self._bar(barred, 1, ids.shape[0])
         self._walk(self.first.nodes, tight_min, tight_max, ids)
         if self.has_second:
             self._walk(self.second.nodes, tight_min, tight_max, ids)
-        self._bar(barred, 0, ids.shape[0])
         self.best.sort(ids)
         return 0
 
@@ -496,7 +603,7 @@ class Seeker:
         if self.asks == NEAR:
             return self._distance(mins, maxs, p, q)
         if self.asks == RAY:
-            return time_of_entry(mins, maxs, p, q, self.dim, self.low, self.way)
+            return _time_of_entry(mins, maxs, p, q, self.dim, self.low, self.way)
         return self._time_of_touch(mins, maxs, p, q)
 
     @cython.cfunc
@@ -508,7 +615,7 @@ class Seeker:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return how far the point is from a box; 0 inside.
+        """Return how far the query's box is from another; 0 where they share a point.
 
         Lengths so small that their squares might be lost are scaled: by a
         power of two, which changes no bit of the answer.
@@ -520,14 +627,14 @@ class Seeker:
         k: cython.Py_ssize_t
 
         for k in range(self.dim):
-            gap = max(mins[p + k] - self.low[k], self.low[k] - maxs[q + k])
+            gap = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
             greatest = max(greatest, gap)
         if greatest == 0.0:
             return 0.0
         if greatest < NOTICEABLE:
             scale = SCALE
         for k in range(self.dim):
-            gap = max(mins[p + k] - self.low[k], self.low[k] - maxs[q + k])
+            gap = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
             if gap > 0.0:
                 gap = gap * scale
                 total = total + gap * gap
@@ -634,7 +741,7 @@ class Seeker:
     ) -> cython.void:
         """Write time, point and normal of the item found at `i`."""
         self._box_of(i, tight_min, tight_max)
-        describe_hit(
+        _describe_hit(
             self.near, self.far, 0, 0, self.dim, self.best.keys[i], self.low, self.way, self.hit
         )
 
@@ -693,6 +800,96 @@ class Seeker:
         self.hit[0] = self.best.keys[i]
         for k in range(self.dim):
             self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
+    """Take over a vector; tell whether it is a plain tuple of numbers that are not too large."""
+    k: cython.Py_ssize_t
+    number: object
+
+    if type(vector) is not tuple or len(vector) != dim:
+        return False
+    for k in range(dim):
+        number = vector[k]
+        if type(number) is not float and type(number) is not int:
+            return False
+        if not -LARGEST <= number <= LARGEST:
+            return False
+        into[k] = float(number) + 0.0
+    return True
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _time_of_entry(
+    mins: cython.p_double,
+    maxs: cython.p_double,
+    p: cython.Py_ssize_t,
+    q: cython.Py_ssize_t,
+    dim: cython.Py_ssize_t,
+    origin: cython.p_double,
+    direction: cython.p_double,
+) -> cython.double:
+    """Return when a ray is first in the box from mins[p] to maxs[q], at 0 or later; inf for never.
+
+    Never later than for a box within that: rounding keeps order in each operation.
+    """
+    k: cython.Py_ssize_t
+    first: cython.double
+    last: cython.double
+    enter: cython.double = 0.0
+    leave: cython.double = INF
+
+    for k in range(dim):
+        first = mins[p + k] - origin[k]
+        last = maxs[q + k] - origin[k]
+        if direction[k] > 0.0:
+            enter = max(enter, first / direction[k])
+            leave = min(leave, last / direction[k])
+        elif direction[k] < 0.0:
+            enter = max(enter, last / direction[k])
+            leave = min(leave, first / direction[k])
+        elif first > 0.0 or last < 0.0:
+            return INF
+    return enter if enter <= leave else INF
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _describe_hit(
+    mins: cython.p_double,
+    maxs: cython.p_double,
+    p: cython.Py_ssize_t,
+    q: cython.Py_ssize_t,
+    dim: cython.Py_ssize_t,
+    time: cython.double,
+    origin: cython.p_double,
+    direction: cython.p_double,
+    hit: cython.p_double,
+) -> cython.void:
+    """Write the time, the point and the normal of a hit.
+
+    The point lies exactly in the face that is met.  Of several faces met at
+    once, the one of the lowest axis.
+    """
+    k: cython.Py_ssize_t
+    is_met: cython.bint = False
+    face: cython.double
+
+    hit[0] = time
+    for k in range(dim):
+        hit[1 + k] = origin[k] + time * direction[k]
+        hit[1 + dim + k] = 0.0
+        if direction[k] == 0.0 or is_met:
+            continue
+        face = mins[p + k] if direction[k] > 0.0 else maxs[q + k]
+        if (face - origin[k]) / direction[k] == time:
+            is_met = True
+            hit[1 + k] = face
+            hit[1 + dim + k] = -1.0 if direction[k] > 0.0 else 1.0
 
 
 @cython.cfunc

@@ -20,7 +20,8 @@ TOUCHED = 2  # known to be moved or resized by the game already
 UNSEEN = 4  # no step has taken it up yet
 CHANGED = 8  # it has other components, or other objects for them
 REPLACED = 16  # all of those that make it a body: it is another one
-OFF = 32  # the last step left it out because it was disabled
+MOVED = 32  # it stands where `Space.move` has put it, which is no teleport
+OFF = 64  # the last step left it out because it was disabled
 
 SEEN = (
     ("Position", "seen_centre", 0.0),

@@ -690,6 +690,43 @@ def test_an_owner_that_is_no_id_is_refused_by_the_constructor(wrong):
         ec.Attached(wrong, (0, 0))
 
 
+def test_update_finds_boxes_where_their_owners_are_now():
+    owner = mover((0, 0), (1, 1), (60, 0), ec.Slide())
+    zone = attached(owner, (0, 10), (1, 1))
+    lost = attached(77, (0, 0), (1, 1))
+    chained = attached(zone, (0, 0), (1, 1))
+    space = ec.install()
+    with pytest.warns(RuntimeWarning, match="Attached.owner"):
+        esper.process(1 / 60)
+
+    of(owner, ec.Position).set(50, 0)
+    of(zone, ec.Attached).offset = (5, 10)
+    space.update()
+
+    assert space.query((54, 9), (56, 11)) == [zone]
+    assert space.query(*EVERYWHERE) == [owner, zone]
+    assert space.query(*EVERYWHERE, solid=True) == [owner]
+    assert {lost, chained}.isdisjoint(space.query(*EVERYWHERE))
+    esper.add_component(owner, ec.Disabled())
+    space.update()
+    assert space.query(*EVERYWHERE) == []
+
+
+def test_a_box_follows_an_owner_that_is_moved_between_two_steps():
+    owner = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    wall = box((10, 0), (1, 1))
+    zone = attached(owner, (0, 10), (1, 1))
+    space = ec.install()
+    esper.process(1 / 60)
+
+    moved = space.move(owner, (50, 0))
+    esper.process(1 / 60)
+
+    assert [hit.entity for hit in moved.hits] == [wall]
+    assert position(owner) == (8, 0)
+    assert position(zone) == (8, 10)
+
+
 # -- crouching --
 
 
@@ -784,6 +821,18 @@ def test_a_sleeping_body_that_crouches_wakes():
     assert not space.contacts_ended
     assert space.bounds(hero) == ((-1, -1), (1, 0))
     space.check()
+
+
+def test_a_body_is_resized_for_queries_about_the_present_too():
+    hero = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1 / 60)
+    space.update()
+
+    space.resize(hero, height=1.0)
+
+    assert space.query((-1, 0.5), (1, 1)) == []
+    assert space.query((-1, -1), (1, -0.5)) == [hero]
 
 
 def test_boxes_of_a_body_that_crouches_stay_until_the_step_sweeps_them():

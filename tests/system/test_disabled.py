@@ -513,3 +513,16 @@ def test_disabled_bodies_stay_out_after_a_clear_of_more_than_256_news():
 
     assert space.query((-10, -10), (2000, 10)) == []
     assert np.asarray(space.positions(bodies))[:, 0].tolist() == [i * 3 for i in range(10)]
+
+
+def test_update_takes_in_who_was_switched_since_the_last_step():
+    off, on = mover((0, 0), (1, 1), (0, 0)), mover((10, 0), (1, 1), (0, 0), ec.Disabled())
+    space = ec.install()
+    esper.process(1 / 60)
+
+    switch_off(off)
+    switch_on(on)
+    assert space.query(*EVERYWHERE) == [off]
+    space.update()
+
+    assert space.query(*EVERYWHERE) == [on]
