@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, box, mover, position, set_velocity, velocity
+from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -214,6 +214,7 @@ def test_a_body_at_rest_does_not_flicker_in_a_sensor_flush_with_its_floor(sensor
         box((0, -5), (50, 5), ec.Sensor())
     crate = mover((0, 3), (1, 1), (0, 0), ec.Slide(), Falls())
     space = ec.install()
+    esper.add_processor(Gravity(), priority=200)
     met = []
     space.on_contact_began(lambda event: met.append((event.first, event.second, event.kind)))
 
