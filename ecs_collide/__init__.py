@@ -58,6 +58,7 @@ from ecs_collide.queries.queries import Hit
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
+from ecs_collide.step.coming import ComingImpact, impact_dtype
 from ecs_collide.step.handlers import Handler
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.pipeline import StageTimes, Stats
@@ -115,6 +116,7 @@ __all__ = [
     "BroadphaseSystem",
     "Carry",
     "Collision",
+    "ComingImpact",
     "Components",
     "Contact",
     "ContactBegan",
@@ -165,6 +167,7 @@ __all__ = [
     "Verdict",
     "collision_dtype",
     "contact_dtype",
+    "impact_dtype",
     "install",
     "name_categories",
     "overlaps",

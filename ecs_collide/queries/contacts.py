@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
 from ecs_collide.queries.queries import Filter, Questions
@@ -15,7 +16,15 @@ from ecs_collide.sync.quarantine import refusal
 from ecs_collide.traits import Filter as FilterTrait
 from ecs_collide.traits import filter_numbers
 
-LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
+_HIDDEN = len(ContactKind)
+# By the kernel's kinds of contacts: solid; crossing; one falls through the other; solid until
+# the next step; crossing until they separate.
+_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
+
+
+def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the `ContactKind` of each row of the kernel's contacts; more for those not shown."""
+    return _KINDS[rows[:, 2]]
 
 
 class Standing(Questions):
@@ -46,7 +55,7 @@ class Standing(Questions):
         rows, since = np.asarray(kept.rows)[: kept.n], np.asarray(kept.since)[: kept.n]
         order = self._contact_order() if self._ring is not None else slice(None)
         rows, since = rows[order], since[order]
-        kinds = np.where(rows[:, 2] == LEAVING, ContactKind.SOLID, rows[:, 2])
+        kinds = kinds_shown(rows)
         told = kinds < len(ContactKind)
         if entity is not None:
             row = self._row(entity)

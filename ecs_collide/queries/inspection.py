@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide.constants import NEW, ONE_WAY
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
-from ecs_collide.queries.contacts import LEAVING, Standing
+from ecs_collide.queries.contacts import Standing, kinds_shown
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.step.events_of_step import unit_normals
 
@@ -301,7 +301,7 @@ class Views(Standing):
         self._guard.refuse_others()
         kept, c = self._timeline.contacts, self._roster.columns
         rows = np.array(kept.rows, np.int64)[: kept.n]
-        kinds = np.where(rows[:, 2] == LEAVING, int(ContactKind.SOLID), rows[:, 2])
+        kinds = kinds_shown(rows)
         told = kinds < len(ContactKind)
         rows, kinds = rows[told], kinds[told]
         pairs = c.ids[rows[:, :2]]

@@ -13,7 +13,7 @@ class _Step(Protocol):
     def position_of(self, entity: int) -> Vector: ...
     def velocity_of(self, entity: int) -> Vector: ...
     def give_velocity(self, entity: int, velocity: VectorLike) -> None: ...
-    def answer_pending(self, impact: Impact) -> None: ...
+    def answer_pending(self, impact: Impact, response: object) -> None: ...
 
 
 class Impact(_Pair):
@@ -21,8 +21,8 @@ class Impact(_Pair):
 
     The positions of the two are those of this instant, and so are their
     `Position` and `Velocity` components.  A response may set the velocities,
-    here or in the components, delete either entity, or ask for the built-in
-    answer.  If it leaves the pair closing, the pair is slid along its surface.
+    here or in the components, delete either entity, let the two cross, or ask for
+    an answer.  If it leaves the pair closing, the pair is slid along its surface.
 
     Attributes
     ----------
@@ -38,7 +38,9 @@ class Impact(_Pair):
     closing_speed : float
         How fast the touching faces approach, in world units per second.
     is_answered : bool
-        Whether the built-in answer has been given.
+        Whether `answer` has been called.
+    crosses : str or None
+        Whether `cross` has been called: ``"step"``, or ``"until_separate"``.
     is_over : bool
         Whether the step has gone on and the impact can no longer be changed.
     """
@@ -48,6 +50,7 @@ class Impact(_Pair):
         "_step",
         "_velocities",
         "closing_speed",
+        "crosses",
         "exit",
         "first",
         "is_answered",
@@ -79,6 +82,7 @@ class Impact(_Pair):
         self.closing_speed = closing_speed
         self.is_over = False
         self.is_answered = False
+        self.crosses: str | None = None
         self._positions = {entity: step.position_of(entity) for entity in (first, second)}
         self._velocities: dict[int, Vector] = {}
 
@@ -114,23 +118,60 @@ class Impact(_Pair):
         self._require_open()
         self._step.give_velocity(entity, velocity)
 
-    def answer(self) -> None:
-        """Give the built-in answer now; the velocities are then those after it.
+    def answer(self, response: object = None) -> None:
+        """Answer the impact now; the velocities are then those after the answer.
 
-        They may still be changed: this is how a paddle adds its own twist to a bounce.
+        They may still be changed: this is how a paddle adds its own twist to a bounce.  The
+        impact is not offered to any further response system.
+
+        Parameters
+        ----------
+        response : Deflect, Slide, Push or Stop, optional
+            Counts for each of the two that yields, in place of what it has; by default each
+            answers as its components say.
 
         Raises
         ------
         RuntimeError
-            The impact is over, or was answered already.
+            The impact is over, or was answered or let cross already.
+        TypeError, ValueError
+            `response` is no response component, or has an impossible restitution.
         """
-        self._require_open()
-        if self.is_answered:
-            raise RuntimeError(
-                f"the impact of {self.first} and {self.second} has its built-in answer already"
-            )
+        self._require_undecided()
+        self._step.answer_pending(self, response)
         self.is_answered = True
-        self._step.answer_pending(self)
+
+    def cross(self, until_separate: bool = False) -> None:
+        """Let the two pass through each other from this instant on, to the end of the step.
+
+        The `Collision` says ``CROSSED``.  A solid contact that they are in ends, and one of the
+        kind ``CROSSING`` begins.  The impact is not offered to any further response system.  If
+        they are still inside each other when the next step begins, that is an impact of the
+        kind ``OVERLAP``.
+
+        Parameters
+        ----------
+        until_separate : bool
+            Let them cross until they have separated, in whichever step that is.
+
+        Raises
+        ------
+        RuntimeError
+            The impact is over, or was answered or let cross already.
+        """
+        self._require_undecided()
+        self.crosses = "until_separate" if until_separate else "step"
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether `answer` or `cross` has been called."""
+        return self.is_answered or self.crosses is not None
+
+    def _require_undecided(self) -> None:
+        self._require_open()
+        if self.is_decided:
+            done = "was answered" if self.is_answered else "crosses"
+            raise RuntimeError(f"the impact of {self.first} and {self.second} {done} already")
 
     def _require_open(self) -> None:
         if self.is_over:

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
 from operator import attrgetter
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecs_collide import _backend, _checks
 from ecs_collide.component_map import Components
-from ecs_collide.constants import CUSTOM
+from ecs_collide.constants import CUSTOM, HANDED
 from ecs_collide.esper_world import World
-from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
+from ecs_collide.events import Contact, EventSequence, SweepKind, Vector, VectorLike
 from ecs_collide.motion.wrapping import Ring, Wrap
-from ecs_collide.response.rules import DEFAULT
+from ecs_collide.response.rules import DEFAULT, response_numbers
+from ecs_collide.step.coming import ComingImpact, coming_impacts, impacts_of, no_impacts
 from ecs_collide.step.events_of_step import StepEvents, axis_normal
 from ecs_collide.step.handlers import (
     Generations,
@@ -33,12 +35,11 @@ from ecs_collide.step.handlers import (
 )
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import Guard
+from ecs_collide.step.offers import Offer, OwnKinds, Respond
 from ecs_collide.step.pair_filters import Judges
 from ecs_collide.sync.presence import NewBody, Presence
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
 from ecs_collide.sync.registry import Kept, Roster
-
-Respond = Callable[[Impact], object]
 
 
 class _Kept(NamedTuple):
@@ -173,6 +174,7 @@ class _Responder:
 
     def __init__(self, function: Respond) -> None:
         self.function = function
+        self.take_back: Unsubscribe = lambda: None
 
 
 class Stepper:
@@ -210,6 +212,7 @@ class Stepper:
         self._judges = Judges(self._roster, self._timeline.candidates)
         self._events = StepEvents(dim)
         self._subscribers = Subscribers()
+        self._own_kinds = OwnKinds(self._roster)
         self._responders: dict[type, _Responder] = {}
         self._generations = Generations()  # of the responders
         self._world: World | None = None
@@ -223,8 +226,10 @@ class Stepper:
         self._rest_speed = 0.0
         self._pair_limit = 0
         self._impact: Impact | None = None
+        self._coming: NDArray[np.void] | None = None  # once somebody looks at them
         self._settling = False
-        self._is_answered = False  # by a ResponseSystem, all impacts of the step
+        self._is_answered = False  # by response systems, all impacts of the step
+        self._offered: Sequence[Offer] = ()  # the response systems of the last step
         self._errors: list[Exception] = []
         self._new_reports: list[Report] = []
         self._is_crowded = self._is_holding = False
@@ -448,37 +453,104 @@ class Stepper:
         self._start_lap()
         self._timeline.queue_impacts()
         self._end_lap("sweep")
+        self._coming = None
         self._phase = _QUEUED
         self._guard.is_changing = False
 
-    def answer_impacts(self, dt: float | None = None, respond: Respond | None = None) -> None:
-        """Answer all impacts of the step in time order, each through `respond` if it is given."""
+    @property
+    def impact_array(self) -> NDArray[np.void]:
+        """The coming impacts as a numpy structured array, read-only; see `impact_dtype`.
+
+        As `impacts`: empty but between `NarrowphaseSystem` and `ResponseSystem`.
+        """
+        self._guard.refuse_others()
+        if self._phase != _QUEUED:
+            return no_impacts(self.dim)
+        if self._coming is None:
+            self._coming = coming_impacts(self.dim, self._timeline.meetings)
+        return self._coming
+
+    @property
+    def impacts(self) -> EventSequence[ComingImpact]:
+        """The first impact of each pair that is due in this step, in time order.
+
+        For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.
+        What happens to a body before may prevent an impact, and cause others: `collisions` are
+        those that happened.
+        """
+        return impacts_of(self.impact_array, self)
+
+    def decide_to_cross(
+        self, impacts: NDArray[np.void], first: int, second: int, until_separate: bool
+    ) -> None:
+        """Let two bodies cross whose impact is coming; see `ComingImpact.cross`."""
+        self._require_coming(impacts)
+        self._timeline.decide_to_cross(first, second, until_separate)
+
+    def decide_to_answer(
+        self, impacts: NDArray[np.void], first: int, second: int, response: object
+    ) -> None:
+        """Answer two bodies whose impact is coming; see `ComingImpact.answer`."""
+        self._require_coming(impacts)
+        self._timeline.decide_to_answer(first, second, *response_numbers(response))
+
+    def _require_coming(self, impacts: NDArray[np.void]) -> None:
+        self.world.require_current()
+        if self._phase != _QUEUED or impacts is not self._coming:
+            raise RuntimeError(
+                "the impacts of this step are being answered, or it is over: decide about a "
+                "coming impact in a system between NarrowphaseSystem and ResponseSystem"
+            )
+
+    def answer_impacts(
+        self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
+    ) -> None:
+        """Answer all impacts of the step in time order, for the first response system that runs.
+
+        Parameters
+        ----------
+        dt : float, optional
+            The length of the step, to be compared with that of `update_bounds`.
+        offers : sequence of Offer
+            The response systems that are offered each impact, in order.
+        system : object, optional
+            The response system that runs.
+
+        Raises
+        ------
+        RuntimeError
+            The impacts were answered already, and the system was not offered them.
+        """
         with self._guard:
             try:
-                self._answer_impacts(dt, respond)
+                self._answer_impacts(dt, offers, system)
             except BaseException:
                 self._give_up()
                 raise
 
-    def _answer_impacts(self, dt: float | None, respond: Respond | None) -> None:
+    def _answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
         self._require_phase("ResponseSystem", "NarrowphaseSystem", _QUEUED, _ANSWERING, dt)
         if self._is_answered:
+            if any(offer.system is system for offer in self._offered):
+                return
+            who = "answer_impacts()" if system is None else type(system).__name__
             raise RuntimeError(
-                "a second ResponseSystem was run in one step of this Space: the first one has "
-                "answered all impacts, so keep one of them"
+                f"{who} was run when all impacts of the step were answered, and it was offered "
+                "none of them: add each response system with esper.add_processor()"
             )
         self._guard.is_changing = True
         self._phase = _ANSWERING
         self._settling = True
         self._conclude(default=False)
-        self._timeline.hand_over = respond is not None
+        self._offered = offers
+        self._timeline.hand_over = any(
+            offer.respond and not (offer.kinds and self._own_kinds.are_handed(offer.kinds))
+            for offer in offers
+        )
         self._start_lap()
         while self._timeline.run(True) >= 0:
             impact = self._take_impact()
-            default = self._are_alive(impact)
-            if default and respond is not None:
-                default = self._call(respond, impact) is DEFAULT
-            self._conclude(default and self._ask(impact))
+            self._conclude(self._offer(impact))
         self._is_answered = True
         self._end_lap("answer")
         self._guard.is_changing = False
@@ -736,8 +808,32 @@ class Stepper:
             for entity in (impact.first, impact.second)
         )
 
+    def _offer(self, impact: Impact) -> bool:
+        """Offer an impact to all response systems and functions until one of them answers it.
+
+        Return whether the built-in answer is wanted.
+        """
+        for respond, kinds, _ in self._offered:
+            if respond is None or (kinds and not self._has_any(impact, kinds)):
+                continue
+            if not self._are_alive(impact):
+                return False
+            if self._call(respond, impact) is not DEFAULT or impact.is_decided:
+                return False
+        return self._are_alive(impact) and self._ask(impact)
+
+    def _has_any(self, impact: Impact, kinds: tuple[type, ...]) -> bool:
+        """Return whether a body of an impact has one of some components."""
+        if not self._own_kinds.are_handed(kinds):  # then nobody has noted who has them
+            find = self.world.component
+            return any(find(e, kind) for e in (impact.first, impact.second) for kind in kinds)
+        rows = [self._roster.row_of[entity] for entity in (impact.first, impact.second)]
+        return any(
+            self._roster.holder(kind, row) is not None for row in rows for kind in kinds
+        )
+
     def _ask(self, impact: Impact) -> bool:
-        """Let the game's own responses answer; tell whether the built-in one is wanted."""
+        """Let the game's own functions answer; return whether the built-in answer is wanted."""
         functions: dict[Respond, None] = {}
         for entity in (impact.first, impact.second):
             for kind, responder in self._responders.items():
@@ -757,7 +853,10 @@ class Stepper:
             return
         impact.end()
         self._take_over(impact)
-        self._timeline.conclude(default and not impact.is_answered)
+        if impact.crosses is not None:
+            self._timeline.cross(impact.crosses == "until_separate")
+        else:
+            self._timeline.conclude(default and not impact.is_answered, impact.is_answered)
 
     def _take_over(self, impact: Impact) -> None:
         """Take over what the game has done to the two bodies of an impact."""
@@ -772,10 +871,11 @@ class Stepper:
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._roster.error_of(entity, error))
 
-    def answer_pending(self, impact: Impact) -> None:
-        """Give the built-in answer to the impact that is open."""
+    def answer_pending(self, impact: Impact, response: object = None) -> None:
+        """Answer the impact that is open, by a response component or as its bodies' say."""
+        numbers = (0, 0.0) if response is None else response_numbers(response)
         self._take_over(impact)
-        self._timeline.answer_pending()
+        self._timeline.answer_pending(*numbers)
         for entity in (impact.first, impact.second):
             self._roster.write_one(self._roster.row_of[entity])
 
@@ -844,10 +944,12 @@ class Stepper:
         known = self._responders.get(component)
         if known is None:
             known = self._responders[component] = _Responder(respond)
-            self._roster.watch(component, CUSTOM)
+            known.take_back = self._own_kinds.add(component, CUSTOM, HANDED)
         elif self._generations.is_replaced(known, known.function, respond, self._world):
             self._generations.drop(known)
-            known = self._responders[component] = _Responder(respond)
+            before, known = known, _Responder(respond)
+            known.take_back = before.take_back
+            self._responders[component] = known
         elif not is_same_function(known.function, respond):
             name = component.__name__
             raise ValueError(
@@ -860,9 +962,35 @@ class Stepper:
             if self._responders.get(component) is known:
                 del self._responders[component]
                 self._generations.drop(known)
-                self._roster.unwatch(component, CUSTOM)
+                known.take_back()
 
         return remove
+
+    def yield_with(self, component: type) -> Unsubscribe:
+        """Let all bodies that have a component yield, as those with `Slide` do.
+
+        For a component of the game's own that a response system handles.  What no system
+        answers is slid.
+
+        Parameters
+        ----------
+        component : type
+            A class of the game's own.
+
+        Returns
+        -------
+        callable
+            Call it to take that back.
+        """
+        require_component_type("component", component)
+        return self._own_kinds.add(component, CUSTOM)
+
+    def hand_over(self, kinds: Sequence[type]) -> None:
+        """Offer the impacts of bodies with some components to response systems.
+
+        From the next step on; a `ResponseSystem` with `handles` sees to that itself.
+        """
+        self._own_kinds.hand_over(kinds)
 
     def _row(self, entity: int) -> int:
         """Return the row of a body, -1 if no step has read it yet; KeyError if it is none."""

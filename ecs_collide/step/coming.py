@@ -1,0 +1,170 @@
+"""The impacts that the narrowphase has found, before any of them is answered.
+
+A game's system between `NarrowphaseSystem` and `ResponseSystem` reads them as
+`Space.impacts`, and may decide about each: its pair crosses, or is answered by another response.
+A decision is about two bodies and holds until the step ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.events import EventSequence, SweepKind, Vector, _Pair, collision_dtype
+from ecs_collide.step.events_of_step import unit_normals
+
+_KINDS = tuple(SweepKind)
+
+
+class Decisions(Protocol):
+    """What carries out the decisions about the coming impacts of one step."""
+
+    def decide_to_cross(
+        self, impacts: NDArray[np.void], first: int, second: int, until_separate: bool
+    ) -> None:
+        """Let two bodies cross; RuntimeError if `impacts` are not those that are coming."""
+
+    def decide_to_answer(
+        self, impacts: NDArray[np.void], first: int, second: int, response: object
+    ) -> None:
+        """Answer two bodies by a response; RuntimeError if `impacts` are not those coming."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComingImpact(_Pair):
+    """The first impact of two bodies in this step, if nothing happens to either before it.
+
+    Between `NarrowphaseSystem` and `ResponseSystem` it can be decided how the pair is answered.
+
+    Attributes
+    ----------
+    time, exit : float
+        Fractions of the step: when they meet, and when their paths would have parted them again.
+    first, second : int
+        The entities, the lower id first.
+    normal : tuple of float
+        Unit axis vector from the second box towards the first.
+    kind : SweepKind
+        ``IMPACT``, or ``OVERLAP`` where they are inside each other already.
+    closing_speed : float
+        How fast the touching faces approach, in world units per second.
+    position_first, position_second : tuple of float
+        Where the centres will be, in world units.
+    velocity_first, velocity_second : tuple of float
+        In world units per second.
+    crosses : bool
+        Whether the two cross freely, because neither yields or one is a `Sensor`.
+    """
+
+    time: float
+    exit: float
+    first: int
+    second: int
+    normal: Vector
+    kind: SweepKind
+    closing_speed: float
+    position_first: Vector
+    position_second: Vector
+    velocity_first: Vector
+    velocity_second: Vector
+    crosses: bool
+    _decisions: Decisions = field(repr=False, compare=False)
+    _impacts: NDArray[np.void] = field(repr=False, compare=False)
+
+    def cross(self, until_separate: bool = False) -> None:
+        """Veto the answer: the two pass through each other from their next impact on.
+
+        To the end of the step; with `until_separate`, until they have separated, in whichever
+        step that is.  The `Collision` says ``CROSSED``.  No response is offered the impact.
+
+        Raises
+        ------
+        RuntimeError
+            Impacts of the step are being answered, or it is over.
+        """
+        self._decisions.decide_to_cross(self._impacts, self.first, self.second, until_separate)
+
+    def answer(self, response: object) -> None:
+        """Answer all impacts of the two in this step by a response.
+
+        No response system or function is offered them.
+
+        Parameters
+        ----------
+        response : Deflect, Slide, Push or Stop
+            Counts for each of the two that yields, in place of what it has.
+
+        Raises
+        ------
+        RuntimeError
+            Impacts of the step are being answered, or it is over.
+        ValueError
+            The two cross freely: there is nothing to answer.
+        """
+        if self.crosses:
+            raise ValueError(
+                f"{self.first} and {self.second} cross freely: neither yields, or one is a "
+                "Sensor, and no response is answered"
+            )
+        self._decisions.decide_to_answer(self._impacts, self.first, self.second, response)
+
+
+@cache
+def impact_dtype(dim: int) -> np.dtype[np.void]:
+    """Return the dtype of an array of coming impacts: the fields of `ComingImpact`, in order.
+
+    Vectors have the shape ``(dim,)``; `kind` is a code of `SweepKind`.
+    """
+    fields = [
+        (name, collision_dtype(dim)[name])
+        for name in collision_dtype(dim).names or ()
+        if name not in ("solids", "answer")
+    ]
+    return np.dtype([*fields, ("crosses", np.bool_)])
+
+
+@cache
+def no_impacts(dim: int) -> NDArray[np.void]:
+    """Return an array of no impacts, read-only."""
+    array = np.zeros(0, impact_dtype(dim))
+    array.setflags(write=False)
+    return array
+
+
+def coming_impacts(dim: int, meetings: Any) -> NDArray[np.void]:
+    """Return the impacts that are queued, in the order in which they are due, read-only."""
+    n = meetings.queue.size
+    numbers, codes = np.empty((n, 3 + 4 * dim)), np.empty((n, 8), np.int64)
+    n = meetings.impacts_into(numbers.data, codes.data)
+    numbers, codes = numbers[:n], codes[:n]
+    first, second, corner, image, kind, axis, sign, crosses = codes.T
+    order = np.lexsort((image, second, first, corner, numbers[:, 0]))
+    array = np.empty(n, impact_dtype(dim))
+    for k, name in enumerate(("time", "exit", "closing_speed")):
+        array[name] = numbers[:, k]
+    for k, name in enumerate(
+        ("position_first", "position_second", "velocity_first", "velocity_second")
+    ):
+        array[name] = numbers[:, 3 + k * dim : 3 + (k + 1) * dim]
+    array["first"], array["second"], array["kind"] = first, second, kind
+    array["normal"] = unit_normals(axis, sign, dim)
+    array["crosses"] = crosses
+    array = array[order]
+    array.setflags(write=False)
+    return array
+
+
+def impacts_of(array: NDArray[np.void], decisions: Decisions) -> EventSequence[ComingImpact]:
+    """Return the impacts of an array as objects that are made when they are looked at."""
+
+    def make(row: tuple[Any, ...]) -> ComingImpact:
+        time, exit_, first, second, normal, kind, *rest = row
+        return ComingImpact(
+            time, exit_, first, second, normal, _KINDS[kind], *rest, decisions, array
+        )
+
+    return EventSequence(array, make)
