@@ -454,8 +454,8 @@ def install(
     for name in settings:
         if name not in _Settings.__annotations__:
             raise TypeError(
-                f"install() got an unexpected argument {name!r}; it takes space, priority, spacing, "
-                + ", ".join(_Settings.__annotations__)
+                f"install() got an unexpected argument {name!r}; it takes "
+                + ", ".join(["space", "priority", "spacing", *_Settings.__annotations__])
             )
     if isinstance(spacing, bool) or not isinstance(spacing, int) or spacing < 1:
         raise ValueError(f"install(spacing={spacing!r}) must be a whole number, 1 or more")

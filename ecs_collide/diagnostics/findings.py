@@ -121,6 +121,20 @@ class Examination:
         answering = [*self.custom, *(kind for kind in self.responses if kind not in self.custom)]
         return [kind.type.__name__ for kind in answering if self.has(entity, kind)]
 
+    def lets_cross(self, first: int, second: int) -> bool:
+        """Return whether a response lets two bodies cross until they separate."""
+        rows = self.row(first), self.row(second)
+        return rows in self.space._timeline.contacts.until_apart()
+
+    def decision(self, first: int, second: int) -> tuple[int, int, float] | None:
+        """Return what was decided about two bodies in the step under way, as the kernel has it."""
+        decisions: dict[tuple[int, int], tuple[int, int, float]] = self.space._timeline.decisions
+        return decisions.get((first, second)) if self.space.is_stepping else None
+
+    def offered_to(self, first: int, second: int) -> list[str]:
+        """Return the names of what is offered the impacts of two bodies, in order."""
+        return self.space.offered_to(first, second)
+
     def is_immovable(self, entity: int) -> bool:
         """Tell whether an entity has infinite mass."""
         mass = self.of(entity).get(self.mass.type)

@@ -56,6 +56,7 @@ class _Default:
 DEFAULT: Final = _Default()
 """Returned by a game's own response to ask for the built-in one."""
 
+
 def response_numbers(response: object) -> tuple[int, float]:
     """Return the code of a response component in the kernels, and its restitution.
 

@@ -24,7 +24,7 @@ from ecs_collide.esper_world import World
 from ecs_collide.events import Contact, EventSequence, SweepKind, Vector, VectorLike
 from ecs_collide.motion.wrapping import Ring, Wrap
 from ecs_collide.response.rules import DEFAULT, response_numbers
-from ecs_collide.step.coming import ComingImpact, coming_impacts, impacts_of, no_impacts
+from ecs_collide.step.coming import coming_impacts, impacts_of, no_impacts
 from ecs_collide.step.events_of_step import StepEvents, axis_normal
 from ecs_collide.step.handlers import (
     Generations,
@@ -33,7 +33,7 @@ from ecs_collide.step.handlers import (
     is_same_function,
     require_component_type,
 )
-from ecs_collide.step.impact import Impact
+from ecs_collide.step.impact import ComingImpact, Impact
 from ecs_collide.step.lock import Guard
 from ecs_collide.step.offers import Offer, OwnKinds, Respond
 from ecs_collide.step.pair_filters import Judges
@@ -822,15 +822,31 @@ class Stepper:
                 return False
         return self._are_alive(impact) and self._ask(impact)
 
+    def offered_to(self, first: int, second: int) -> list[str]:
+        """Return the names of what the impacts of two bodies are offered to, in order.
+
+        Response systems are those of the last step, and components those that the two have now.
+        """
+        find = self.world.component
+
+        def have(kinds: Sequence[type]) -> bool:
+            return any(find(e, kind) is not None for e in (first, second) for kind in kinds)
+
+        names = [
+            type(offer.system).__name__
+            for offer in self._offered
+            if offer.respond is not None and (not offer.kinds or have(offer.kinds))
+        ]
+        functions = [each.function for kind, each in self._responders.items() if have([kind])]
+        return names + [getattr(each, "__name__", repr(each)) for each in functions]
+
     def _has_any(self, impact: Impact, kinds: tuple[type, ...]) -> bool:
         """Return whether a body of an impact has one of some components."""
         if not self._own_kinds.are_handed(kinds):  # then nobody has noted who has them
             find = self.world.component
             return any(find(e, kind) for e in (impact.first, impact.second) for kind in kinds)
         rows = [self._roster.row_of[entity] for entity in (impact.first, impact.second)]
-        return any(
-            self._roster.holder(kind, row) is not None for row in rows for kind in kinds
-        )
+        return any(self._roster.holder(kind, row) is not None for row in rows for kind in kinds)
 
     def _ask(self, impact: Impact) -> bool:
         """Let the game's own functions answer; return whether the built-in answer is wanted."""

@@ -110,7 +110,7 @@ class Timeline:
         Hand every impact over, not only those that the columns of a body ask for.
     decisions : dict
         What the game has decided for the rest of the step, by the ids of two bodies: a code of
-        `Bodies.response` and its restitution, or a code of `Pairs.crossing` and 0.0.
+        `Pairs.crossing` or 0, and for that a code of `Bodies.response` and its restitution.
     n_decisions : int
         How many there are.
     n_pair_limit, n_sweep_limit, n_held : int
@@ -142,7 +142,7 @@ class Timeline:
     pending = cython.declare(cython.Py_ssize_t, visibility="public")
     event = cython.declare(cython.Py_ssize_t, visibility="public")
     hand_over = cython.declare(cython.bint, visibility="public")
-    decisions: dict
+    decisions = cython.declare(dict, visibility="readonly")
     n_decisions: cython.Py_ssize_t
     began_at: cython.Py_ssize_t  # of the pair handed over: the row in the log of its contact, or -1
     is_changed: cython.bint  # since it was handed over, or was given the built-in answer

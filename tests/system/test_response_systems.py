@@ -154,7 +154,7 @@ def test_install_keeps_a_response_system_of_the_game_out_of_the_way():
     box((5, 0), (1, 1))
     space = ec.install()
     esper.remove_processor(ec.ResponseSystem)
-    esper.add_processor(Mine(space), priority=101)
+    esper.add_processor(Mine(space), priority=110)
 
     esper.process(1.0)
 
@@ -281,7 +281,7 @@ def test_a_second_response_system_is_refused_and_not_ignored():
 
     esper.remove_processor(ec.ResponseSystem)
     esper.remove_processor(Mine)
-    esper.add_processor(Mine(space), priority=101)
+    esper.add_processor(Mine(space), priority=110)
     esper.process(1.0)
     assert position(runner) == (3, 0)
 
