@@ -371,6 +371,14 @@ class Space:
         return self._pipeline.stats
 
     @property
+    def escapes(self) -> int:
+        """How often bodies have left their fat bounds, in the step under way or in the last one.
+
+        Known as soon as `BroadphaseSystem` has run; an answer that turns a body may add to it.
+        """
+        return int(self._state.timeline.candidates.count_work()[0])
+
+    @property
     def timing(self) -> bool:
         """Whether `stats.times` says how long each stage of a step takes; off by default."""
         return self._pipeline.timing
