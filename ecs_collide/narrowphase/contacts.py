@@ -304,9 +304,7 @@ class Contacts:
         """Let a pair that has been solid cross: a contact that it is in ends at `now`."""
         n: cython.Py_ssize_t = self.pairs.memory[p]
 
-        if self.pairs.inside[p] and self.parts[n] < now:
-            self.part(p, now)
-        elif self.pairs.inside[p]:
+        if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             self._log(p, ENDED, WITHIN, now, abs(self.side[n]) - 1, 1 if self.side[n] > 0 else -1)
             self.log.contact_codes[self.log.n_contacts - 1, 5] = FILTER_CHANGED

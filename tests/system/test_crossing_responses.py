@@ -269,9 +269,12 @@ def test_a_sleeping_body_is_struck_inside_what_it_crosses():
     striker = mover((-4, 0), (1, 1), (4, 0), ec.Slide(), ec.Mass(3), ec.Filter(categories=2))
     esper.add_component(wall, ec.Filter(mask=~2))
 
+    met = []
     for _ in range(4):
         esper.process(1.0)
+        met += [(hit.first, hit.second, hit.answer) for hit in space.collisions]
 
+    assert met == [(ghost, striker, ec.Answer.ANSWERED)]
     assert velocity(ghost) == velocity(striker) == (3, 0)
     assert position(ghost)[0] > 8
     assert system.n_asked == 1
@@ -305,6 +308,55 @@ def test_a_crossing_ends_for_other_reasons_too(how):
     assert [end.value for _, end in ledger.ends] == expected[how]
     # A teleport is a new beginning: it is asked about again.
     assert system.n_asked == (2 if how == "teleported" else 1)
+
+
+def test_bodies_that_the_game_makes_smaller_until_they_are_apart_are_solid_at_once():
+    ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide(), Ghost())
+    wall = box((5, 0), (2, 9))
+    space, system = install(LetsUntilApart)
+    ledger = Ledger(space)
+    esper.process(1.0)
+    ledger.record()
+    for body in (ghost, wall):
+        esper.component_for_entity(body, ec.Extents).x = 0.25
+
+    esper.process(1.0)
+    ledger.record()
+
+    assert system.n_asked == 2
+    assert [(hit.time, hit.kind) for hit in space.collisions] == [(0.125, ec.SweepKind.IMPACT)]
+    assert [(event, time) for event, time, _, _ in contact_events(space)] == [
+        (ENDED, 0.0),
+        (BEGAN, 0.125),
+        (ENDED, 0.375),
+    ]
+
+
+def test_a_body_that_leaves_the_ground_crosses_it_when_it_comes_back():
+    # Up to the ceiling and back within a step, in which the ground opens.
+    class Opens(Lets):
+        def respond(self, impact):
+            if impact.velocity(ghost)[1] > 0:
+                return ec.DEFAULT
+            impact.cross(until_separate=True)
+            return None
+
+    ghost = mover((0, 2), (1, 1), (0, 0), ec.Deflect(), Ghost())
+    ground = box((0, 0), (4, 1))
+    box((0, 8), (4, 1))
+    space, _ = install(Opens)
+    ledger = Ledger(space)
+    esper.process(1.0)
+    ledger.record()
+    assert space.is_on(ghost) is not None
+
+    set_velocity(ghost, 0, 9)
+    for _ in range(2):
+        esper.process(1.0)
+        ledger.record()
+
+    assert position(ghost) == (0, -8)
+    assert [end.value for pair, end in ledger.ends if ground in pair] == ["separated"] * 2
 
 
 def test_nothing_pushes_a_body_out_of_what_it_crosses():
