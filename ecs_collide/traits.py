@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ecs_collide._categories import NAMES
 from ecs_collide.components import _as_float
@@ -174,6 +175,20 @@ def filter_numbers(its: Filter | None) -> tuple[int, int, int]:
     if its is None:
         return 1, ALL, 0
     return int(its.categories) & ALL, int(its.mask) & ALL, int(its.group)
+
+
+def filters_allow(one: Iterable[Any], other: Iterable[Any]) -> Any:
+    """Return whether two filters let their bodies meet.
+
+    Parameters
+    ----------
+    one, other : categories, mask and group, as `filter_numbers` returns them
+        Whole numbers, or arrays of them, which are compared element by element.
+    """
+    (categories, mask, group), (others, other_mask, other_group) = one, other
+    met = ((categories & other_mask) != 0) & ((others & mask) != 0)
+    same = (group == other_group) & (group != 0)
+    return (same & (group > 0)) | ((same ^ True) & met)
 
 
 class Friction(_Trait):

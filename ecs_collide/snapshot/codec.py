@@ -253,7 +253,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
 
     bodies = parts.ids("bodies")
     flags = parts.array("flags", np.uint8)
-    _require(len(flags) == len(bodies) and (flags < 32).all(), "the flags of its bodies")
+    _require(len(flags) == len(bodies) and (flags < 64).all(), "the flags of its bodies")
     state = State(
         dim=dim,
         step=step,

@@ -20,6 +20,7 @@ TOUCHED = 2  # known to be moved or resized by the game already
 UNSEEN = 4  # no step has taken it up yet
 CHANGED = 8  # it has other components, or other objects for them
 REPLACED = 16  # all of those that make it a body: it is another one
+MOVED = 32  # it stands where `Space.move` has put it, which is no teleport
 
 SEEN = (
     ("Position", "seen_centre", 0.0),

@@ -35,6 +35,7 @@ from ecs_collide.snapshot.capture import (
 from ecs_collide.snapshot.schema import (
     CHANGED,
     CONTACT,
+    MOVED,
     N_OF_STEPS,
     PENDING,
     REPLACED,
@@ -128,6 +129,7 @@ class Snapshots:
             np.uint8
         )
         flags[c.news[rows] & NEW != 0] |= UNSEEN
+        flags[np.isin(rows, self._roster.moved_rows())] |= MOVED
         state = State(
             dim=step.dim,
             step=step.step,
@@ -321,6 +323,9 @@ class Snapshots:
         timeline = step.timeline
         roster.recall(world, state.bodies)
         roster.resume(state.flags, state.seen)
+        position = roster.makers[0].type
+        for entity in state.bodies[state.flags & MOVED != 0].tolist():
+            roster.note_move(roster.row_of[entity], world.component(entity, position))
         roster.resume_filters(state.filters)
         contacts = np.empty((len(state.contacts), 5), np.int64)
         for n, name in enumerate(("first", "second", "kind", "axis", "sign")):
