@@ -147,7 +147,10 @@ class Responses:
     @property
     def want_all(self) -> bool:
         """Whether a system has to be offered impacts of bodies that are not marked."""
-        return any(offer.respond and not self._are_marked(offer.kinds) for offer in self.offers)
+        for respond, kinds, _ in self.offers:  # a generator would cost each step more than this
+            if respond is not None and not self._are_marked(kinds):
+                return True
+        return False
 
     def _are_marked(self, kinds: tuple[type, ...]) -> bool:
         """Return whether the impacts of bodies with these components are handed over."""
