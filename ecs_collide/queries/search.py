@@ -18,9 +18,9 @@ except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
-    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
     from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
     from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
+    from cython.cimports.ecs_collide.motion.bodies_c import flat
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, Sweeper
     from cython.cimports.ecs_collide.queries.ranking_c import Ranking
     from cython.cimports.libc.math import nextafter, sqrt
@@ -28,9 +28,9 @@ else:
     from math import nextafter, sqrt
 
     from ecs_collide.broadphase.dynamic_tree import Tree
-    from ecs_collide.broadphase.fat_bounds import flat
     from ecs_collide.broadphase.nodes import Nodes
     from ecs_collide.broadphase.simd import WIDTH
+    from ecs_collide.motion.bodies import flat
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
     from ecs_collide.queries.ranking import Ranking
 

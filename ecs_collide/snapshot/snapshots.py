@@ -33,21 +33,13 @@ from ecs_collide.snapshot.capture import (
     Update,
 )
 from ecs_collide.snapshot.schema import (
-    CHANGED,
     CONTACT,
-    MOVED,
-    N_OF_STEPS,
     PENDING,
-    REPLACED,
     RIDE,
-    SEEN,
     STRAY,
-    TOUCHED,
-    UNSEEN,
     Doubles,
     Longs,
     State,
-    none_of,
 )
 from ecs_collide.step.events_of_step import StepEvents, contact_order
 from ecs_collide.step.handlers import require_component_type
@@ -58,6 +50,16 @@ from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import N_KEPT
 from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.seen import (
+    CHANGED,
+    MOVED,
+    N_OF_STEPS,
+    REPLACED,
+    SEEN,
+    TOUCHED,
+    UNSEEN,
+    none_of,
+)
 
 _USUAL = Components()
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for

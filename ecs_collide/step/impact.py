@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.events import SweepKind, Vector, VectorLike, _Pair
+from ecs_collide.events import BodyPair, SweepKind, Vector, VectorLike
 
 
 class _Step(Protocol):
@@ -20,7 +20,7 @@ class _Step(Protocol):
     def answer_pending(self, impact: Impact, response: object) -> None: ...
 
 
-class Impact(_Pair):
+class Impact(BodyPair):
     """Two bodies meet, now; handed to a game's own responses in time order.
 
     The positions of the two are those of this instant, and so are their
@@ -234,7 +234,7 @@ class Decisions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ComingImpact(_Pair):
+class ComingImpact(BodyPair):
     """The first impact of two bodies in this step, if nothing happens to either before it.
 
     Between `NarrowphaseSystem` and `ResponseSystem` it can be decided how the pair is answered.

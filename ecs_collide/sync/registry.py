@@ -47,7 +47,15 @@ from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.motion.columns import Columns
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.response.rules import RESPONSE_CODES
-from ecs_collide.snapshot.schema import (
+from ecs_collide.sync.quarantine import (
+    Report,
+    find_no_number,
+    leads_around,
+    out_of_bounds,
+    quarantine_report,
+    rules,
+)
+from ecs_collide.sync.seen import (
     CHANGED,
     FILTERED,
     N_OF_STEPS,
@@ -58,15 +66,7 @@ from ecs_collide.snapshot.schema import (
     UNSEEN,
     none_of,
 )
-from ecs_collide.step.sleep_rules import Sleep
-from ecs_collide.sync.quarantine import (
-    Report,
-    find_no_number,
-    leads_around,
-    out_of_bounds,
-    quarantine_report,
-    rules,
-)
+from ecs_collide.sync.sleep_list import Sleep
 from ecs_collide.sync.targets import Drives
 from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
 
