@@ -117,8 +117,8 @@ def _read(dim: int, meetings: Any) -> NDArray[np.void]:
     numbers, codes = np.empty((n, 3 + 4 * dim)), np.empty((n, 8), np.int64)
     n = meetings.impacts_into(numbers.data, codes.data)
     numbers, codes = numbers[:n], codes[:n]
-    first, second, corner, image, kind, axis, sign, crosses = codes.T
-    order = np.lexsort((image, second, first, corner, numbers[:, 0]))
+    first, second, rank, image, kind, axis, sign, crosses = codes.T
+    order = np.lexsort((image, second, first, rank, numbers[:, 0]))
     array = np.empty(n, impact_dtype(dim))
     for k, name in enumerate(("time", "exit", "closing_speed")):
         array[name] = numbers[:, k]
