@@ -21,6 +21,7 @@ from ecs_collide.clocks import FixedStep
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
+    Disabled,
     Extents,
     Fixed,
     Growth,
@@ -60,8 +61,9 @@ from ecs_collide.recording.recorder import Recorder, record
 from ecs_collide.recording.recording import Recording
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
+from ecs_collide.step.coming import impact_dtype
 from ecs_collide.step.handlers import Handler
-from ecs_collide.step.impact import Impact
+from ecs_collide.step.impact import ComingImpact, Impact
 from ecs_collide.step.stats import StageTimes, Stats
 from ecs_collide.sweep import (
     Sweep,
@@ -80,7 +82,7 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import ALL, Attached, Carry, Filter, Friction, OneWay, PushOut, Separate
 from ecs_collide.tree import (
     AABBTree,
     BoxHit,
@@ -110,6 +112,7 @@ __all__ = [
     "END_REASONS",
     "AABBTree",
     "Answer",
+    "Attached",
     "BodyKind",
     "BoxHit",
     "BoxHits",
@@ -117,6 +120,7 @@ __all__ = [
     "BroadphaseSystem",
     "Carry",
     "Collision",
+    "ComingImpact",
     "Components",
     "Contact",
     "ContactBegan",
@@ -124,6 +128,7 @@ __all__ = [
     "ContactKind",
     "ContactPoints",
     "Deflect",
+    "Disabled",
     "EndReason",
     "EventSequence",
     "Explanation",
@@ -170,6 +175,7 @@ __all__ = [
     "Verdict",
     "collision_dtype",
     "contact_dtype",
+    "impact_dtype",
     "install",
     "name_categories",
     "overlaps",

@@ -6,8 +6,15 @@ GROWTH = 2
 MASS = 4
 DEFLECT = 8
 SENSOR = 16
-CUSTOM = 32  # a component of the game's own that answers impacts
+CUSTOM = 32  # a component of the game's own with which its bodies yield
 FIXED = 64  # the game leaves its components alone, and nothing moves it
+
+# In the mark of a kind only: a game's own response is to be offered the impacts of its bodies.
+HANDED = 128
+
+# In the column `custom`, which follows from these two.
+YIELDS = 1
+OFFERED = 2
 
 # In the column `traits`: components that only some bodies have.
 FILTER = 1
@@ -18,6 +25,14 @@ PUSH_OUT = 16
 PICKY = 32  # a component of the game's own that a predicate for pairs was given for
 SEPARATE = 64
 TRAITS = 8  # how many bits those of `has` take before these in the mark of a kind
+
+# In the mark of a kind only: a component that has a column of its own.
+DISABLED = 1 << 16
+ATTACHED = 1 << 17
+
+# In the column `quarantined`: why a body is left out.
+QUARANTINED = 1  # a number of it cannot be computed with
+SWITCHED_OFF = 2  # it has a `Disabled`
 
 # In the column `news`, until the next step has dealt with it.
 NEW = 1  # it was nowhere in the last step

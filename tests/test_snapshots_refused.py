@@ -117,7 +117,7 @@ def test_bytes_that_were_made_to_look_right_do_no_harm(busy, volume):
         ("collisions", "kind", 4),
         ("collisions", "answer", -1),
         ("contact_events", "event", 2),
-        ("contact_events", "reason", 8),
+        ("contact_events", "reason", 9),
         ("contacts", "axis", 2),
         ("contacts", "sign", 0),
         ("contacts", "kind", 4),
@@ -125,7 +125,7 @@ def test_bytes_that_were_made_to_look_right_do_no_harm(busy, volume):
         ("contacts", "first", 10_000),
         ("strays", "body", 10_000),
         ("strays", "axis", 2),
-        ("strays", "column", 8),
+        ("strays", "column", 9),
         ("strays", "value", math.nan),
     ],
 )

@@ -12,17 +12,27 @@ from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
-from ecs_collide.components import Fixed
-from ecs_collide.constants import CUSTOM
+from ecs_collide.components import Disabled, Fixed
+from ecs_collide.constants import CUSTOM, QUARANTINED
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.step.offers import Responses
 from ecs_collide.step.pair_filters import Judges
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
 from ecs_collide.sync.registry import Roster
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
+from ecs_collide.traits import (
+    Attached,
+    Carry,
+    Filter,
+    Friction,
+    OneWay,
+    PushOut,
+    Separate,
+    filter_numbers,
+)
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
@@ -86,7 +96,7 @@ class Examined(NamedTuple):
     Attributes
     ----------
     space : the space itself, by which the systems that run it are recognised
-    world, state, roster, judges, stats, up, wrap : parts and settings of the space
+    world, state, roster, judges, responses, stats, up, wrap : parts and settings of the space
     """
 
     space: object
@@ -94,6 +104,7 @@ class Examined(NamedTuple):
     state: StepState
     roster: Roster
     judges: Judges
+    responses: Responses
     stats: Stats
     up: Vector
     wrap: Wrap | None
@@ -104,7 +115,7 @@ class Examination:
 
     def __init__(self, examined: Examined) -> None:
         self.space, self.world, self.state, self.roster, self.judges = examined[:5]
-        self.stats, self.up, self.wrap = examined[5:]
+        self.own_responses, self.stats, self.up, self.wrap = examined[5:]
         self.world.require_current()
         self.dim = examined.state.dim
         self.sweeps = examined.roster.sweeps
@@ -136,6 +147,7 @@ class Examination:
         return (
             entity not in self.dead
             and self.is_body(entity)
+            and Disabled not in self.of(entity)
             and not any(finding.cause in _UNSOUND for finding in _odd_numbers(self, entity))
         )
 
@@ -143,6 +155,20 @@ class Examination:
         """Return the names of an entity's responses, the one that wins first."""
         answering = [*self.custom, *(kind for kind in self.responses if kind not in self.custom)]
         return [kind.type.__name__ for kind in answering if self.has(entity, kind)]
+
+    def lets_cross(self, first: int, second: int) -> bool:
+        """Return whether a response lets two bodies cross until they separate."""
+        rows = self.row(first), self.row(second)
+        return rows in self.state.timeline.contacts.until_apart()
+
+    def decision(self, first: int, second: int) -> tuple[int, int, float] | None:
+        """Return what was decided about two bodies in the step under way, as the kernel has it."""
+        decisions: dict[tuple[int, int], tuple[int, int, float]] = self.state.timeline.decisions
+        return decisions.get((first, second)) if self.state.is_stepping else None
+
+    def offered_to(self, first: int, second: int) -> list[str]:
+        """Return the names of what is offered the impacts of two bodies, in order."""
+        return self.own_responses.offered_to(first, second)
 
     def is_immovable(self, entity: int) -> bool:
         """Tell whether an entity has infinite mass."""
@@ -152,7 +178,8 @@ class Examination:
     def yields(self, entity: int) -> bool:
         """Tell whether an entity is moved by impacts."""
         return (
-            (self.sweeps or self.has(entity, self.velocity))
+            Attached not in self.of(entity)
+            and (self.sweeps or self.has(entity, self.velocity))
             and bool(self.answers(entity))
             and not self.is_immovable(entity)
         )
@@ -160,6 +187,7 @@ class Examination:
     def is_moving(self, entity: int) -> bool:
         """Tell whether a step looks for what an entity may meet."""
         moves = self.has(entity, self.velocity) or self.has(entity, self.growth)
+        moves = moves or Attached in self.of(entity)
         return moves or (self.sweeps and bool(self.answers(entity)))
 
     def row(self, entity: int) -> int | None:
@@ -172,9 +200,23 @@ class Examination:
             zeros = [0.0] * self.dim
             return Box(*self.roster.box_of(*self._seen(entity)), zeros, zeros)
         place, size, velocity, growth = self._said(entity)
+        attached = self.of(entity).get(Attached)
+        owner = None if attached is None else self.owner_of(attached)
+        if attached is not None and owner is not None:
+            _, half = self.roster.box_of(place, size)
+            at = self.box(owner)
+            centre = [a + b for a, b in zip(at.centre, attached.offset, strict=False)]
+            return Box(centre, half, at.velocity, growth)
         if self.sweeps:  # the game moves it, by what it sets
             velocity = [0.0] * self.dim
         return Box(*self.roster.box_of(place, size), velocity, growth)
+
+    def owner_of(self, attached: Attached) -> int | None:
+        """Return the body that a box is attached to, None if that is none or attached itself."""
+        owner = attached.owner
+        if not self.is_body(owner) or Attached in self.of(owner):
+            return None
+        return owner
 
     def _said(self, entity: int) -> list[list[float]]:
         """Return what position, extents, velocity and growth say; NaN for what is no number."""
@@ -195,6 +237,8 @@ class Examination:
     def is_moved_by_the_game(self, entity: int) -> bool:
         """Tell whether a sound body of the last step stands, or is as large, as it was not then."""
         if self.row(entity) is None or self.is_held_fixed(entity):
+            return False
+        if Attached in self.of(entity):
             return False
         return [*self._seen(entity)] != self._said(entity)[:2]
 
@@ -318,7 +362,7 @@ def _quarantined(
 ) -> Iterator[Finding]:
     """Yield whether the last step left a body out, and more about that."""
     row = e.row(entity)
-    if row is None or not e.roster.columns.quarantined[row]:
+    if row is None or e.roster.columns.quarantined[row] != QUARANTINED:
         return
     text = "quarantined"
     if wrong is not None:
@@ -339,6 +383,12 @@ def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
     builtin = [kind.type.__name__ for kind in e.responses if e.has(entity, kind)]
     if len(builtin) > 1:
         yield found("several_responses", f"{' and '.join(builtin)}: {builtin[0]} wins")
+    if Attached in e.of(entity):
+        idle = [*answers, *(kind.type.__name__ for kind in (e.velocity,) if e.has(entity, kind))]
+        if idle:
+            text = f"{' and '.join(idle)} and Attached: Attached wins, it goes where its owner goes"
+            yield found("attached_wins", text)
+        return
     if not answers:
         return
     if e.has(entity, e.sensor):

@@ -11,7 +11,17 @@ from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
 from ecs_collide.motion.wrapping import ROUNDS, Wrap
-from ecs_collide.traits import ALL, OF_SPACE, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    OF_SPACE,
+    Attached,
+    Carry,
+    Filter,
+    Friction,
+    OneWay,
+    PushOut,
+    Separate,
+)
 
 _WITHIN = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
@@ -77,6 +87,8 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, OF_SPACE, _UNIT,
              is_axis=True),
         Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
+        Rule(Attached, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
+        Rule(Attached, ("owner",), 1, 2**53, "must be the id of an entity", is_whole=True),
         *(
             Rule(kind, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
                  may_be_infinite=True)

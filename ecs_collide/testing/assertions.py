@@ -25,6 +25,7 @@ from ecs_collide.testing.watch import require_space, watch
 SLOP = 4 * 2.0**-44  # of the largest coordinate: the gap that still counts as touching
 _KEPT = 120  # steps of a recording that an assertion makes
 _CHUNK = 256  # bodies that are compared with all others at once
+_APART = BodyKind.SENSOR | BodyKind.ONE_WAY | BodyKind.QUARANTINED | BodyKind.DISABLED
 
 
 def assert_hit(
@@ -238,7 +239,7 @@ def overlapping_pairs(space: Space) -> Iterator[tuple[tuple[int, int], float]]:
     mins, maxs = space.boxes()
     kinds = space.body_kinds()
     ids = np.array(space.entities, np.int64)
-    out = kinds & (BodyKind.SENSOR | BodyKind.ONE_WAY | BodyKind.QUARANTINED) != 0
+    out = kinds & _APART != 0
     ids, mins, maxs, kinds = ids[~out], mins[~out], maxs[~out], kinds[~out]
     reach = np.maximum(np.abs(mins), np.abs(maxs))
     movers = np.flatnonzero(kinds & BodyKind.MOVES)
