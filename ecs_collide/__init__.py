@@ -18,6 +18,7 @@ same order everywhere::
 from ecs_collide import _backend
 from ecs_collide._categories import name_categories
 from ecs_collide.clocks import FixedStep
+from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
@@ -78,7 +79,19 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    Carry,
+    Dominance,
+    Filter,
+    Friction,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 from ecs_collide.tree import (
     AABBTree,
     BoxHit,
@@ -115,6 +128,7 @@ __all__ = [
     "BroadphaseSystem",
     "Carry",
     "Collision",
+    "CombineRule",
     "Components",
     "Contact",
     "ContactBegan",
@@ -122,6 +136,7 @@ __all__ = [
     "ContactKind",
     "ContactPoints",
     "Deflect",
+    "Dominance",
     "EndReason",
     "EventSequence",
     "Explanation",
@@ -137,7 +152,9 @@ __all__ = [
     "Hit",
     "Impact",
     "ImpactBoxes",
+    "LockedAxes",
     "Mass",
+    "MaxSpeed",
     "MotionSystem",
     "NarrowphaseSystem",
     "Neighbour",
@@ -151,6 +168,7 @@ __all__ = [
     "RegionHits",
     "Report",
     "ResponseSystem",
+    "Restitution",
     "Sensor",
     "Separate",
     "Slide",

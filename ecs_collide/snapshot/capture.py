@@ -32,7 +32,18 @@ from ecs_collide.components import (
 from ecs_collide.esper_world import World
 from ecs_collide.snapshot.schema import Doubles, Longs, State, holders
 from ecs_collide.sync.quarantine import find_no_number, rules
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    Carry,
+    Dominance,
+    Filter,
+    Friction,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
@@ -47,16 +58,20 @@ FIELDS: dict[type, tuple[str, ...]] = {
     Stop: (),
     Sensor: (),
     Filter: ("categories", "mask", "group"),
-    Friction: ("value",),
+    Friction: ("value", "code"),
     OneWay: _XYZ,
     Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
     PushOut: ("speed",),
     Fixed: (),
     Separate: ("speed",),
+    Dominance: ("level",),
+    Restitution: ("value", "code"),
+    MaxSpeed: ("speed",),
+    LockedAxes: _XYZ,
 }
 """What a snapshot holds of the library's own components."""
 
-_WHOLE = (Filter,)  # their numbers are whole ones
+_WHOLE = (Filter, Dominance, LockedAxes)  # their numbers are whole ones
 
 NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}

@@ -38,6 +38,7 @@ cython.declare(
     ROUNDS=cython.double,
     FEW=cython.int,
     BAD=cython.int,
+    CONTROL=cython.int,
     CUSTOM=cython.int,
     DEFLECT=cython.int,
     DISTANT=cython.int,
@@ -56,6 +57,7 @@ cython.declare(
 )
 from ecs_collide.constants import (
     BAD,
+    CONTROL,
     CUSTOM,
     DEFLECT,
     DISTANT,
@@ -360,7 +362,10 @@ class Gatherer:
                 has |= kind.mark
                 response = max(response, kind.response)
         self.n_filed[i] = n_filed
-        self.has_traits[i] = has >> TRAITS
+        self.has_traits[i] = has >> TRAITS & 0x7F
+        if has >> TRAITS & CONTROL:
+            self.has_traits[i] = self.has_traits[i] - CONTROL  # its bit is that of the sign
+        self.trait_gatherer.control.file(i, has)
         self.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0

@@ -24,15 +24,20 @@ from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Fixed, Sensor
 from ecs_collide.constants import (
     CARRY,
+    CONTROL,
     DEFLECT,
+    DOMINANCE,
     FILTER,
     FIXED,
     FRICTION,
     GROWTH,
+    LOCKED_AXES,
     MASS,
+    MAX_SPEED,
     NEW,
     ONE_WAY,
     PUSH_OUT,
+    RESTITUTION,
     SENSOR,
     SEPARATE,
     TOUCHED_BY_GAME,
@@ -67,7 +72,19 @@ from ecs_collide.sync.quarantine import (
     rules,
 )
 from ecs_collide.sync.targets import Drives
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    Carry,
+    Dominance,
+    Filter,
+    Friction,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 
 Rows = NDArray[np.int64]
 
@@ -100,12 +117,16 @@ def _make_trait_kinds(dim: int) -> list[Any]:
     normal = tuple(f"normal_{axis}" for axis in axes)
     return [
         kind(Filter, ("categories", "mask", "group"), FILTER << TRAITS, 0),
-        kind(Friction, ("value",), FRICTION << TRAITS, 0),
+        kind(Friction, ("value", "code"), FRICTION << TRAITS, 0),
         kind(OneWay, axes, ONE_WAY << TRAITS, 0),
         kind(Carry, normal, CARRY << TRAITS, 0),
         kind(Carry, axes, CARRY << TRAITS, 0),
         kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
         kind(Separate, ("speed",), SEPARATE << TRAITS, 0),
+        kind(Dominance, ("level",), DOMINANCE | CONTROL << TRAITS, 0),
+        kind(Restitution, ("value", "code"), RESTITUTION | CONTROL << TRAITS, 0),
+        kind(MaxSpeed, ("speed",), MAX_SPEED | CONTROL << TRAITS, 0),
+        kind(LockedAxes, axes, LOCKED_AXES | CONTROL << TRAITS, 0),
     ]
 
 
