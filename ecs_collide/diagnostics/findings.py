@@ -16,7 +16,19 @@ from ecs_collide.components import Fixed
 from ecs_collide.constants import CUSTOM
 from ecs_collide.step.pipeline import Stepper
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
+from ecs_collide.traits import (
+    Carry,
+    Dominance,
+    Filter,
+    Friction,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+    filter_numbers,
+)
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
@@ -348,9 +360,16 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     if Separate in of and e.is_moving(entity) and not e.yields(entity):
         yield found("separate_idle", "Separate and does not yield: other members never move it")
     if e.has(entity, e.sensor):
-        for kind in (OneWay, Carry, Friction, PushOut, Separate):
+        for kind in (OneWay, Carry, Friction, Restitution, Dominance, PushOut, Separate):
             if kind in of:
                 yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
+    elif Dominance in of and e.is_moving(entity) and not e.yields(entity):
+        yield found("dominance_idle", "Dominance and does not yield: it is immovable as it is")
+    if MaxSpeed in of and (e.sweeps or not e.has(entity, e.velocity)):
+        why = "the game moves it" if e.sweeps else f"no {e.velocity.type.__name__}"
+        yield found("max_speed_idle", f"MaxSpeed, and {why}: nothing limits how fast it is")
+    if LockedAxes in of and not e.is_moving(entity):
+        yield found("locked_idle", "LockedAxes and nothing that moves it")
     ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
     if Friction in of and ruled and e.yields(entity):
         yield found(

@@ -436,8 +436,15 @@ class Simulator:
         """Report an impact."""
         self.events.append(
             Event(
-                self.now, *pair, impact.axis, impact.sign, impact.corner, impact.overlaps, answer,
-                self.shared(pair, impact), self.impulse if answer == ANSWERED else Fraction(0),
+                self.now,
+                *pair,
+                impact.axis,
+                impact.sign,
+                impact.corner,
+                impact.overlaps,
+                answer,
+                self.shared(pair, impact),
+                self.impulse if answer == ANSWERED else Fraction(0),
             )  # fmt: skip
         )
         if self.watch and answer in (STOPPED_ALREADY, CROSSED):

@@ -103,4 +103,4 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
 
     assert n_lasting > 0
     assert tally.impacts > tally.steps
-    assert tally.cut_short < tally.steps / 8
+    assert tally.cut_short < tally.steps / 4

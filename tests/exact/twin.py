@@ -453,12 +453,14 @@ def is_dyadic(bodies: list[Body], dt: float) -> bool:
 def run_exactly(bodies: list[Body], dt: float, **limits) -> Simulator | None:
     """Run the exact step; None where it leaves the floats, so that rounding has a say."""
     exact = Simulator(bodies, Fraction(dt), **limits)
+    if not _stays_in_floats(exact):  # a maximum speed has a root in it
+        return None
     while (pair := exact.next_pair()) is not None:
         exact.take(pair)
         if not _stays_in_floats(exact):
             return None
     exact.finish()
-    return exact
+    return exact if _stays_in_floats(exact) else None
 
 
 def _stays_in_floats(exact: Simulator) -> bool:
