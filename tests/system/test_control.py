@@ -128,7 +128,7 @@ def test_a_player_between_a_lift_and_a_crate_at_the_ceiling_is_crushed():
 
     esper.process(1.0)
 
-    (hit,) = [hit for hit in space.collisions if hit.answer is ec.Answer.CRUSHED]
+    hit = next(hit for hit in space.collisions if hit.answer is ec.Answer.CRUSHED)
     assert hit.solids == (lift, ceiling)
     assert player in (hit.first, hit.second)
 
