@@ -465,7 +465,6 @@ class Clusters:
         their mean velocity by mass, or that of the heavier where they last.
         """
         velocity: cython.double
-        total: cython.double
         swap: cython.Py_ssize_t
         higher: cython.Py_ssize_t = one if self.rank[one] >= self.rank[other] else other
         lasts: cython.bint = False

@@ -879,7 +879,7 @@ def _write_at_once(gatherer, rows):
         now, seen = np.asarray(kind.now), np.asarray(kind.seen)
         places = np.argwhere(now[having] != seen[having])
         for i, k in zip(having[places[:, 0]].tolist(), places[:, 1].tolist(), strict=True):
-            kind._set(i, k, kind.now[i, k])
+            kind.write_one(i, k, kind.now[i, k])
         now[having] = seen[having]
     gatherer.find_faces(rows)
 

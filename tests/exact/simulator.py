@@ -421,9 +421,10 @@ class Simulator:
         for k, groups in enumerate(self.groups):
             for i in self.entered[k]:
                 was = self.earlier.get(i, self.velocity[i])[k]
-                if i in groups and groups[i].anchor is None and self.velocity[i][k] != was:
-                    if self.bodies[i].level == self.rank_of(groups[i]):
-                        self.worn[k].add(i)
+                if i not in groups or self.bodies[i].level != self.rank_of(groups[i]):
+                    continue
+                if groups[i].anchor is None and self.velocity[i][k] != was:
+                    self.worn[k].add(i)
             self.entered[k].clear()
             for i, group in list(groups.items()):
                 if not group.lasts:
@@ -445,7 +446,7 @@ class Simulator:
                 answer,
                 self.shared(pair, impact),
                 self.impulse if answer == ANSWERED else Fraction(0),
-            )  # fmt: skip
+            )
         )
         if self.watch and answer in (STOPPED_ALREADY, CROSSED):
             self.states.append((self._copy_velocities(), self._copy_velocities()))
