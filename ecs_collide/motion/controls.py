@@ -172,7 +172,7 @@ class Controls:
             if self.lock[i] & (1 << k):
                 velocity[i, k] = 0.0
         most = self.limit[i]
-        if not by_speed or not _speed(velocity, i, self.dim) > most:
+        if not by_speed or most == INFINITE or not _speed(velocity, i, self.dim) > most:
             return
         if not cython.compiled:
             direction = [0.0] * 3

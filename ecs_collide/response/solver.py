@@ -463,11 +463,17 @@ class Responder:
         other: cython.Py_ssize_t
         anchor: cython.Py_ssize_t  # a row counted from 1, as `second_anchor`
         second_anchor: cython.Py_ssize_t
+        first_left: cython.bint = False
+        second_left: cython.bint = False
+        velocity: cython.double
+        second_velocity: cython.double
 
         if c.n_lasting:
             if self._is_taken_out(i, j, k, self.second_joins):
+                first_left = True
                 c.leave(i, k)
             elif self._is_taken_out(j, i, k, self.first_joins):
+                second_left = True
                 c.leave(j, k)
         one = c.ensure(i, k) if self.first_joins else 0
         other = c.ensure(j, k) if self.second_joins else one
@@ -490,7 +496,12 @@ class Responder:
             self.loss = c.loss(one, other)
         else:  # it has rebounded before
             self.loss += c.loss(one, other)
-        self.impulse += self._impulse_of(one, other, anchor, k)
+        # What leaves a cluster that lasts has its share of the momentum, not that of its path.
+        velocity = self.before_first[k] if first_left else self._velocity_of(one)
+        second_velocity = self.before_second[k] if second_left else self._velocity_of(other)
+        if one == other:
+            velocity = second_velocity = second_velocity if second_left else velocity
+        self.impulse += self._impulse_of(one, other, anchor, k, velocity, second_velocity)
         c.merge(one, other, anchor)
         c.write_body(i)
         c.write_body(j)
@@ -520,19 +531,17 @@ class Responder:
         other: cython.Py_ssize_t,
         anchor: cython.Py_ssize_t,
         k: cython.int,
+        v1: cython.double,
+        v2: cython.double,
     ) -> cython.double:
         """Return the momentum that passes from one of two clusters to the other when they merge."""
         c: Clusters = self.clusters
         velocity: cython.double
-        apart: cython.double
+        apart: cython.double = abs(v1 - v2)
 
         if anchor:
             velocity = self.bodies.velocity[anchor - 1, k]
-            return max(
-                c.mass[one] * abs(velocity - self._velocity_of(one)),
-                c.mass[other] * abs(velocity - self._velocity_of(other)),
-            )
-        apart = abs(self._velocity_of(one) - self._velocity_of(other))
+            return max(c.mass[one] * abs(velocity - v1), c.mass[other] * abs(velocity - v2))
         if c.rank[one] > c.rank[other]:
             return c.mass[other] * apart
         if c.rank[one] < c.rank[other]:

@@ -41,7 +41,7 @@ cdef class Responder:
     cdef void _outweigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef double restitution_of(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint _is_taken_out(self, Py_ssize_t i, Py_ssize_t j, int k, bint joins) noexcept
-    cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, int k) noexcept
+    cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, int k, double v1, double v2) noexcept
     cdef double _velocity_of(self, Py_ssize_t root) noexcept
     cdef bint _is_held(self, Py_ssize_t i, int k) noexcept
     cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept

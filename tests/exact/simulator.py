@@ -796,11 +796,13 @@ class Simulator:
 
     def _join(self, i: int, j: int, k: int) -> bool:
         """Let two bodies and all they have joined move as one; tell whether they can."""
+        left: dict[int, Fraction] = {}  # with their share of the momentum
         for one, other in ((i, j), (j, i)):
             lasting = self.lasting_group(one, k)
             if lasting is not None and (
                 self._is_anchored(other, k) or self.rank_with(other, k) > self.rank_of(lasting)
             ):
+                left[one] = self.final(one, k)
                 self.leave(one, k)
                 break
         joining: list[Group] = []
@@ -824,7 +826,10 @@ class Simulator:
         joined.is_worn = any(group.is_worn for group in joining)
         rank = self.rank_of(joined)
         highest = [group for group in joining if self.rank_of(group) == rank]
-        weights = [(self.mass_of(group), self.velocity_of(group, k)) for group in joining]
+        weights = [
+            (self.mass_of(group), left.get(min(group.members), self.velocity_of(group, k)))
+            for group in joining
+        ]
         if anchors:
             joined.anchor = min(anchors)
             velocity = velocities.pop()
