@@ -16,7 +16,7 @@ import ecs_collide as ec
 from tests.exact.test_whole_steps import choose_worlds, walker  # noqa: F401  (a fixture)
 from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
-from tests.scenes import box
+from tests.scenes import box, mover, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -104,3 +104,45 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
     assert n_lasting > 0
     assert tally.impacts > tally.steps
     assert tally.cut_short < tally.steps / 4
+
+
+@pytest.mark.parametrize(("restitution", "after"), [(1.0, 16), (0.5, 10), (0.25, 4)])
+def test_what_rebounds_from_a_lasting_cluster_of_a_higher_level_takes_nothing_from_it(
+    restitution, after
+):
+    # P and P push on P, and turn for the second time in the step; then the crate meets the last.
+    #
+    #   +---+    +---+  +---+                +---+
+    #   | P | -> | P |  | P |             <- | C |
+    #   +---+    +---+  +---+                +---+
+    #
+    players = [
+        mover((x, 0), (1, 1), (v, 0), ec.Slide(), ec.Dominance(1))
+        for x, v in ((0, 16), (4, 0), (8, 0))
+    ]
+    crate = mover((16, 0), (1, 1), (-8, 0), ec.Deflect(restitution))
+    space = ec.install()
+    bodies = read_bodies(2)
+
+    esper.process(1.0)
+
+    compare_step(bodies, 1.0, space)
+    assert space._state.timeline.responder.clusters.n_lasting == 1
+    assert velocity(crate) == (after, 0)
+    assert [velocity(player) for player in players] == [(8, 0), (4, 0), (4, 0)]
+
+
+def test_a_player_who_is_hit_from_behind_drives_the_crates_before_it_on():
+    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(m)) for x, m in ((2, 1), (4, 3))]
+    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
+    ball = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    mover((-2, 0), (1, 1), (24, 0), ec.Deflect(), ec.Dominance(1))
+    space = ec.install()
+    bodies = read_bodies(2)
+
+    esper.process(1.0)
+
+    compare_step(bodies, 1.0, space)
+    assert velocity(ball) == (0, 0)
+    assert velocity(player) == (24, 0)
+    assert [velocity(crate) for crate in crates] == [(24, 0), (24, 0)]
