@@ -389,14 +389,18 @@ class Settler:
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.int
+        any_lock: cython.bint = b.controls.any_lock
         changing: cython.bint = True
 
         for n in range(self.n_near_pairs):
             i = self.pairs.first[self.near[n, 0]]
             j = self.pairs.second[self.near[n, 0]]
             for k in range(b.dim):
-                self.level[i, k] = FAR if b.gives_way(i, k) else 0
-                self.level[j, k] = FAR if b.gives_way(j, k) else 0
+                self.level[i, k] = FAR if b.yields[i] else 0
+                self.level[j, k] = FAR if b.yields[j] else 0
+                if any_lock:
+                    self.level[i, k] *= b.gives_way(i, k)
+                    self.level[j, k] *= b.gives_way(j, k)
         while changing:
             changing = False
             for n in range(self.n_near_pairs):
