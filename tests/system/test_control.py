@@ -159,6 +159,18 @@ def test_two_players_that_push_a_crate_against_each_other_share_their_momentum()
     assert velocity(one) == velocity(crate) == velocity(other) == (4, 0)
 
 
+def test_a_body_bounces_off_a_lower_one_that_a_higher_one_drives():
+    boss = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(2))
+    crate = mover((2, 0), (1, 1), (0, 0), ec.Slide())
+    ball = mover((4, 0), (1, 1), (-8, 0), ec.Deflect(), ec.Dominance(1))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(boss) == velocity(crate) == (8, 0)
+    assert velocity(ball) == (24, 0)
+
+
 def test_a_player_who_leaves_a_pushed_row_leaves_it_its_speed():
     player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
     crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide()) for x in (2, 4)]
