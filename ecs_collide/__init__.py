@@ -22,6 +22,7 @@ from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
+    Disabled,
     Extents,
     Fixed,
     Growth,
@@ -82,6 +83,7 @@ from ecs_collide.systems import (
 )
 from ecs_collide.traits import (
     ALL,
+    Attached,
     Carry,
     Dominance,
     Filter,
@@ -122,6 +124,7 @@ __all__ = [
     "END_REASONS",
     "AABBTree",
     "Answer",
+    "Attached",
     "BodyKind",
     "BoxHit",
     "BoxHits",
@@ -138,6 +141,7 @@ __all__ = [
     "ContactKind",
     "ContactPoints",
     "Deflect",
+    "Disabled",
     "Dominance",
     "EndReason",
     "EventSequence",

@@ -39,6 +39,13 @@ GEOMETRIC = 2
 MIN = 3
 MULTIPLY = 4
 MAX = 5
+# In the mark of a kind only: a component that has a column of its own.
+DISABLED = 1 << 16
+ATTACHED = 1 << 17
+
+# In the column `quarantined`: why a body is left out.
+QUARANTINED = 1  # a number of it cannot be computed with
+SWITCHED_OFF = 2  # it has a `Disabled`
 
 # In the column `news`, until the next step has dealt with it.
 NEW = 1  # it was nowhere in the last step

@@ -104,6 +104,7 @@ class EndReason(StrEnum):
     QUARANTINED = "quarantined"
     WORLD_CLEARED = "world_cleared"
     DROPPED = "dropped"
+    DISABLED = "disabled"
 
 
 END_REASONS: tuple[EndReason, ...] = tuple(EndReason)

@@ -404,6 +404,58 @@ def _as_speed(cls: type, speed: float) -> float:
     return number
 
 
+class Attached(_Trait):
+    """A box that goes where another body goes: a hitbox, feet, a zone around a character.
+
+    The entity has `Extents` and a `Position`, which each step sets to that of its owner plus the
+    offset.  In between the box is swept along the path of its owner: it stops, slides and turns
+    with it at the same instants.
+
+    It is crossed freely, like a `Sensor`, so it changes nobody's motion.  It meets neither its
+    owner nor other boxes of its owner.  A response or a `Velocity` has no effect on it.
+
+    If the game changes the offset, the next step sweeps the box from the old offset to the new
+    one.  `Space.teleport` of the box sets the offset with nothing swept.  See :doc:`attached`.
+
+    Parameters
+    ----------
+    owner : int
+        The entity that the box is attached to: a body that is not attached itself.
+    offset : sequence of float
+        From the centre of the owner to that of the box, in world units, of two numbers or in 3D
+        three.
+
+    Attributes
+    ----------
+    owner : int
+    x, y, z : float
+        The offset.
+
+    Examples
+    --------
+    >>> feet = Position(0, 0), Extents(6, 1), Attached(owner=1, offset=(0, -16))
+    """
+
+    __slots__ = ("owner", "x", "y", "z")
+    __match_args__ = ("owner", "offset")
+    _SHOWN = ("owner", "offset")
+
+    def __init__(self, owner: int, offset: Iterable[float] = (0.0, 0.0)) -> None:
+        self.owner = _as_whole(
+            type(self), "owner", owner, 1, 2**53, "must be the id of an entity, 1 or more"
+        )
+        self.x, self.y, self.z = _as_vector(type(self), "offset", offset)
+
+    @property
+    def offset(self) -> tuple[float, float, float]:
+        """From the centre of the owner to that of the box, in world units."""
+        return self.x, self.y, self.z
+
+    @offset.setter
+    def offset(self, value: Iterable[float]) -> None:
+        self.x, self.y, self.z = _as_vector(type(self), "offset", value)
+
+
 class PushOut(_Trait):
     """Be pushed out of what the entity is inside of, and was from the start.
 

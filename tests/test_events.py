@@ -92,6 +92,7 @@ def test_codes_in_arrays_never_change():
         "quarantined",
         "world_cleared",
         "dropped",
+        "disabled",
     )
 
 

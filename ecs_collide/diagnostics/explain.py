@@ -8,11 +8,13 @@ from itertools import product
 from typing import NamedTuple
 
 from ecs_collide._categories import NAMES
+from ecs_collide.components import Disabled
 from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Examined, Finding, odd_about
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
 from ecs_collide.traits import (
     OF_SPACE,
+    Attached,
     Dominance,
     Filter,
     LockedAxes,
@@ -88,6 +90,10 @@ def _missing(e: Examination, entity: int) -> Iterator[Finding]:
     elif not e.is_body(entity):
         if not any(e.has(entity, kind) for kind in e.kinds):
             yield found("no_body", "has no component that the space looks at")
+    elif Disabled in e.of(entity):
+        yield found(
+            "disabled", "has Disabled, which switches it off: steps and queries leave it out"
+        )
     elif e.row(entity) is None:
         yield found("not_yet_seen", "is new since the last step; the next one takes it over")
     elif e.is_changed(entity):
@@ -119,6 +125,10 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
         if e.has(entity, e.sensor):
             text = f"entity {entity} is a Sensor, which is crossed"
             return Verdict.CROSSING, [Finding("sensor", (entity,), text)]
+    for entity in both:
+        if Attached in e.of(entity):
+            text = f"entity {entity} is attached to entity {_owner_of(e, entity)}, and is crossed"
+            return Verdict.CROSSING, [Finding("attached", (entity,), text)]
     if not (e.yields(first) or e.yields(second)):
         velocity = "" if e.sweeps else f"{e.velocity.type.__name__}, "
         return Verdict.CROSSING, [
@@ -161,6 +171,14 @@ def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
 def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
     """Return what says that two bodies never meet, if anything does."""
     both = (first, second)
+    owners = [_owner_of(e, entity) for entity in both]
+    if (owners[0] or first) == (owners[1] or second):
+        if None in owners:
+            box, owner = both if owners[0] else both[::-1]
+            text = f"entity {box} is attached to entity {owner}: a box never meets its owner"
+        else:
+            text = f"both are attached to entity {owners[0]}: boxes of one owner never meet"
+        return Finding("attached", both, text)
     (categories, mask, group), (others, other_mask, other_group) = (
         filter_numbers(e.of(entity).get(Filter)) for entity in both
     )
@@ -188,6 +206,12 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
             name = getattr(allows, "__name__", repr(allows))
             return Finding("predicate", both, f"{name}, given to filter_pairs, lets them not meet")
     return None
+
+
+def _owner_of(e: Examination, entity: int) -> int | None:
+    """Return the entity that another is attached to, None for one that is not."""
+    attached = e.of(entity).get(Attached)
+    return None if attached is None else attached.owner
 
 
 def _named(bits: int) -> str:

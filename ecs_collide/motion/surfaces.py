@@ -45,12 +45,15 @@ class Traits:
         Whether any body was ever to be pushed out.
     any_separator : bool
         Whether any body was ever a member of a soft crowd.
+    any_owner : bool
+        Whether any body was ever attached to another.
     filters : int64 (n_rows, 3): categories, mask, group
     friction : float64 (n_rows,): -1 for none
     one_way, carries : int8 (n_rows,): sides
     surface : float64 (n_rows, dim): how fast the carrying face moves along itself
     push_out : float64 (n_rows,): how fast it may be pushed out; 0 for not at all
     separate : float64 (n_rows,): how fast it may be moved out of other members; 0 for not at all
+    owner : int64 (n_rows,): in a step, the row of the body it is attached to, counting from 1, or 0
     way_out : int8 (n_rows,): within a step, the side to which it is pushed out
     """
 
@@ -62,6 +65,7 @@ class Traits:
         self.any_carrier = False
         self.any_pusher = False
         self.any_separator = False
+        self.any_owner = False
         self.filters = zeros(LONG, 1, 3)
         self.friction = zeros(DOUBLE, 1)
         self.one_way = zeros(BYTE, 1)
@@ -69,6 +73,7 @@ class Traits:
         self.surface = zeros(DOUBLE, 1, dim)
         self.push_out = zeros(DOUBLE, 1)
         self.separate = zeros(DOUBLE, 1)
+        self.owner = zeros(LONG, 1)
         self.way_out = zeros(BYTE, 1)
         self.has = zeros(BYTE, 1)
 
@@ -100,6 +105,7 @@ class Traits:
         surface: cython.double[:, ::1] = grown(self.surface, n_rows)
         push_out: cython.double[::1] = grown(self.push_out, n_rows)
         separate: cython.double[::1] = grown(self.separate, n_rows)
+        owner: cython.longlong[::1] = grown(self.owner, n_rows)
         way_out: cython.schar[::1] = grown(self.way_out, n_rows)
 
         self.filters = filters
@@ -109,6 +115,7 @@ class Traits:
         self.surface = surface
         self.push_out = push_out
         self.separate = separate
+        self.owner = owner
         self.way_out = way_out
 
     @cython.cfunc
@@ -132,9 +139,20 @@ class Traits:
         """Tell whether the filters of two bodies let them meet; where the columns are used."""
         f: cython.longlong[:, ::1] = self.filters
 
+        if self.any_owner and self._are_of_one(i, j):
+            return False
         if f[i, 2] != 0 and f[i, 2] == f[j, 2]:
             return f[i, 2] > 0
         return (f[i, 0] & f[j, 1]) != 0 and (f[j, 0] & f[i, 1]) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _are_of_one(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether one of two bodies is attached to the other, or both to a third."""
+        first: cython.longlong = self.owner[i] if self.owner[i] else i + 1
+        second: cython.longlong = self.owner[j] if self.owner[j] else j + 1
+
+        return first == second
 
     @cython.cfunc
     @cython.exceptval(check=False)

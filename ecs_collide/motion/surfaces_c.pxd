@@ -16,6 +16,7 @@ cdef class Traits:
     cdef public bint any_carrier
     cdef public bint any_pusher
     cdef public bint any_separator
+    cdef public bint any_owner
     cdef readonly long long[:, ::1] filters
     cdef readonly double[::1] friction
     cdef readonly signed char[::1] one_way
@@ -23,11 +24,13 @@ cdef class Traits:
     cdef readonly double[:, ::1] surface
     cdef readonly double[::1] push_out
     cdef readonly double[::1] separate
+    cdef long long[::1] owner
     cdef signed char[::1] way_out
     cdef signed char[::1] has
     cdef void _make_room(self, Py_ssize_t n_rows)
     cdef void clear(self, Py_ssize_t i) noexcept
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _are_of_one(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_soft(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_one_way(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint lets_through(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept

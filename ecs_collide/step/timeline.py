@@ -22,7 +22,8 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
     from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
     from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
-    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+    from cython.cimports.ecs_collide.motion.attachments_c import Attachments
+    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
         CROSSING,
         SEPARATED,
@@ -45,7 +46,8 @@ else:
     from ecs_collide.broadphase.broadphase import Candidates
     from ecs_collide.broadphase.images import one_width, whole
     from ecs_collide.broadphase.pair_table import Pairs
-    from ecs_collide.motion.bodies import EARLIER, Bodies
+    from ecs_collide.motion.attachments import Attachments
+    from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
     from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.event_log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide.narrowphase.impact_queue import Queue
@@ -132,6 +134,7 @@ class Timeline:
     carrying = cython.declare("Carrying", visibility="public")
     pushing = cython.declare("Pushing", visibility="public")
     sleepers = cython.declare("Sleepers", visibility="public")
+    attachments = cython.declare("Attachments", visibility="public")
     n_rows: cython.Py_ssize_t
     rest_speed = cython.declare(cython.double, visibility="public")
     pair_limit = cython.declare(cython.longlong, visibility="public")
@@ -152,6 +155,7 @@ class Timeline:
 
     def __init__(self, dim: cython.int):
         self.bodies = Bodies(dim)
+        self.attachments = Attachments(self.bodies)
         self.pairs = Pairs()
         self.queue = Queue()
         self.responder = Responder(self.bodies)
@@ -248,6 +252,7 @@ class Timeline:
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
         self.bodies.begin_step(rows, dt)
+        self.attachments.start()
         self.candidates.separating.begin(rows)
         self.candidates.place_moving(rows)
         self.contacts.find_pressed()
@@ -257,6 +262,15 @@ class Timeline:
     def restrain(self, rows: cython.longlong[::1]) -> cython.void:
         """Take what is locked, and what is too fast, from the velocities of bodies."""
         self.bodies.restrain(rows, not self.carrying.sweeps)
+
+    def place_resized(self, rows: cython.longlong[::1]):
+        """Put bodies that move where they were put between two steps, into the tree too."""
+        n: cython.Py_ssize_t
+
+        self.bodies.place_still(rows)
+        for n in range(rows.shape[0]):
+            self.bodies.find_swept_bounds(rows[n])
+        self.candidates.place_moving(rows)
 
     def push_out(self, rows: cython.longlong[::1]):
         """Give those of some moving bodies that are inside others the way out for their path."""
@@ -285,6 +299,10 @@ class Timeline:
         n: cython.Py_ssize_t
         kind: cython.int
 
+        for n in range(self.attachments.n):  # their owners may have been given a way out
+            if self.attachments.follow(n):
+                self.bodies.find_swept_bounds(self.attachments.rows[n])
+                self.candidates.follow(self.attachments.rows[n])
         self.meetings.sweep_solid()
         for p in range(self.pairs.n):
             if not self.pairs.crossing[p] or self.pairs.left_alone[p]:
@@ -513,12 +531,26 @@ class Timeline:
         if self.responder.clusters.n_unwritten:
             self.responder.clusters.write_body(i)
             self.responder.clusters.write_body(j)
+        if self.attachments.n:
+            self._follow_owner(i)
+            self._follow_owner(j)
         self.pairs.stale[p] = 0
         return (
             stale
             or self.bodies.has_turned_since(i, self.pairs.tick[p])
             or self.bodies.has_turned_since(j, self.pairs.tick[p])
         )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _follow_owner(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body, if it is attached, go where the path of its owner leads by now."""
+        j: cython.Py_ssize_t = self.bodies.traits.owner[i] - 1
+
+        if j >= 0:
+            if self.responder.clusters.n_unwritten:
+                self.responder.clusters.write_body(j)
+            self.attachments.follow_turned(i)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -731,6 +763,18 @@ class Timeline:
             self.pairs.gone[p] = 1
             self.queue.drop(p)
             p = self.pairs.next_of(p, i)
+
+    def stop(self, i: cython.Py_ssize_t):
+        """Let a body that is taken out stay where it is now, to the end of the step."""
+        k: cython.int
+        at: cython.Py_ssize_t = self.bodies.start_of(i)
+
+        if self.bodies.moves[i] or self.bodies.asleep[i]:
+            self.bodies.advance(i, self.meetings.now)
+            for k in range(self.bodies.dim):
+                self.bodies.path[at + 4 * k + MOTION] = self.bodies.path[at + 4 * k + RESIZE] = 0.0
+            if self.attachments.n:
+                self.attachments.lead(i)
 
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Give a body a new velocity at the instant of the pending impact."""
@@ -986,6 +1030,8 @@ class Timeline:
         i: cython.Py_ssize_t
         any_held: cython.bint = False
 
+        if self.attachments.n:
+            self.attachments.lead_turned()
         for n in range(b.n_turned):
             i = b.turned[n]
             if self._hold_if_spent(i):
@@ -1080,6 +1126,7 @@ class Timeline:
             self.sleepers.join_sunk()
             self.settler.make_room()
             self.settler.settle()
+        self.attachments.arrive()
         self.contacts.compare()
         self.candidates.separating.end()
         self.n_held = self.holding.n
@@ -1104,9 +1151,12 @@ class Timeline:
         is_out: cython.bint
         n_out: cython.Py_ssize_t = 0
         before: cython.double
+        number: cython.double
 
         for n in range(rows.shape[0]):
             i = rows[n]
+            if b.traits.any_owner and b.traits.owner[i]:
+                continue
             is_out = False
             for k in range(b.dim):
                 before = b.centre[i, k]
@@ -1114,6 +1164,24 @@ class Timeline:
                     is_out = True
                     shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
                     b.put(i, k, b.into_world(k, before))
+                    b.swept_min[i, k] += b.centre[i, k] - before
+                    b.swept_max[i, k] += b.centre[i, k] - before
+            if is_out:
+                n_out += 1
+                c.moving.renew_one(
+                    i, b.swept_min, b.swept_max, b.motion, True, c.margin, c.lookahead
+                )
+        for n in range(self.attachments.n):
+            i = self.attachments.rows[n]
+            is_out = False
+            for k in range(b.dim):
+                if b.width[k] == 0.0:
+                    continue
+                before = b.centre[i, k]
+                number = self.attachments.bring_in(n, k)
+                if b.centre[i, k] != before:
+                    is_out = True
+                    shifts[i] += whole(number) * one_width(k)
                     b.swept_min[i, k] += b.centre[i, k] - before
                     b.swept_max[i, k] += b.centre[i, k] - before
             if is_out:

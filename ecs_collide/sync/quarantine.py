@@ -16,6 +16,7 @@ from ecs_collide.traits import (
     ALL,
     MOST_DOMINANCE,
     OF_SPACE,
+    Attached,
     Carry,
     Dominance,
     Filter,
@@ -92,6 +93,8 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, OF_SPACE, _UNIT,
              is_axis=True),
         Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
+        Rule(Attached, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
+        Rule(Attached, ("owner",), 1, 2**53, "must be the id of an entity", is_whole=True),
         *(
             Rule(kind, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
                  may_be_infinite=True)
