@@ -18,6 +18,7 @@ same order everywhere::
 from ecs_collide import _backend
 from ecs_collide._categories import name_categories
 from ecs_collide.clocks import FixedStep
+from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
@@ -82,7 +83,20 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.traits import ALL, Attached, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    Attached,
+    Carry,
+    Dominance,
+    Filter,
+    Friction,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 from ecs_collide.tree import (
     AABBTree,
     BoxHit,
@@ -120,6 +134,7 @@ __all__ = [
     "BroadphaseSystem",
     "Carry",
     "Collision",
+    "CombineRule",
     "ComingImpact",
     "Components",
     "Contact",
@@ -129,6 +144,7 @@ __all__ = [
     "ContactPoints",
     "Deflect",
     "Disabled",
+    "Dominance",
     "EndReason",
     "EventSequence",
     "Explanation",
@@ -143,7 +159,9 @@ __all__ = [
     "Handler",
     "Impact",
     "ImpactBoxes",
+    "LockedAxes",
     "Mass",
+    "MaxSpeed",
     "MotionSystem",
     "MoveHit",
     "Moved",
@@ -161,6 +179,7 @@ __all__ = [
     "RegionHits",
     "Report",
     "ResponseSystem",
+    "Restitution",
     "Sensor",
     "Separate",
     "Slide",

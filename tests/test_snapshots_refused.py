@@ -120,7 +120,7 @@ def test_bytes_that_were_made_to_look_right_do_no_harm(busy, volume):
         ("contact_events", "reason", 9),
         ("contacts", "axis", 2),
         ("contacts", "sign", 0),
-        ("contacts", "kind", 4),
+        ("contacts", "kind", 5),
         ("contacts", "since", math.nan),
         ("contacts", "first", 10_000),
         ("strays", "body", 10_000),

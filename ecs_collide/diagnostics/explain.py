@@ -12,7 +12,16 @@ from ecs_collide.components import Disabled
 from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Examined, Finding, odd_about
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
-from ecs_collide.traits import OF_SPACE, Attached, Filter, OneWay, Separate, filter_numbers
+from ecs_collide.traits import (
+    OF_SPACE,
+    Attached,
+    Dominance,
+    Filter,
+    LockedAxes,
+    OneWay,
+    Separate,
+    filter_numbers,
+)
 
 
 class Verdict(StrEnum):
@@ -140,7 +149,11 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
     if decision is not None and decision[0]:
         text = "a system lets them cross in the step under way"
         return Verdict.CROSSING, [Finding("let_cross", both, text)]
-    return Verdict.SOLID, [*_one_ways(e, first, second), *_answered_by(e, first, second)]
+    return Verdict.SOLID, [
+        *_one_ways(e, first, second),
+        *_who_pushes(e, first, second),
+        *_answered_by(e, first, second),
+    ]
 
 
 def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
@@ -227,6 +240,26 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
             f"entity {platform} is OneWay: solid for what is fully on the side to which "
             f"{'-' if normal[k] < 0.0 else ''}{'xyz'[k]} points; entity {other}: {where}",
         )
+
+
+def _who_pushes(e: Examination, first: int, second: int) -> Iterator[Finding]:
+    """Yield who of two solid bodies does not give way to the other, though it yields."""
+    both = [entity for entity in (first, second) if e.yields(entity)]
+    levels = {entity: int(e.of(entity).get(Dominance, Dominance(0)).level) for entity in both}
+    if len(set(levels.values())) == 2:
+        lower, higher = sorted(both, key=levels.__getitem__)
+        yield Finding(
+            "dominance",
+            (first, second),
+            f"entity {higher} has Dominance {levels[higher]} and entity {lower} "
+            f"{levels[lower]}: only entity {lower} gives way, unless something holds it",
+        )
+    for entity in both:
+        locked = e.of(entity).get(LockedAxes)
+        axes = [axis for axis in "xyz"[: e.dim] if locked is not None and getattr(locked, axis)]
+        if axes:
+            text = f"entity {entity} has LockedAxes: along {' and '.join(axes)} it never moves"
+            yield Finding("locked_axes", (entity,), text)
 
 
 def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterator[Finding]:

@@ -26,10 +26,14 @@ from ecs_collide.sync.registry import Roster
 from ecs_collide.traits import (
     Attached,
     Carry,
+    Dominance,
     Filter,
     Friction,
+    LockedAxes,
+    MaxSpeed,
     OneWay,
     PushOut,
+    Restitution,
     Separate,
     filter_numbers,
 )
@@ -421,9 +425,16 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     if Separate in of and e.is_moving(entity) and not e.yields(entity):
         yield found("separate_idle", "Separate and does not yield: other members never move it")
     if e.has(entity, e.sensor):
-        for kind in (OneWay, Carry, Friction, PushOut, Separate):
+        for kind in (OneWay, Carry, Friction, Restitution, Dominance, PushOut, Separate):
             if kind in of:
                 yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
+    elif Dominance in of and e.is_moving(entity) and not e.yields(entity):
+        yield found("dominance_idle", "Dominance and does not yield: it is immovable as it is")
+    if MaxSpeed in of and (e.sweeps or not e.has(entity, e.velocity)):
+        why = "the game moves it" if e.sweeps else f"no {e.velocity.type.__name__}"
+        yield found("max_speed_idle", f"MaxSpeed, and {why}: nothing limits how fast it is")
+    if LockedAxes in of and not e.is_moving(entity):
+        yield found("locked_idle", "LockedAxes and nothing that moves it")
     ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
     if Friction in of and ruled and e.yields(entity):
         yield found(

@@ -11,9 +11,12 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.ecs_collide.motion.controls_c import Controls
     from cython.cimports.libc.math import sqrt
 else:
     from math import sqrt
+
+    from ecs_collide.motion.controls import Controls
 
 from ecs_collide.constants import CARRY, ONE_WAY, SEPARATE
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
@@ -32,6 +35,8 @@ class Traits:
 
     Attributes
     ----------
+    controls : Controls
+        Who pushes whom.
     is_used : bool
         Whether any body has ever had any; the columns are empty until then.
     any_carrier : bool
@@ -54,6 +59,7 @@ class Traits:
 
     def __init__(self, dim: cython.int):
         self.dim = dim
+        self.controls = Controls(dim)
         self.n_rows = 1
         self.is_used = False
         self.any_carrier = False
@@ -75,6 +81,7 @@ class Traits:
         """Use the flags of `columns`, which have so many rows."""
         has: cython.schar[::1] = columns.traits
 
+        self.controls.bind(n_rows)
         if self.is_used:
             self._make_room(n_rows)
         self.has = has
@@ -175,10 +182,12 @@ class Traits:
     @cython.cfunc
     @cython.exceptval(check=False)
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
-        """Return the friction of a pair: the geometric mean, or that of the one that has any."""
+        """Return the friction of a pair: by its rule, or that of the one that has any."""
         one: cython.double = self.friction[i]
         two: cython.double = self.friction[j]
 
+        if self.controls.is_used:
+            return self.controls.friction_between(i, j, one, two)
         if one < 0.0:
             return max(two, 0.0)
         if two < 0.0:

@@ -1,5 +1,7 @@
 cimport cython
 
+from ecs_collide.motion.controls_c cimport Controls
+
 cdef long long ALL
 cdef int ONE_WAY
 cdef int CARRY
@@ -8,6 +10,7 @@ cdef int SEPARATE
 @cython.final
 cdef class Traits:
     cdef int dim
+    cdef readonly Controls controls
     cdef Py_ssize_t n_rows
     cdef readonly bint is_used
     cdef public bint any_carrier

@@ -33,7 +33,19 @@ from ecs_collide.components import (
 from ecs_collide.esper_world import World
 from ecs_collide.snapshot.schema import Doubles, Longs, State, holders
 from ecs_collide.sync.quarantine import find_no_number, rules
-from ecs_collide.traits import Attached, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    Attached,
+    Carry,
+    Dominance,
+    Filter,
+    Friction,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
@@ -48,18 +60,27 @@ FIELDS: dict[type, tuple[str, ...]] = {
     Stop: (),
     Sensor: (),
     Filter: ("categories", "mask", "group"),
-    Friction: ("value",),
+    Friction: ("value", "code"),
     OneWay: _XYZ,
     Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
     PushOut: ("speed",),
     Fixed: (),
     Separate: ("speed",),
+    Dominance: ("level",),
+    Restitution: ("value", "code"),
+    MaxSpeed: ("speed",),
+    LockedAxes: _XYZ,
     Disabled: (),
     Attached: (*_XYZ, "owner"),
 }
 """What a snapshot holds of the library's own components."""
 
-_WHOLE = {Filter: ("categories", "mask", "group"), Attached: ("owner",)}  # whole numbers
+_WHOLE = {  # whole numbers
+    Filter: ("categories", "mask", "group"),
+    Attached: ("owner",),
+    Dominance: ("level",),
+    LockedAxes: _XYZ,
+}
 
 NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}

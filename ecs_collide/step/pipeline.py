@@ -139,6 +139,7 @@ class Pipeline:
         timeline.begin()
         timeline.place_still(roster.touched_still.data)
         roster.wake_near()
+        timeline.restrain(roster.moving.data)
         roster.wake(timeline.carrying.begin())
         if timeline.candidates.judge is not None:  # of those who sleep nobody would be asked
             roster.wake_all()

@@ -108,6 +108,8 @@ class Timeline:
     ----------
     pending, event : int
         The pair handed over, or -1, and its row in the log.
+    is_set : bool
+        Whether the game has set a velocity since a pair was handed over.
     hand_over : bool
         Hand every impact over, not only those that the columns of a body ask for.
     decisions : dict
@@ -145,6 +147,7 @@ class Timeline:
     pending = cython.declare(cython.Py_ssize_t, visibility="public")
     event = cython.declare(cython.Py_ssize_t, visibility="public")
     hand_over = cython.declare(cython.bint, visibility="public")
+    is_set: cython.bint
     decisions = cython.declare(dict, visibility="readonly")
     n_decisions: cython.Py_ssize_t
     began_at: cython.Py_ssize_t  # of the pair handed over: the row in the log of its contact, or -1
@@ -174,6 +177,7 @@ class Timeline:
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = 0
         self.pending = self.event = -1
         self.hand_over = False
+        self.is_set = False
         self.decisions = {}
         self.n_decisions = 0
         self.began_at = -1
@@ -253,6 +257,11 @@ class Timeline:
         self.candidates.place_moving(rows)
         self.contacts.find_pressed()
         self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
+
+    @cython.ccall
+    def restrain(self, rows: cython.longlong[::1]) -> cython.void:
+        """Take what is locked, and what is too fast, from the velocities of bodies."""
+        self.bodies.restrain(rows, not self.carrying.sweeps)
 
     def place_resized(self, rows: cython.longlong[::1]):
         """Put bodies that move where they were put between two steps, into the tree too."""
@@ -428,6 +437,7 @@ class Timeline:
         ):
             self.responder.clusters.write()
             self.pending = p
+            self.is_set = False
             self.is_changed = False
             self.holding.show(i)
             self.holding.show(j)
@@ -691,7 +701,31 @@ class Timeline:
             if self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
                 self.n_forced += 1
+        if self.is_set and self.log.codes[self.event, 1] != CRUSHED:
+            self.log.impulse[self.event] = max(
+                self._change_of(p, self.pairs.first[p], 0),
+                self._change_of(p, self.pairs.second[p], 1),
+            )
         self._resume(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _change_of(
+        self, p: cython.Py_ssize_t, i: cython.Py_ssize_t, place: cython.int
+    ) -> cython.double:
+        """Return how much the momentum of a body of the pending pair has changed on its axis.
+
+        `place` is 0 for the first body, 1 for the second.
+        """
+        b: Bodies = self.bodies
+        k: cython.int = self.pairs.axis[p]
+        velocity: cython.double = self.responder.clusters.final_velocity(i, k)
+
+        if not b.yields[i]:
+            return 0.0
+        if b.on_hold[i]:
+            velocity = b.kept[i, k]
+        return b.mass[i] * abs(velocity - self.log.numbers[self.event, 5 + (3 + place) * b.dim + k])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -746,6 +780,9 @@ class Timeline:
         """Give a body a new velocity at the instant of the pending impact."""
         self.is_changed = True
         self.sleepers.rouse(i)
+        if self.bodies.controls.locks(i, k):
+            return
+        self.is_set = True
         if self.bodies.on_hold[i]:  # it is shown what it keeps
             self.bodies.velocity[i, k] = value + 0.0
         else:
@@ -860,8 +897,10 @@ class Timeline:
         log.codes[n, 3] = self.pairs.sign[p]
         log.solid_first[n] = log.solid_second[n] = -1
         log.numbers[n, at] = self.pairs.speed[p]
+        log.impulse[n] = 0.0
         for k in range(b.dim):
             at += 1
+            self._note_shared(n, p, k)
             log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
             log.numbers[n, at] = b.into_world(k, b.centre_at(i, k, now)) + 0.0
             log.numbers[n, at + b.dim] = b.into_world(k, b.centre_at(j, k, now)) + 0.0
@@ -875,6 +914,38 @@ class Timeline:
         if answer != CROSSED:
             self.contacts.meet(p, now)
         return n
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _note_shared(
+        self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Log what the two boxes of an impact share on an axis, where the first one is."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        at: cython.int = 5 + 5 * b.dim + k
+        now: cython.double = self.meetings.now
+        centre: cython.double = b.centre_at(i, k, now)
+        half: cython.double = b.half_at(i, k, now)
+        other: cython.double = b.centre_at(j, k, now) + self.pairs.offset_of(p, k)
+        half2: cython.double = b.half_at(j, k, now)
+        low: cython.double = max(centre - half, other - half2)
+        high: cython.double = min(centre + half, other + half2)
+        swap: cython.double
+
+        if k == self.pairs.axis[p] and self.pairs.kind[p] == IMPACT:
+            low = high = centre + half if self.pairs.sign[p] < 0 else centre - half
+        elif low > high:  # a corner, by rounding
+            swap = low
+            low = high
+            high = swap
+        if b.wraps:
+            low += b.into_world(k, centre) - centre
+            high += b.into_world(k, centre) - centre
+        self.log.numbers[n, at] = low + 0.0
+        self.log.numbers[n, at + b.dim] = high + 0.0
 
     @cython.cfunc
     def _answer(
@@ -898,6 +969,9 @@ class Timeline:
         ):
             self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
             return
+        if not (self.responder.first_yields or self.responder.second_yields):
+            self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
+            return
         self.pairs.answered_at[p] = self.meetings.now
         if not (
             inelastic
@@ -905,10 +979,7 @@ class Timeline:
             or self.pairs.kind[p] == OVERLAP
             or self.pairs.speed[p] < self.rest_speed
         ):
-            if self.responder.first_yields:
-                restitution = b.restitution[i]
-            if self.responder.second_yields:
-                restitution = max(restitution, b.restitution[j])
+            restitution = self.responder.restitution_of(i, j)
         if self.pairs.repeats[p] >= INSTANT_LIMIT:
             # A pile that bounces would go on to the limits, a stop between two partners too.
             normal_only = True
@@ -919,7 +990,9 @@ class Timeline:
             normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
             self._crush(p, self.responder.solid_first, self.responder.solid_second)
-        elif b.traits.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
+            return
+        self.log.impulse[self.event] += self.responder.impulse
+        if b.traits.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carrying.land(p)
 
     @cython.cfunc
@@ -1060,6 +1133,9 @@ class Timeline:
         self.holding.release()
         self.pushing.end()
         self.carrying.end()
+        self.restrain(rows)
+        if self.bodies.n_roused:
+            self.restrain(self.bodies.roused[: self.bodies.n_roused])
 
     def bring_in(self, rows: cython.longlong[::1]):
         """Bring the bodies of `rows` that have left the world at the end of a step back into it.

@@ -43,6 +43,7 @@ cython.declare(
     FEW=cython.int,
     ATTACHED=cython.int,
     BAD=cython.int,
+    CONTROL=cython.int,
     CUSTOM=cython.int,
     HANDED=cython.int,
     DEFLECT=cython.int,
@@ -69,6 +70,7 @@ cython.declare(
 from ecs_collide.constants import (
     ATTACHED,
     BAD,
+    CONTROL,
     CUSTOM,
     DEFLECT,
     DISABLED,
@@ -398,7 +400,10 @@ class Gatherer:
             response = 0
         self.attached[i] = (has & ATTACHED) != 0
         self.n_filed[i] = n_filed
-        self.has_traits[i] = has >> TRAITS & ((1 << TRAITS) - 1)
+        self.has_traits[i] = has >> TRAITS & 0x7F
+        if has >> TRAITS & CONTROL:
+            self.has_traits[i] = self.has_traits[i] - CONTROL  # its bit is that of the sign
+        self.trait_gatherer.control.file(i, has)
         self.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0

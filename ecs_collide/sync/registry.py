@@ -25,17 +25,22 @@ from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
 from ecs_collide.constants import (
     ATTACHED,
     CARRY,
+    CONTROL,
     DEFLECT,
     DISABLED,
+    DOMINANCE,
     FILTER,
     FIXED,
     FRICTION,
     GROWTH,
+    LOCKED_AXES,
     MASS,
+    MAX_SPEED,
     NEW,
     ONE_WAY,
     PUSH_OUT,
     QUARANTINED,
+    RESTITUTION,
     SENSOR,
     SEPARATE,
     SWITCHED_OFF,
@@ -74,7 +79,20 @@ from ecs_collide.sync.seen import (
 )
 from ecs_collide.sync.sleep_list import Sleep
 from ecs_collide.sync.targets import Drives
-from ecs_collide.traits import ALL, Attached, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    Attached,
+    Carry,
+    Dominance,
+    Filter,
+    Friction,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 
 Rows = NDArray[np.int64]
 
@@ -111,12 +129,16 @@ def _make_trait_kinds(dim: int) -> list[Any]:
     normal = tuple(f"normal_{axis}" for axis in axes)
     return [
         kind(Filter, ("categories", "mask", "group"), FILTER << TRAITS, 0),
-        kind(Friction, ("value",), FRICTION << TRAITS, 0),
+        kind(Friction, ("value", "code"), FRICTION << TRAITS, 0),
         kind(OneWay, axes, ONE_WAY << TRAITS, 0),
         kind(Carry, normal, CARRY << TRAITS, 0),
         kind(Carry, axes, CARRY << TRAITS, 0),
         kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
         kind(Separate, ("speed",), SEPARATE << TRAITS, 0),
+        kind(Dominance, ("level",), DOMINANCE | CONTROL << TRAITS, 0),
+        kind(Restitution, ("value", "code"), RESTITUTION | CONTROL << TRAITS, 0),
+        kind(MaxSpeed, ("speed",), MAX_SPEED | CONTROL << TRAITS, 0),
+        kind(LockedAxes, axes, LOCKED_AXES | CONTROL << TRAITS, 0),
     ]
 
 

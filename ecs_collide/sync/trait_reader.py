@@ -5,12 +5,13 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide.constants import CARRY, FILTER, FRICTION, ONE_WAY, PUSH_OUT, SEPARATE
+from ecs_collide.constants import CARRY, CONTROL, FILTER, FRICTION, ONE_WAY, PUSH_OUT, SEPARATE
 from ecs_collide.motion.arrays import DOUBLE, grown, zeros
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Traits, side_of
     from cython.cimports.ecs_collide.sync.bindings_c import Kind
+    from cython.cimports.ecs_collide.sync.control_reader_c import ControlGatherer, is_rule
     from cython.cimports.ecs_collide.sync.slots_c import slots_hold
     from cython.cimports.libc.math import floor
 else:
@@ -18,6 +19,7 @@ else:
 
     from ecs_collide.motion.surfaces import ALL, Traits, side_of
     from ecs_collide.sync.bindings import Kind
+    from ecs_collide.sync.control_reader import ControlGatherer, is_rule
     from ecs_collide.sync.slots import slots_hold
 
 cython.declare(
@@ -39,7 +41,7 @@ class TraitGatherer:
     traits : Traits
     kinds : list of Kind
         Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
-        Separate.
+        Separate; then those of `ControlGatherer`.
 
     Attributes
     ----------
@@ -52,6 +54,7 @@ class TraitGatherer:
         self.filter, self.friction, self.one_way = kinds[0], kinds[1], kinds[2]
         self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
         self.separate = kinds[6]
+        self.control = ControlGatherer(traits.controls, kinds[7:])
         self.kinds = kinds
         self.up = 2
         self.seen = []
@@ -73,6 +76,7 @@ class TraitGatherer:
         self.n_rows = n_rows
         if self.traits.is_used:
             self._make_room()
+        self.control.bind(n_rows)
 
     @cython.cfunc
     def use(self) -> cython.int:
@@ -85,6 +89,7 @@ class TraitGatherer:
     def aim(self, traits: Traits):
         """Fill the columns of other traits from now on."""
         self.traits = traits
+        self.control.controls = traits.controls
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -100,6 +105,7 @@ class TraitGatherer:
             )
             and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
             and (not has & SEPARATE or slots_hold(self.separate.slots, i))
+            and (not has & CONTROL or self.control.is_as_seen(i))
         )
 
     @cython.cfunc
@@ -111,6 +117,8 @@ class TraitGatherer:
             differs |= self.filter.read(i)
         if has & FRICTION:
             differs |= self.friction.read(i)
+            if self.friction.seen[i, 1] != 0.0:
+                self.control.use()
         if has & ONE_WAY:
             differs |= self.one_way.read(i)
         if has & CARRY:
@@ -120,6 +128,8 @@ class TraitGatherer:
             differs |= self.push_out.read(i)
         if has & SEPARATE:
             differs |= self.separate.read(i)
+        if has & CONTROL:
+            differs |= self.control.read(i)
         return differs
 
     @cython.cfunc
@@ -159,6 +169,7 @@ class TraitGatherer:
         if has & FRICTION:
             t.friction[i] = self.friction.seen[i, 0]
             fine &= 0.0 <= t.friction[i] <= LARGEST
+            fine &= is_rule(self.friction.seen[i, 1])
         if has & ONE_WAY:
             t.one_way[i] = self.side(self.one_way, i)
             fine &= t.one_way[i] != 0
@@ -179,4 +190,8 @@ class TraitGatherer:
             t.separate[i] = self.separate.seen[i, 0]
             t.any_separator = True
             fine &= 0.0 < t.separate[i] <= INFINITE
+        if t.controls.is_used:
+            fine &= self.control.check(i, has & CONTROL)
+            if has & FRICTION and fine:
+                t.controls.friction_rule[i] = int(self.friction.seen[i, 1])
         return fine

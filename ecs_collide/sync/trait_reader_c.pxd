@@ -1,6 +1,7 @@
 cimport cython
 
 from ecs_collide.sync.bindings_c cimport Kind
+from ecs_collide.sync.control_reader_c cimport ControlGatherer
 from ecs_collide.motion.surfaces_c cimport Traits
 
 cdef double LARGEST
@@ -11,6 +12,7 @@ cdef int FILTER
 cdef int FRICTION
 cdef int ONE_WAY
 cdef int CARRY
+cdef int CONTROL
 cdef int PUSH_OUT
 cdef int SEPARATE
 
@@ -28,6 +30,7 @@ cdef class TraitGatherer:
     cdef Kind surface
     cdef Kind push_out
     cdef Kind separate
+    cdef readonly ControlGatherer control
     cdef int use(self)
     cdef bint is_as_seen(self, Py_ssize_t i, int has) noexcept
     cdef bint read(self, Py_ssize_t i, int has)
