@@ -16,14 +16,19 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
     from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
     from cython.cimports.ecs_collide.motion.bodies_c import ASLEEP, AWAKE, Bodies
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import CROSSING, SOLID, Contacts
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import (
+        CROSSING,
+        SOLID,
+        UNTIL_APART,
+        Contacts,
+    )
     from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Meetings
     from cython.cimports.ecs_collide.narrowphase.placement_c import SUNK, Settler
 else:
     from ecs_collide.broadphase.broadphase import Candidates
     from ecs_collide.broadphase.pair_table import Pairs
     from ecs_collide.motion.bodies import ASLEEP, AWAKE, Bodies
-    from ecs_collide.narrowphase.contacts import CROSSING, SOLID, Contacts
+    from ecs_collide.narrowphase.contacts import CROSSING, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.narrowphase import Meetings
     from ecs_collide.narrowphase.placement import SUNK, Settler
 
@@ -251,7 +256,7 @@ class Sleepers:
             p = self.pairs.find(i, j)
             if p >= first_new:
                 contacts.know(p, n)
-                if self.pairs.crossing[p] and contacts.rows[n, 2] == CROSSING:
+                if self.pairs.crossing[p] and contacts.rows[n, 2] in (CROSSING, UNTIL_APART):
                     self.pairs.inside[p] = 1
                     self.pairs.axis[p] = contacts.rows[n, 3]
                     self.pairs.sign[p] = contacts.rows[n, 4]
