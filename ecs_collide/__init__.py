@@ -78,7 +78,17 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    Carry,
+    Damping,
+    Filter,
+    Friction,
+    GravityScale,
+    OneWay,
+    PushOut,
+    Separate,
+)
 from ecs_collide.tree import (
     AABBTree,
     BoxHit,
@@ -121,6 +131,7 @@ __all__ = [
     "ContactEnded",
     "ContactKind",
     "ContactPoints",
+    "Damping",
     "Deflect",
     "EndReason",
     "EventSequence",
@@ -132,6 +143,7 @@ __all__ = [
     "Fixed",
     "FixedStep",
     "Friction",
+    "GravityScale",
     "Growth",
     "Handler",
     "Hit",

@@ -17,6 +17,7 @@ CARRY = 8
 PUSH_OUT = 16
 PICKY = 32  # a component of the game's own that a predicate for pairs was given for
 SEPARATE = 64
+FALL = 128  # GravityScale or Damping, or both
 TRAITS = 8  # how many bits those of `has` take before these in the mark of a kind
 
 # In the column `news`, until the next step has dealt with it.

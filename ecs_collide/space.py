@@ -27,6 +27,7 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
+from ecs_collide.motion.falling import checked_gravity, up_against
 from ecs_collide.motion.wrapping import checked_wrap
 from ecs_collide.queries.contacts import as_axis
 from ecs_collide.queries.inspection import Views
@@ -71,9 +72,12 @@ class Space(Views):
     sleep : bool
         Whether bodies that have been at rest for some steps cost next to
         nothing until something reaches them.  It never changes what a step does.
+    gravity : sequence of float, optional
+        How fast bodies fall: an acceleration in world units per second squared, as (0, -900).  It
+        acts on all bodies that yield; see `gravity`.
     up : sequence of float, optional
-        Which way is up: a unit vector along an axis, by default (0, 1); (0, -1) where y grows
-        downwards.  `is_on`, `OneWay`, `Carry` and `Character` use it where they are given no
+        Which way is up: a unit vector along an axis; by default opposite to `gravity` if that
+        is along an axis, else (0, 1).  (0, -1) where y grows downwards.  `is_on`, `OneWay`, `Carry` and `Character` use it where they are given no
         direction.
     wrap : sequence of float or None, optional
         For each axis how wide the world is, in world units, or None.  On an axis with a width the
@@ -94,6 +98,7 @@ class Space(Views):
         sleep: bool = True,
         wrap: Sequence[float | None] | None = None,
         up: VectorLike | None = None,
+        gravity: VectorLike | None = None,
     ) -> None:
         if motion not in ("velocity", "swept"):
             raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
@@ -107,7 +112,13 @@ class Space(Views):
         if margin is not None:
             _require_number("margin", margin)
         around = None if margin is None else float(margin)
-        upwards = (0.0, 1.0, 0.0)[:dim] if up is None else as_axis("up", up, dim)
+        falls = checked_gravity(gravity, dim)
+        if motion == "swept" and any(falls):
+            raise ValueError(
+                f"Space(gravity={gravity!r}) must be None with motion='swept': the game moves the "
+                "bodies there, and lets them fall too"
+            )
+        upwards = up_against(falls) if up is None else as_axis("up", up, dim)
         super().__init__(
             int(dim),
             around,
@@ -119,6 +130,7 @@ class Space(Views):
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.sleep = sleep
+        self._set_gravity(falls)
         self._up = upwards
         self._roster.set_up(upwards)
         self._made_with: dict[str, object] = {
@@ -132,6 +144,7 @@ class Space(Views):
             "sleep": sleep,
             "wrap": self.wrap,
             "up": upwards,
+            "gravity": falls,
         }
 
     def _made_otherwise(self, **settings: Any) -> dict[str, object]:
@@ -146,8 +159,11 @@ class Space(Views):
         for name, value in settings.items():
             if name == "wrap":
                 value = checked_wrap(value, self.dim)
+            elif name == "gravity":
+                value = checked_gravity(value, self.dim)
             elif name == "up":
-                value = (0.0, 1.0, 0.0)[: self.dim] if value is None else tuple(value)
+                falls = checked_gravity(settings.get("gravity"), self.dim)
+                value = up_against(falls) if value is None else tuple(value)
             elif name == "components" and value is None:
                 value = Components()
             if value != self._made_with[name]:
@@ -166,6 +182,32 @@ class Space(Views):
     def up(self) -> Vector:
         """Which way is up: a unit vector along an axis."""
         return self._up
+
+    @property
+    def gravity(self) -> Vector:
+        """How fast bodies fall, in world units per second squared; zeros are off.
+
+        It acts on the bodies that yield: those with a `Velocity`, a response such as `Slide` and
+        no infinite mass.  So not on walls, lifts, bullets without a response, and sensors.
+        `GravityScale` changes it for one body, and 0 switches it off.  A body falls as exactly as
+        v * t + g * t**2 / 2 says, for steps of any length.  Setting it wakes everybody, and leaves
+        `up` as it is.
+
+        Raises
+        ------
+        ValueError
+            Set to no finite vector, or in a space with ``motion="swept"``.
+        """
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: VectorLike | None) -> None:
+        falls = checked_gravity(value, self.dim)
+        if self.is_stepping:
+            raise RuntimeError("Space.gravity was set within a step: set it between steps")
+        if any(falls) and self.motion == "swept":
+            raise ValueError(f"Space.gravity={value!r} must be None with motion='swept'")
+        self._set_gravity(falls)
 
     @property
     def time(self) -> float:

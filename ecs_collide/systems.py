@@ -350,6 +350,7 @@ class _Settings(TypedDict, total=False):
     sleep: bool
     wrap: Sequence[float | None] | None
     up: VectorLike | None
+    gravity: VectorLike | None
 
 
 def install(
@@ -366,7 +367,7 @@ def install(
         first, so game systems at esper's default of 0 run after them.
     **settings
         All arguments of `Space`, for a new one: `dim`, `rest_speed`, `pair_limit`,
-        `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`.
+        `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`, `gravity`.
 
     Returns
     -------

@@ -13,6 +13,7 @@ cdef class Traits:
     cdef public bint any_carrier
     cdef public bint any_pusher
     cdef public bint any_separator
+    cdef public bint any_damping
     cdef readonly long long[:, ::1] filters
     cdef readonly double[::1] friction
     cdef readonly signed char[::1] one_way
@@ -20,6 +21,8 @@ cdef class Traits:
     cdef readonly double[:, ::1] surface
     cdef readonly double[::1] push_out
     cdef readonly double[::1] separate
+    cdef readonly double[::1] gravity_scale
+    cdef readonly double[::1] damping
     cdef signed char[::1] way_out
     cdef signed char[::1] has
     cdef void _make_room(self, Py_ssize_t n_rows)

@@ -9,6 +9,11 @@ velocity, stop takes the partner's, push turns all speed along the surface.
 Friction comes after that.  What it may take along the surface is a part of what
 the normal part took, as Coulomb has it; the surface of a conveyor belt moves.
 
+Of a body that falls the velocity of its path is the mean one over the rest of the
+step (`motion/gravity.py`).  What an answer sees on the axis of the impact is the velocity of the
+instant.  Where gravity presses a pair together by more than it would rebound with, the
+bounce would be over within the step, and there is none.
+
 Halving the difference of a pair again and again never ends in a row of boxes;
 giving a whole cluster one velocity does.
 
@@ -79,6 +84,8 @@ class Responder:
     solid_first, solid_second : int
         After an answer that could not merge two bodies: the rows of the
         immovable ones between which they are.
+    may_part : bool
+        Whether gravity may pull the next pair apart at once: it was not answered in this instant.
     loss : float
         Twice the kinetic energy that the last merge has taken from its bodies, or inf.
     """
@@ -88,6 +95,8 @@ class Responder:
         self.clusters = Clusters(bodies)
         self.first_yields = self.second_yields = False
         self.solid_first = self.solid_second = -1
+        self.may_part = True
+        self.kick_first = self.kick_second = 0.0
         self.loss = INF
         self.sum_high = self.sum_low = 0.0
         if not cython.compiled:
@@ -188,15 +197,21 @@ class Responder:
         Return False if they cannot be joined.
         """
         axis: cython.int
+        press: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
             self.before_first[axis] = self.clusters.final_velocity(i, axis)
             self.before_second[axis] = self.clusters.final_velocity(j, axis)
             self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
             self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
+        if self.clusters.gravity.is_on:
+            press = self._weigh_down(i, j, k, sign)
         self.loss = INF
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
-            self._exchange_faces(i, j, k, sign, restitution)
+            self._exchange_faces(i, j, k, sign, restitution, press)
+        elif press != 0.0:
+            if not self._part(i, j, k, sign, restitution, press) and not self._join(i, j, k):
+                return False
         elif restitution > 0.0 and self._rebound(i, j, k, sign, restitution):
             pass
         elif not self._join(i, j, k):
@@ -206,6 +221,79 @@ class Responder:
             if self.bodies.traits.is_used:
                 self._rub(i, j, k, sign)
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def closing_speed(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast the faces of a pair close at this instant; below 0 they part."""
+        b: Bodies = self.bodies
+        c: Clusters = self.clusters
+
+        return sign * (
+            ((c.velocity_of(j, k) - c.kick_of(j, k)) + sign * b.growth[j, k])
+            - ((c.velocity_of(i, k) - c.kick_of(i, k)) - sign * b.growth[i, k])
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _weigh_down(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast gravity presses a pair together, in the mean over the rest of the step.
+
+        Below 0 it pulls them apart.  On the axis of the impact an answer is to see what the
+        bodies have at this instant.
+        """
+        self.kick_first = self.clusters.kick_of(i, k)
+        self.kick_second = self.clusters.kick_of(j, k)
+        self.before_first[k] -= self.kick_first
+        self.before_second[k] -= self.kick_second
+        if self.clusters.lasting_root(i, k) or self.clusters.lasting_root(j, k):
+            return 0.0
+        return sign * (self.kick_second - self.kick_first)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _part(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+        press: cython.double,
+    ) -> cython.bint:
+        """Let a pair rebound that gravity acts on; return False if it is back before the step ends."""
+        b: Bodies = self.bodies
+        v1: cython.double = self.clusters.velocity_of(i, k)
+        v2: cython.double = self.clusters.velocity_of(j, k)
+        closing: cython.double = sign * (v2 - v1)
+        apart: cython.double = restitution * max(closing - press, 0.0) - press
+        both: cython.double
+
+        if apart <= 0.0 or (restitution == 0.0 and not self.may_part):
+            return False
+        if not self.second_yields:
+            self.change(i, k, v2 + sign * apart)
+        elif not self.first_yields:
+            self.change(j, k, v1 - sign * apart)
+        else:
+            both = sign * (closing + apart) / (b.mass[i] + b.mass[j])
+            self.change(i, k, v1 + both * b.mass[j])
+            self.change(j, k, v2 - both * b.mass[i])
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _after(
+        self, i: cython.Py_ssize_t, axis: cython.int, k: cython.int
+    ) -> cython.double:
+        """Return the velocity of a body after the normal part, on axis `k` that of this instant."""
+        velocity: cython.double = self.clusters.final_velocity(i, axis)
+
+        return velocity - self.clusters.kick_of(i, k) if axis == k else velocity
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -341,6 +429,7 @@ class Responder:
         k: cython.int,
         sign: cython.int,
         restitution: cython.double,
+        press: cython.double,
     ) -> cython.void:
         """Share the velocities of the touching faces of a pair that changes size."""
         b: Bodies = self.bodies
@@ -352,7 +441,17 @@ class Responder:
         share1: cython.double = 1.0
         share2: cython.double = 1.0
         nudge: cython.double
+        apart: cython.double
 
+        if press != 0.0:
+            shared = (v1 + grow1) - (v2 + grow2)
+            apart = restitution * max(-sign * shared - press, 0.0) - press
+            if apart > 0.0:
+                shared -= sign * apart
+            elif not self.second_yields:
+                self.clusters.gravity.hold(i, k)
+            elif not self.first_yields:
+                self.clusters.gravity.hold(j, k)
         if self.clusters.n_lasting and shared * sign > 0.0:
             shared = 0.0  # only their paths close
         if self.first_yields and self.second_yields:
@@ -495,6 +594,16 @@ class Responder:
         turns |= self._aim(j, k, restitution, False) and self.second_yields
         if turns:
             self._turn_as_far(i, j, k)
+        if self.clusters.gravity.is_on and self.first_yields != self.second_yields:
+            for axis in range(b.dim):
+                if axis == k:
+                    continue
+                if self.first_yields and b.response[i] == STOP:
+                    if self.clusters.final_velocity(i, axis) == self.face_second[axis]:
+                        self.clusters.gravity.hold(i, axis)
+                elif self.second_yields and b.response[j] == STOP:
+                    if self.clusters.final_velocity(j, axis) == self.face_first[axis]:
+                        self.clusters.gravity.hold(j, axis)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -514,7 +623,7 @@ class Responder:
         along: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
-            self._want(axis, self.clusters.final_velocity(i, axis), is_first)
+            self._want(axis, self._after(i, axis, k), is_first)
         if self.bodies.response[i] == STOP:
             for axis in range(self.bodies.dim):
                 if axis != k:
@@ -585,8 +694,8 @@ class Responder:
                 self.frame[axis] = self.before_second[axis]
             elif not self.first_yields:
                 self.frame[axis] = self.before_first[axis]
-            self.after_first[axis] = self.clusters.final_velocity(i, axis)
-            self.after_second[axis] = self.clusters.final_velocity(j, axis)
+            self.after_first[axis] = self._after(i, axis, k)
+            self.after_second[axis] = self._after(j, axis, k)
             unit = max(unit, self._farthest(self.before_first, axis))
             unit = max(unit, self._farthest(self.before_second, axis))
             unit = max(unit, self._farthest(self.after_first, axis))
@@ -731,10 +840,12 @@ class Responder:
         ):
             return
         if self.first_yields:
-            first = b.mass[i] * abs(self.clusters.final_velocity(i, k) - self.before_first[k])
+            first = b.mass[i] * abs(self._after(i, k, k) - self.before_first[k])
+            first += b.mass[i] * self._support_of(i, k, self.kick_first)
             light1 = 1.0 / b.mass[i]
         if self.second_yields:
-            second = b.mass[j] * abs(self.clusters.final_velocity(j, k) - self.before_second[k])
+            second = b.mass[j] * abs(self._after(j, k, k) - self.before_second[k])
+            second += b.mass[j] * self._support_of(j, k, self.kick_second)
             light2 = 1.0 / b.mass[j]
         for axis in range(b.dim):
             if axis != k:
@@ -750,6 +861,8 @@ class Responder:
         part = friction * max(first, second) * (light1 + light2) / speed
         for axis in range(b.dim):
             if axis == k:
+                continue
+            if self.clusters.gravity.is_on and self._hold_back(i, j, k, sign, axis, part):
                 continue
             slide = self._slide(i, j, k, sign, axis)
             if part < 1.0:
@@ -779,6 +892,50 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def _support_of(
+        self, i: cython.Py_ssize_t, k: cython.int, kick: cython.double
+    ) -> cython.double:
+        """Return what holds a body against gravity to the end of the step, as a change of velocity."""
+        if kick == 0.0 or self.clusters.kick_of(i, k) != 0.0:
+            return 0.0
+        return 2.0 * abs(kick)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hold_back(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        axis: cython.int,
+        part: cython.double,
+    ) -> cython.bint:
+        """Let friction hold back a body that falls along the surface of one that does not yield.
+
+        What it takes is a part of the velocity at the end of the step, so it takes the same part
+        of the chord and of the gravity that is still to come; all of it holds the body.
+        """
+        row: cython.Py_ssize_t = i if self.first_yields else j
+        surface: cython.double
+        velocity: cython.double
+
+        if self.first_yields == self.second_yields or self.clusters.kick_of(row, axis) == 0.0:
+            return False
+        if self.first_yields:
+            surface = self._surface_of(j, sign * (k + 1), axis)
+            surface -= self.bodies.traits.speed_of_surface(i, -sign * (k + 1), axis)
+        else:
+            surface = self._surface_of(i, -sign * (k + 1), axis)
+            surface -= self.bodies.traits.speed_of_surface(j, sign * (k + 1), axis)
+        part = max(0.0, 1.0 - part)
+        velocity = self.clusters.final_velocity(row, axis)
+        self.change_along(row, axis, surface + (velocity - surface) * part)
+        self.clusters.gravity.weaken(row, axis, part)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _surface_of(
         self, i: cython.Py_ssize_t, side: cython.int, axis: cython.int
     ) -> cython.double:
@@ -797,7 +954,17 @@ class Responder:
         sign: cython.int,
         axis: cython.int,
     ) -> cython.double:
-        """Return how fast the touching face of `i` slides over that of `j` on an axis."""
-        return self._surface_of(i, -sign * (k + 1), axis) - self._surface_of(
+        """Return how fast the touching face of `i` slides over that of `j` on an axis.
+
+        Where one of them does not yield, that is at the end of the step: friction has to hold
+        what gravity is still to do.
+        """
+        slide: cython.double = self._surface_of(i, -sign * (k + 1), axis) - self._surface_of(
             j, sign * (k + 1), axis
         )
+
+        if self.first_yields and not self.second_yields:
+            slide += self.clusters.kick_of(i, axis)
+        elif self.second_yields and not self.first_yields:
+            slide -= self.clusters.kick_of(j, axis)
+        return slide

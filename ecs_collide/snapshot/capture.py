@@ -32,7 +32,16 @@ from ecs_collide.components import (
 from ecs_collide.esper_world import World
 from ecs_collide.snapshot.schema import Doubles, Longs, State, holders
 from ecs_collide.sync.quarantine import find_no_number, rules
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    Carry,
+    Damping,
+    Filter,
+    Friction,
+    GravityScale,
+    OneWay,
+    PushOut,
+    Separate,
+)
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
@@ -53,6 +62,8 @@ FIELDS: dict[type, tuple[str, ...]] = {
     PushOut: ("speed",),
     Fixed: (),
     Separate: ("speed",),
+    GravityScale: ("value",),
+    Damping: ("value",),
 }
 """What a snapshot holds of the library's own components."""
 

@@ -81,6 +81,7 @@ class State:
     next_entity: int
     rest_speed: float
     pair_limit: int
+    gravity: tuple[float, float, float]
     counts: tuple[int, ...]
     kinds: tuple[str, ...]
     own: tuple[str, ...]

@@ -142,7 +142,7 @@ class SnapshotStepper(Stepper):
         They hold every entity that has a component of the library's, or of a
         type given to `snapshot_with`, with these components; what was seen of
         them last, contacts, quarantined bodies and reports, the events and
-        the number of the last step, `rest_speed` and `pair_limit`.
+        the number of the last step, `rest_speed`, `pair_limit` and `gravity`.
         Not functions, handlers and systems: those are the
         program's.  The same state gives the same bytes on every platform.
 
@@ -185,6 +185,7 @@ class SnapshotStepper(Stepper):
             next_entity=world.next_entity(),
             rest_speed=self.rest_speed,
             pair_limit=self.pair_limit,
+            gravity=(*self._gravity, 0.0, 0.0)[:3],
             counts=self._results_in_numbers(),
             kinds=NAMES,
             own=tuple(own.name for own in self._inventory.own),
@@ -426,3 +427,4 @@ class SnapshotStepper(Stepper):
         self._drop_step(state.step, state.time, counts, list(state.new_reports))
         self.rest_speed = state.rest_speed
         self.pair_limit = state.pair_limit
+        self._set_gravity(state.gravity[: self.dim])

@@ -197,6 +197,7 @@ class Stepper:
     ) -> None:
         self.dim = dim
         self._ring = None if wrap is None else Ring(wrap)
+        self._gravity: Vector = (0.0,) * dim
         self.reports: list[Report] = []
         self.n_reports = 0
         self._stats: Stats | None = Stats()
@@ -234,7 +235,14 @@ class Stepper:
         timeline.candidates.margin = self._margin
         timeline.candidates.lookahead = self._lookahead
         timeline.carrying.sweeps = sweeps
+        timeline.gravity.set(self._gravity)
         return timeline
+
+    def _set_gravity(self, gravity: Vector) -> None:
+        """Let bodies fall otherwise from the next step on."""
+        self._gravity = gravity
+        self._timeline.gravity.set(gravity)
+        self._roster.set_gravity(gravity)
 
     # -- the world --
 

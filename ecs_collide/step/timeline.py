@@ -23,6 +23,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
     from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
     from cython.cimports.ecs_collide.narrowphase.contacts_c import CROSSING, SEPARATED, Contacts
     from cython.cimports.ecs_collide.narrowphase.event_log_c import BEGAN, ENDED, WITHIN, Log
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
@@ -30,7 +31,9 @@ if cython.compiled:
     from cython.cimports.ecs_collide.narrowphase.placement_c import Settler, place
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
     from cython.cimports.ecs_collide.response.carriers_c import Carrying
+    from cython.cimports.ecs_collide.response.clusters_c import Clusters
     from cython.cimports.ecs_collide.response.depenetration_c import Pushing
+    from cython.cimports.ecs_collide.response.falling_c import Falling
     from cython.cimports.ecs_collide.response.holding_c import Holding
     from cython.cimports.ecs_collide.response.separation_c import Separating
     from cython.cimports.ecs_collide.response.solver_c import Responder
@@ -40,6 +43,7 @@ else:
     from ecs_collide.broadphase.images import one_width, whole
     from ecs_collide.broadphase.pair_table import Pairs
     from ecs_collide.motion.bodies import EARLIER, Bodies
+    from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, Contacts
     from ecs_collide.narrowphase.event_log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide.narrowphase.impact_queue import Queue
@@ -47,7 +51,9 @@ else:
     from ecs_collide.narrowphase.placement import Settler, place
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
     from ecs_collide.response.carriers import Carrying
+    from ecs_collide.response.clusters import Clusters
     from ecs_collide.response.depenetration import Pushing
+    from ecs_collide.response.falling import Falling
     from ecs_collide.response.holding import Holding
     from ecs_collide.response.separation import Separating
     from ecs_collide.response.solver import Responder
@@ -112,6 +118,8 @@ class Timeline:
     carrying = cython.declare("Carrying", visibility="public")
     pushing = cython.declare("Pushing", visibility="public")
     sleepers = cython.declare("Sleepers", visibility="public")
+    gravity = cython.declare("Gravity", visibility="public")
+    falling: Falling
     n_rows: cython.Py_ssize_t
     rest_speed = cython.declare(cython.double, visibility="public")
     pair_limit = cython.declare(cython.longlong, visibility="public")
@@ -130,12 +138,14 @@ class Timeline:
         self.pairs = Pairs()
         self.queue = Queue()
         self.responder = Responder(self.bodies)
+        self.gravity = self.responder.clusters.gravity
         self.settler = Settler(self.bodies, self.pairs, self.queue)
         self.log = Log(dim)
         self.holding = Holding(self.bodies, self.responder.clusters)
         self.candidates = Candidates(self.bodies, self.pairs, self.queue, self.holding)
         self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
         self.carrying = Carrying(self.bodies, self.contacts, self.responder)
+        self.falling = Falling(self.bodies, self.responder, self.carrying)
         self.pushing = Pushing(self.bodies, self.candidates)
         self.meetings = Meetings(self.bodies, self.pairs, self.queue, self.responder.clusters)
         self.sleepers = Sleepers(
@@ -204,6 +214,7 @@ class Timeline:
         self.holding.pair_limit = min(self.pair_limit, MOST_LOOKS)
         self.sleepers.begin_step()
         self.pending = self.event = -1
+        self.gravity.begin_step()
         self.candidates.begin_step()
         self.n_answers = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = self.n_held = 0
@@ -215,6 +226,9 @@ class Timeline:
 
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
+        self.bodies.dt = dt
+        if self.gravity.is_on:
+            self.falling.begin(rows)
         self.bodies.begin_step(rows, dt)
         self.candidates.separating.begin(rows)
         self.candidates.place_moving(rows)
@@ -355,6 +369,9 @@ class Timeline:
             met = not self._end_pushes(p)
         if b.traits.any_separator and self._suspend(p):
             met = met and self.meetings.meets(p)
+        if self.gravity.is_on and self._split_paths(p):
+            met = met and (self.meetings.meets(p) or self.pairs.speed[p] > 0.0)
+            self._find_closing_speed(p)
         if met and self._come_to_limit(p) and not self.meetings.meets(p):
             self._resume(p)
             return False
@@ -371,12 +388,57 @@ class Timeline:
         ):
             self.responder.clusters.write()
             self.pending = p
-            self.holding.show(i)
-            self.holding.show(j)
+            self._show(p)
             return True
         self._answer(p, False, False)
         self._resume(p)
         return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let the paths of two bodies that fall begin anew; return whether that bends one of them.
+
+        The closing speed of the pair is that of this instant from now on.
+        """
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        bends: cython.bint = self.falling.split(i, j, self.pairs.axis[p])
+
+        self._find_closing_speed(p)
+        return bends
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_closing_speed(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find how fast a pair that falls closes at this instant."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        speed: cython.double = self.responder.closing_speed(
+            i, j, self.pairs.axis[p], self.pairs.sign[p]
+        )
+
+        self.pairs.speed[p] = max(speed, 0.0) + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _show(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the game see the velocities that the bodies of a pair have at this instant."""
+        self.holding.show(self.pairs.first[p])
+        self.holding.show(self.pairs.second[p])
+        if self.gravity.is_on:
+            self.falling.show(self.pairs.first[p], 0)
+            self.falling.show(self.pairs.second[p], 1)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hide(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a pair have the velocities of their paths again."""
+        if self.gravity.is_on:
+            self.falling.hide(0)
+            self.falling.hide(1)
+        self.holding.hide(self.pairs.first[p])
+        self.holding.hide(self.pairs.second[p])
 
     @cython.cfunc
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -508,31 +570,29 @@ class Timeline:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        self.holding.hide(self.pairs.first[p])
-        self.holding.hide(self.pairs.second[p])
+        self._hide(p)
         if self.pairs.gone[p] or self.pairs.left_alone[p]:
             pass
         elif default:
             self._answer(p, False, False)
         elif self.meetings.meets(p):
+            if self.gravity.is_on:
+                self._find_closing_speed(p)
             self._answer(p, True, True)
-            if self.log.codes[self.event, 1] == ANSWERED:
+            if self.gravity.is_on and self.pairs.speed[p] == 0.0:
+                pass  # only gravity closes it: the game has answered
+            elif self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
                 self.n_forced += 1
         self._resume(p)
 
     def answer_pending(self):
         """Give the built-in answer to the pair that was handed over, and keep it pending."""
-        i: cython.Py_ssize_t = self.pairs.first[self.pending]
-        j: cython.Py_ssize_t = self.pairs.second[self.pending]
-
         if not self.pairs.gone[self.pending]:
-            self.holding.hide(i)
-            self.holding.hide(j)
+            self._hide(self.pending)
             self._answer(self.pending, False, False)
             self.responder.clusters.write()
-            self.holding.show(i)
-            self.holding.show(j)
+            self._show(self.pending)
 
     def take_out(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
@@ -552,6 +612,8 @@ class Timeline:
         self.sleepers.rouse(i)
         if self.bodies.on_hold[i]:  # it is shown what it keeps
             self.bodies.velocity[i, k] = value + 0.0
+        elif self.gravity.acts_on(i):
+            self.falling.set_velocity(i, k, value)
         else:
             self.responder.change(i, k, value)
 
@@ -658,16 +720,29 @@ class Timeline:
             log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
             log.numbers[n, at] = b.into_world(k, b.centre_at(i, k, now)) + 0.0
             log.numbers[n, at + b.dim] = b.into_world(k, b.centre_at(j, k, now)) + 0.0
-            log.numbers[n, at + 2 * b.dim] = b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
-            log.numbers[n, at + 3 * b.dim] = b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
-            if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
-                if b.turned_now(i, now):
-                    log.numbers[n, at + 2 * b.dim] = b.turn[i, k, EARLIER]
-                if b.turned_now(j, now):
-                    log.numbers[n, at + 3 * b.dim] = b.turn[j, k, EARLIER]
+            log.numbers[n, at + 2 * b.dim] = self._velocity_met(i, k, answer)
+            log.numbers[n, at + 3 * b.dim] = self._velocity_met(j, k, answer)
         if answer != CROSSED:
             self.contacts.meet(p, now)
         return n
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _velocity_met(
+        self, i: cython.Py_ssize_t, k: cython.int, answer: cython.int
+    ) -> cython.double:
+        """Return the velocity with which a body meets another now, as an event reports it."""
+        b: Bodies = self.bodies
+        c: Clusters = self.responder.clusters
+
+        if b.on_hold[i]:
+            return b.kept[i, k]
+        if answer == STOPPED_ALREADY and b.turned_now(i, self.meetings.now):
+            # What it met with, not what stopped it.
+            return self.gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.meetings.now)
+        if not self.gravity.is_on or c.is_anchored(i, k):
+            return b.velocity[i, k]
+        return self.gravity.velocity_at(i, k, b.velocity[i, k], self.meetings.now)
 
     @cython.cfunc
     def _answer(
@@ -708,6 +783,7 @@ class Timeline:
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
+        self.responder.may_part = self.pairs.repeats[p] == 0
         if b.traits.any_pusher:  # what one has along the surface may be none of its own
             normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
@@ -850,6 +926,9 @@ class Timeline:
         self.holding.release()
         self.pushing.end()
         self.carrying.end()
+        if self.gravity.is_on:
+            self.gravity.finish(rows)
+            self.gravity.finish_roused()
 
     def bring_in(self, rows: cython.longlong[::1]):
         """Bring the bodies of `rows` that have left the world at the end of a step back into it.

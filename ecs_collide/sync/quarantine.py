@@ -7,11 +7,22 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
-from ecs_collide._checks import LARGEST
+from ecs_collide._checks import LARGEST, MOST_PULL
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
 from ecs_collide.motion.wrapping import ROUNDS, Wrap
-from ecs_collide.traits import ALL, OF_SPACE, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    OF_SPACE,
+    Carry,
+    Damping,
+    Filter,
+    Friction,
+    GravityScale,
+    OneWay,
+    PushOut,
+    Separate,
+)
 
 _WITHIN = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
@@ -82,6 +93,8 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
                  may_be_infinite=True)
             for kind in (PushOut, Separate)
         ),
+        Rule(GravityScale, ("value",), -MOST_PULL, MOST_PULL, "must be within -2**100 ... 2**100"),
+        Rule(Damping, ("value",), 0.0, MOST_PULL, "must be within 0 ... 2**100"),
     ]  # fmt: skip
 
 

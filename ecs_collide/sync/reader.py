@@ -148,6 +148,7 @@ class Gatherer:
     lean: cython.double[3]
     wraps: cython.bint
     width: cython.double[::1]
+    gravity: cython.double[3]
     place: cython.double[:, ::1]
     seen_place: cython.double[:, ::1]
     size: cython.double[:, ::1]
@@ -217,6 +218,7 @@ class Gatherer:
         self.width = np.zeros(3).data
         if not cython.compiled:
             self.lean = [0.0] * 3
+            self.gravity = [0.0] * 3
         types: list = []
         for kind in kinds:
             kind.counts = kind.type not in types
@@ -360,7 +362,7 @@ class Gatherer:
                 has |= kind.mark
                 response = max(response, kind.response)
         self.n_filed[i] = n_filed
-        self.has_traits[i] = has >> TRAITS
+        self.has_traits[i] = ((has >> TRAITS) ^ 128) - 128  # eight bits, one of them the sign
         self.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0
@@ -468,6 +470,13 @@ class Gatherer:
     def set_up(self, side: cython.int):
         """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
         self.trait_gatherer.up = side
+
+    def set_gravity(self, gravity):
+        """Know how fast bodies fall, in world units per second squared."""
+        k: cython.int
+
+        for k in range(self.dim):
+            self.gravity[k] = gravity[k]
 
     def use(self, traits: Traits):
         """Fill the columns of other traits from now on, after the next `bind`."""
@@ -750,8 +759,15 @@ class Gatherer:
                 way = self.seen_half[i, k] + max(0.0, self.seen_growth[i, k] * dt)
                 fine &= 2.0 * way <= self.width[k]
                 if not self.sweeps:
-                    fine &= abs(self.seen_velocity[i, k] * dt) <= ROUNDS * self.width[k]
+                    way = abs(self.seen_velocity[i, k] * dt) + abs(self._fall_of(i, k) * dt * dt)
+                    fine &= way <= ROUNDS * self.width[k]
         return fine
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how fast a body falls after one second."""
+        return self.gravity[k] * (self.traits.gravity_scale[i] if self.traits.is_used else 1.0)
 
     def unlike(self, i: cython.Py_ssize_t) -> list:
         """Return the kinds of components of a body that say something else than what was seen."""

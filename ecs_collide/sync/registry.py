@@ -25,6 +25,7 @@ from ecs_collide.components import Deflect, Fixed, Sensor
 from ecs_collide.constants import (
     CARRY,
     DEFLECT,
+    FALL,
     FILTER,
     FIXED,
     FRICTION,
@@ -67,7 +68,17 @@ from ecs_collide.sync.quarantine import (
     rules,
 )
 from ecs_collide.sync.targets import Drives
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    Carry,
+    Damping,
+    Filter,
+    Friction,
+    GravityScale,
+    OneWay,
+    PushOut,
+    Separate,
+)
 
 Rows = NDArray[np.int64]
 
@@ -106,6 +117,8 @@ def _make_trait_kinds(dim: int) -> list[Any]:
         kind(Carry, axes, CARRY << TRAITS, 0),
         kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
         kind(Separate, ("speed",), SEPARATE << TRAITS, 0),
+        kind(GravityScale, ("value",), FALL << TRAITS, 0),
+        kind(Damping, ("value",), FALL << TRAITS, 0),
     ]
 
 
@@ -222,6 +235,11 @@ class Roster:
         """Let normals that are not given be this unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
         self._gatherer.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
+
+    def set_gravity(self, gravity: Vector) -> None:
+        """Let bodies fall otherwise from the next step on, those that sleep too."""
+        self._gatherer.set_gravity(gravity)
+        self.wake_all()
 
     def use(self, timeline: Any, with_traits: bool) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
