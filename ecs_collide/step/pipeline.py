@@ -327,7 +327,7 @@ class Stepper:
         self._guard.is_changing = True
         self._guard.begin_step()
         roster.compare(world)
-        self._new_reports = self._new_reports + roster.read(self._step, dt)
+        self._new_reports = self._new_reports + roster.read(self._step, dt, self._rest_speed)
         if watch is not None:
             watch.lap("read")
         self._dt = dt
@@ -349,6 +349,7 @@ class Stepper:
         timeline.candidates.step = self._step
         timeline.place_moving(roster.moving.data, dt)
         timeline.push_out(roster.moving.data)
+        roster.wake_reached()
         if watch is not None:
             watch.lap("bounds")
         if not timeline.find_pairs(roster.active.data):  # there may be a crowd

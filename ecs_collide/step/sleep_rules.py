@@ -60,11 +60,18 @@ class Sleep:
 
     def wake(self, rows: Iterable[int]) -> bool:
         """Wake those of `rows` who sleep; tell whether there are any."""
-        asleep = self._columns.asleep
-        found = sorted({row for row in rows if asleep[row]})
-        if found:
-            self._timeline.sleepers.wake(np.array(found, np.int64).data)
-        return bool(found)
+        return len(self.wake_with_islands(rows)) > 0
+
+    def wake_with_islands(self, rows: Iterable[int]) -> Rows:
+        """Wake those of `rows` who sleep, each with all of its island; return who has woken."""
+        c = self._columns
+        found = np.array(sorted({row for row in rows if c.asleep[row]}), np.int64)
+        if c.leans[found].any():
+            islands = c.island[found[c.leans[found] != 0]]
+            found = np.union1d(found, np.flatnonzero((c.leans != 0) & np.isin(c.island, islands)))
+        if len(found):
+            self._timeline.sleepers.wake(found.data)
+        return found
 
     def wake_all(self, rows: Rows) -> bool:
         """Wake everybody, and forget what was to be looked at; tell whether anybody slept."""
@@ -127,7 +134,7 @@ class Sleep:
         rests &= (c.growth[rows] == 0.0).all(axis=1)
         if not driving:
             rests &= (c.velocity[rows] == 0.0).all(axis=1)
-        rows = rows[rests]
+        rows = np.array(self._timeline.sleepers.choose(rows[rests].data), np.int64)
         if len(rows):
             self._timeline.sleepers.lay_down(rows.data)
         return len(rows) > 0

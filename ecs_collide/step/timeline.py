@@ -235,6 +235,13 @@ class Timeline:
         self.contacts.find_pressed()
         self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
 
+    def place_woken(self, rows: cython.longlong[::1]):
+        """As `place_moving`, of bodies that have been woken since."""
+        if self.gravity.is_on:
+            self.falling.begin(rows)
+        self.bodies.start(rows)
+        self.candidates.place_moving(rows)
+
     def push_out(self, rows: cython.longlong[::1]):
         """Give those of some moving bodies that are inside others the way out for their path."""
         self.pushing.n = 0
@@ -387,6 +394,7 @@ class Timeline:
             self.pairs.answers[p] <= self.pair_limit
         ):
             self.responder.clusters.write()
+            b.calm[i] = b.calm[j] = -1  # whatever the game does, they do not rest
             self.pending = p
             self._show(p)
             return True
@@ -735,11 +743,11 @@ class Timeline:
         b: Bodies = self.bodies
         c: Clusters = self.responder.clusters
 
-        if b.on_hold[i]:
-            return b.kept[i, k]
         if answer == STOPPED_ALREADY and b.turned_now(i, self.meetings.now):
             # What it met with, not what stopped it.
             return self.gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.meetings.now)
+        if b.on_hold[i]:
+            return b.kept[i, k]
         if not self.gravity.is_on or c.is_anchored(i, k):
             return b.velocity[i, k]
         return self.gravity.velocity_at(i, k, b.velocity[i, k], self.meetings.now)
@@ -911,6 +919,7 @@ class Timeline:
         turned them away.  With `settling`, pairs that rounding has left inside each other by less than the slop
         are snapped outward first.
         """
+        self.bodies.note_pressed()
         self.bodies.finish_step(rows)
         self.bodies.finish_roused()
         self.responder.clusters.end_step()

@@ -36,6 +36,7 @@ cython.declare(
     INFINITE=cython.double,
     FAR=cython.double,
     ROUNDS=cython.double,
+    PRESSES=cython.double,
     FEW=cython.int,
     BAD=cython.int,
     CUSTOM=cython.int,
@@ -76,6 +77,7 @@ from ecs_collide.constants import (
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 INFINITE = float("inf")
 FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
+PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 ROUNDS = 64.0  # so often may a body go around the world in a step
 FEW = 256  # rows that are listed; of more, only the number is kept
 
@@ -104,6 +106,9 @@ class Gatherer:
         After `read`: rows of bodies that do not move and have another trait than before.
     awoken : list of int
         Rows of bodies that sleep and have something new, until somebody clears it.
+    pressed : list of int
+        After `read`: rows of bodies that sleep on though the game has set their velocity, since
+        it only presses them against what holds them.
     contradictory : list of int
         Rows of bodies that were filed as fixed and moving, until somebody clears it.
     n_fresh : int
@@ -121,6 +126,7 @@ class Gatherer:
     trait_gatherer: TraitGatherer
     has_traits: cython.schar[::1]
     sweeps = cython.declare(cython.bint, visibility="public")
+    rest_speed = cython.declare(cython.double, visibility="public")
     kinds = cython.declare(list, visibility="readonly")
     fallen = cython.declare(list, visibility="readonly")
     touched_rows = cython.declare(list, visibility="public")
@@ -128,6 +134,8 @@ class Gatherer:
     altered = cython.declare(list, visibility="readonly")
     to_place = cython.declare(list, visibility="public")
     awoken = cython.declare(list, visibility="readonly")
+    pressed = cython.declare(list, visibility="readonly")
+    dt: cython.double
     contradictory = cython.declare(list, visibility="readonly")
     fresh = cython.declare(list, visibility="readonly")
     n_fresh = cython.declare(cython.Py_ssize_t, visibility="readonly")
@@ -188,6 +196,7 @@ class Gatherer:
     quarantined: cython.schar[::1]
     calm: cython.schar[::1]
     asleep: cython.schar[::1]
+    leans: cython.schar[::1]
 
     def __init__(self, dim: cython.int, kinds: list, trait_kinds: list, traits: Traits):
         self.dim = dim
@@ -196,6 +205,7 @@ class Gatherer:
         self.any_sensor = False
         self.is_settled = False
         self.sweeps = False
+        self.rest_speed = 0.0
         self.kinds = kinds
         self.fallen = []
         self.touched_rows = []
@@ -203,6 +213,8 @@ class Gatherer:
         self.altered = []
         self.to_place = []
         self.awoken = []
+        self.pressed = []
+        self.dt = 0.0
         self.contradictory = []
         self.fresh = []
         self.n_fresh = 0
@@ -278,6 +290,7 @@ class Gatherer:
         self.quarantined = columns.quarantined
         self.calm = columns.calm
         self.asleep = columns.asleep
+        self.leans = columns.leans
         if cython.compiled:  # as Python this is done over whole arrays
             self.flat_centre = flat(self.centre)
             self.flat_half = flat(self.half)
@@ -522,6 +535,8 @@ class Gatherer:
         self.looked_at = []
         self.altered = []
         self.to_place = []
+        self.pressed = []
+        self.dt = dt
         self.fresh = []
         self.n_fresh = 0
         n = -1
@@ -621,6 +636,7 @@ class Gatherer:
         has: cython.int = self.has[i]
         k: cython.int
         differs: cython.bint
+        speeds: cython.bint
 
         differs = self.position.read(i)
         differs |= self.extents.read(i)
@@ -630,8 +646,7 @@ class Gatherer:
         if self.converts and differs:
             self.keep_box(i)
             self._find_centre(i)
-        if has & VELOCITY and self.velocity.read(i):
-            self.news[i] |= UNCHECKED
+        speeds = has & VELOCITY and self.velocity.read(i)
         if has & GROWTH and self.growth.read(i):
             self.news[i] |= UNCHECKED
         if has & MASS and self.mass_kind.read(i):
@@ -644,6 +659,13 @@ class Gatherer:
                 self.altered.append(i)
         if self.news[i] & UNCHECKED:
             self.calm[i] = -1
+        elif speeds and self.leans[i] and self._is_pressed_only(i):
+            self.pressed.append(i)
+        elif speeds:
+            self.news[i] |= UNCHECKED
+            if self.calm[i] >= 0:
+                self.calm[i] = -1 - self.calm[i]
+        if self.news[i] & UNCHECKED:
             if self.asleep[i]:
                 self.awoken.append(i)
             self._check(i)
@@ -655,6 +677,29 @@ class Gatherer:
             self.velocity_now[i, k] = self.seen_velocity[i, k]
             self.growth_now[i, k] = self.seen_growth[i, k]
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a velocity only presses a body that sleeps against what holds it."""
+        k: cython.int
+        velocity: cython.double
+        least: cython.double
+        leans: cython.int = abs(self.leans[i])
+
+        for k in range(self.dim):
+            velocity = self.seen_velocity[i, k]
+            if velocity == 0.0:
+                continue
+            # No less than what closes a gap of an ulp, and so is answered.
+            least = PRESSES * max(abs(self.seen_centre[i, k]), self.seen_half[i, k])
+            if not least < abs(velocity) * self.dt < INFINITE or abs(velocity) > FAR:
+                return False
+            if not leans & (1 << (2 * k + (velocity > 0.0))):
+                return False
+            if self.leans[i] < 0 and not abs(velocity) < self.rest_speed:
+                return False
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -202,6 +202,7 @@ class Roster:
         self._ignored: list[int] = []  # see `take_ignored`
         self._read = _NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
+        self._pressed = _NO_ROWS  # who sleeps on though the game has set a velocity
         self._roused = _NO_ROWS  # see `take_in_roused`
         self._n_out = 0  # how many the step leaves out
         self._is_told = True  # whether nothing has become of bodies that no step has looked at
@@ -452,7 +453,7 @@ class Roster:
 
     # -- values --
 
-    def read(self, step: int, dt: float) -> list[Report]:
+    def read(self, step: int, dt: float, rest_speed: float = 0.0) -> list[Report]:
         """Take over what the components say; return reports of what cannot be used.
 
         Raises
@@ -461,6 +462,7 @@ class Roster:
             A component holds something that is no number, or lacks an attribute.
         """
         c, gatherer = self.columns, self._gatherer
+        gatherer.rest_speed = rest_speed
         stills, unread = self._stills, self._take_asked()
         self._read = self.watched
         if len(unread):
@@ -544,6 +546,19 @@ class Roster:
         if self.sleep.wake(rows):
             self._part()
             self._list_moving()
+
+    def wake_reached(self) -> None:
+        """Wake the islands to which the paths of the step may come, from where they stand."""
+        rows, sleepers = self.moving, self._timeline.sleepers
+        while sleepers.n_leaning and len(rows):
+            rows = self.sleep.wake_with_islands(sleepers.reached_by(rows.data))
+            if len(rows):
+                self._part()
+                self._list_moving()
+                self._timeline.place_woken(rows.data)
+        pressed = np.array(self._gatherer.pressed, np.int64)
+        self._pressed = pressed[self.columns.asleep[pressed] != 0]
+        self.columns.velocity[self._pressed] = 0.0
 
     def wake_near(self) -> None:
         """Wake those who sleep where a body that does not move has come to be, or is another."""
@@ -629,6 +644,9 @@ class Roster:
         if self.sweeps:
             self.drives.keep_velocities(self.moving)
         written = self.moving
+        if len(self._pressed):
+            written = np.union1d(written, self._pressed)
+            written = self._in_order(written)
         if self._ring is not None:
             c, stills = self.columns, np.concatenate([self._stills, self._unread])
             stills = stills[c.quarantined[stills] == 0]
@@ -870,7 +888,7 @@ class Roster:
         self.entities, self.rows = entities, rows
         self.row_of = dict(zip(entities.tolist(), rows.tolist(), strict=True))
         c.free_all_but(rows)
-        for flags in (c.asleep, c.held, c.calm, c.gone, c.driven, c.touched, c.news):
+        for flags in (c.asleep, c.held, c.leans, c.calm, c.gone, c.driven, c.touched, c.news):
             flags[:] = 0
         moves = c.has & (VELOCITY | GROWTH) != 0
         if self.sweeps:
@@ -881,6 +899,7 @@ class Roster:
         self._mark = object()
         self._stale.clear()
         self._new.clear()
+        self._pressed = _NO_ROWS
         self._roused = self.touched_still = _NO_ROWS
         self._find_watched()
         self._read = self.watched
