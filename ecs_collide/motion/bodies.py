@@ -427,6 +427,21 @@ class Bodies:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def note_crossing(self, i: cython.Py_ssize_t) -> cython.void:
+        """Note that a body crosses another: if it moves it does not rest, be it stopped at once.
+
+        A crate that is pressed to a floor and a sensor at one height crosses it in each step.
+        """
+        k: cython.int
+        moves: cython.bint = self.calm[i] < 0
+
+        for k in range(self.dim):
+            moves |= self.motion_of(i, k) != 0.0
+        if moves:
+            self.calm[i] = -1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def note_pressed(self) -> cython.void:
         """Count the bodies as calm that were only pressed against what holds them.
 

@@ -80,6 +80,7 @@ cdef class Bodies:
     cdef void mark(self, Py_ssize_t i) noexcept
     cdef void take_out(self, Py_ssize_t i) noexcept
     cdef void stir(self, Py_ssize_t i) noexcept
+    cdef void note_crossing(self, Py_ssize_t i) noexcept
     cdef void note_pressed(self) noexcept
     cdef void finish_roused(self)
     cdef double widths_beyond(self, int k, double place) noexcept

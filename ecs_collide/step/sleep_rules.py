@@ -124,6 +124,8 @@ class Sleep:
             return False
         if self._timeline.candidates.judge is not None or self._timeline.bodies.wraps:
             return False
+        if self._timeline.gravity.is_on and self._timeline.bodies.dt == 0.0:
+            return False  # nobody falls in such a step, so it does not show who is held
         c = self._columns
         rows = moving[c.calm[moving] >= CALM]
         if not len(rows):

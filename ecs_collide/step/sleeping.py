@@ -349,7 +349,7 @@ class Sleepers:
 
         for n in range(rows.shape[0] if self.n_leaning else 0):
             i = rows[n]
-            moves = b.yields[i] != 0
+            moves = b.yields[i] != 0 or b.calm[i] < 1  # or is new there, or another
             for k in range(b.dim):
                 moves |= b.motion_of(i, k) != 0.0 or b.resize_of(i, k) != 0.0
             if not moves or b.sensor[i]:

@@ -668,6 +668,8 @@ class Timeline:
                     return
             elif not self.meetings.is_due(p):
                 return
+        self.bodies.note_crossing(self.pairs.first[p])
+        self.bodies.note_crossing(self.pairs.second[p])
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             self._note_image(p)
