@@ -54,13 +54,12 @@ from ecs_collide.events import (
     contact_dtype,
 )
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
-from ecs_collide.queries.queries import Hit
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
 from ecs_collide.step.handlers import Handler
 from ecs_collide.step.impact import Impact
-from ecs_collide.step.pipeline import StageTimes, Stats
+from ecs_collide.step.stats import StageTimes, Stats
 from ecs_collide.sweep import (
     Sweep,
     SweepBatch,
@@ -146,7 +145,6 @@ __all__ = [
     "GravityScale",
     "Growth",
     "Handler",
-    "Hit",
     "Impact",
     "ImpactBoxes",
     "Mass",

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 Floats: TypeAlias = NDArray[np.float64]
 
 LARGEST = 2.0**500
-MOST_PULL = 2.0**100  # gravity, its scale and damping: steps of any length stay finite
 """The largest coordinate, in world units: what the kernels compute with it stays finite."""
 
 

@@ -33,3 +33,6 @@ TOUCHED_AS_NEW = 4  # it is new, where there are sensors
 # In the column `bad`.
 BAD = 1  # a number of it is out of all bounds
 DISTANT = 2  # its numbers are so large that where they lead is looked at in every step
+
+# The most that gravity on an axis, its scale and damping may be: steps of any length stay finite.
+MOST_PULL = 2.0**100

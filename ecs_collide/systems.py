@@ -16,7 +16,7 @@ from ecs_collide.component_map import Components
 from ecs_collide.components import _own
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
-from ecs_collide.space import Space
+from ecs_collide.space import Space, find_differences
 from ecs_collide.step.impact import Impact
 
 
@@ -398,7 +398,7 @@ def install(
     installed: Any = esper.get_processor(BroadphaseSystem)
     if installed is not None:
         known: Space = installed.space
-        otherwise = known._made_otherwise(**settings)
+        otherwise = find_differences(known, settings)
         if space not in (None, known) or installed.priority != priority + len(SYSTEMS) - 1:
             otherwise = {"": None}
         if otherwise:
@@ -411,7 +411,7 @@ def install(
     if space is None:
         space = Space(**settings)
     else:
-        for name, value in space._made_otherwise(**settings).items():
+        for name, value in find_differences(space, settings).items():
             given = dict(settings)[name]
             raise ValueError(
                 f"install({name}={given!r}) must be {value!r}, the {name} of the space given"

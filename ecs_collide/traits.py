@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ecs_collide._categories import NAMES
-from ecs_collide._checks import MOST_PULL
 from ecs_collide.components import _as_float
+from ecs_collide.constants import MOST_PULL
 
 ALL = 2**32 - 1
 """All 32 categories: the mask of a body that meets everybody."""

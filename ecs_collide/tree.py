@@ -12,9 +12,10 @@ cast follows the open rules of the sweep, as bodies do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from operator import gt, index
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,18 +28,19 @@ from ecs_collide._checks import (
     vectors,
 )
 from ecs_collide._ids import Integers, checked_id, checked_ids
+from ecs_collide.queries.boxes import QueriedBoxes
+from ecs_collide.queries.queries import Each, Queries
 from ecs_collide.queries.searcher import (
-    Asker,
     BoxHit,
     BoxHits,
     Branches,
     Exclude,
     Neighbour,
     Neighbours,
+    RayHit,
+    RayHits,
     RegionHits,
-    rows_to_exclude_each,
 )
-from ecs_collide.queries.tree_queries import OWN, TreeQuestions
 
 __all__ = [
     "AABBTree",
@@ -53,63 +55,12 @@ __all__ = [
 
 _Vector: TypeAlias = tuple[float, ...]
 _AnyVector: TypeAlias = Sequence[float] | Floats
+_Filter: TypeAlias = Callable[[int], object] | None
 
 _AUTO = -1.0  # tells the kernel to choose the margin by the size of each box
 
 
-class RayHit(NamedTuple):
-    """Where a ray meets a box.
-
-    Attributes
-    ----------
-    id : int
-        The box.
-    time : float
-        The fraction of the ray's way, 0 at its origin and 1 at its end.
-    point : tuple of float
-        In world units, exactly in the face that is met.
-    normal : tuple of float or None
-        Unit axis vector out of that face; None where the ray begins inside
-        the box, or on its surface without entering it.
-    """
-
-    id: int
-    time: float
-    point: _Vector
-    normal: _Vector | None
-
-
-class RayHits(NamedTuple):
-    """Where many rays meet boxes, a row for each.
-
-    Attributes
-    ----------
-    ids : ndarray
-        int64, shape (n,): the box that each meets first; -1 for none.
-    times : ndarray
-        float64, shape (n,): as in `RayHit`; inf for none.
-    points, normals : ndarray
-        float64, shape (n, dim): as in `RayHit`; nan for none.  A normal is 0
-        where the ray begins inside.
-    """
-
-    ids: Integers
-    times: Floats
-    points: Floats
-    normals: Floats
-
-    @classmethod
-    def of(cls, rows: Integers, ids: Integers, hits: Floats) -> RayHits:
-        """Return the hits that a kernel has written, for rows that have these ids."""
-        missed = rows < 0
-        dim = hits.shape[1] // 2
-        hits[missed, 0] = np.inf
-        hits[missed, 1:] = np.nan
-        found = np.where(missed, -1, ids[rows])
-        return cls(found, hits[:, 0], hits[:, 1 : 1 + dim], hits[:, 1 + dim :])
-
-
-class AABBTree(TreeQuestions):
+class AABBTree:
     """Axis-aligned boxes by id, found by where they are.
 
     Parameters
@@ -177,7 +128,7 @@ class AABBTree(TreeQuestions):
         self._are_fine = kernels.fatness.are_fine
         self._rows = kernels.rows.Rows(index(capacity))
         self._tree = kernels.tree.Tree(self._dim, index(capacity))
-        self._asker = Asker(self._dim, "tree", self._tree)
+        self._queries = Queries(QueriedBoxes(self._dim, self._tree, self._rows))
         self._listing = kernels.listing.Listing(self._tree)
         self._pairs: Integers | None = np.zeros((0, 2), np.int64)  # None: to be found anew
         self._keys: tuple[Any, Any] | None = None  # key of each row, row of each key
@@ -339,7 +290,7 @@ class AABBTree(TreeQuestions):
         self._tree.drop_many(rows.data)
         self._rows.remove_many(checked_ids(ids).data)
 
-    # Questions
+    # Queries
 
     def __len__(self) -> int:
         return int(self._rows.n)
@@ -356,21 +307,29 @@ class AABBTree(TreeQuestions):
     def __repr__(self) -> str:
         return f"<AABBTree of {len(self)} boxes in {self._dim}D, {self.depth} deep>"
 
-    def query(self, min: _AnyVector, max: _AnyVector, *, exclude: Exclude = None) -> list[int]:
+    def query(
+        self,
+        min: _AnyVector,
+        max: _AnyVector,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter = None,
+    ) -> list[int]:
         """Return the ids of all boxes that share a point with a box, sorted.
 
-        O(log n) and the number found.  `exclude` is an id, or several, to leave out.
+        O(log n) and the number found.  `exclude` is an id, or several, to leave out; `filter` is
+        a function that takes an id and returns whether it counts.
         """
-        ask = self._tree.walker.query
-        found: list[int] | None = ask(min, max, OWN, OWN, self._rows.ids)
-        if found is None:  # no plain tuples: take a closer look
-            found = ask(*self._box(min, max), OWN, OWN, self._rows.ids)
-        assert found is not None
-        if exclude is not None:
-            ids = np.asarray(self._rows.ids)
-            barred = {int(ids[row]) for row in self._barred(exclude) or ()}
-            found = [id for id in found if id not in barred]
-        return found
+        return self._queries.query(min, max, exclude, filter)
+
+    def query_many(
+        self, mins: ArrayLike, maxs: ArrayLike, *, exclude: Exclude = None
+    ) -> RegionHits:
+        """Return the ids of all boxes that share a point with each of many boxes.
+
+        As `Space.query_many`.
+        """
+        return self._queries.query_many(mins, maxs, exclude)
 
     def query_id(self, id: int) -> list[int]:
         """Return the ids of all boxes that share a point with the box of `id`, but `id`; sorted.
@@ -402,34 +361,35 @@ class AABBTree(TreeQuestions):
         return self._pairs.copy()
 
     def cast_ray(
-        self, origin: _AnyVector, direction: _AnyVector, *, exclude: Exclude = None
+        self,
+        origin: _AnyVector,
+        direction: _AnyVector,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter = None,
     ) -> RayHit | None:
         """Return where a ray first meets a box, or None.
 
         The ray goes from `origin` to ``origin + direction``, both ends
         included.  Of several boxes met at once, the one with the lowest id.
-        `exclude` is an id, or several, to leave out.
-        O(log n) for boxes that overlap few others.
+        O(log n) for boxes that overlap few others.  `exclude` and `filter` as in `query`.
         """
-        if exclude is not None:
-            hits = self._asker.ray(origin, direction, 1, self._barred(exclude), self._boxes)
-            return _ray_hit(*hits[0]) if hits else None
-        cast = self._tree.walker.cast_ray
-        hit = cast(origin, direction, OWN, OWN, self._rows.ids)
-        if hit is None:  # no plain tuples: take a closer look
-            start, way = self._vector("origin", origin), self._vector("direction", direction)
-            hit = cast(start, way, OWN, OWN, self._rows.ids)
-        return _ray_hit(*hit) if hit else None
+        hits = self._queries.cast_ray(origin, direction, 1, exclude, filter)
+        return hits[0] if hits else None
 
     def ray_hits(
-        self, origin: _AnyVector, direction: _AnyVector, *, exclude: Exclude = None
+        self,
+        origin: _AnyVector,
+        direction: _AnyVector,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter = None,
     ) -> list[RayHit]:
         """Return where a ray meets each box on its way, sorted by time, then id.
 
         As `cast_ray`, which returns the first of them.
         """
-        hits = self._asker.ray(origin, direction, 0, self._barred(exclude), self._boxes)
-        return [_ray_hit(*hit) for hit in hits]
+        return self._queries.cast_ray(origin, direction, 0, exclude, filter)
 
     def cast_rays(
         self,
@@ -437,27 +397,76 @@ class AABBTree(TreeQuestions):
         directions: ArrayLike,
         *,
         exclude: Exclude = None,
-        exclude_each: Sequence[int] | Integers | None = None,
+        exclude_each: Each = None,
     ) -> RayHits:
-        """Return where each of many rays first meets a box: `cast_ray` for each row, but quicker.
+        """Return where each of many rays first meets a box; as `Space.cast_rays`."""
+        return self._queries.cast_rays(origins, directions, exclude, exclude_each)
 
-        Parameters
-        ----------
-        origins, directions : float64, shape (n, dim)
-            A single vector holds for all rows of the other.
-        exclude, exclude_each : optional
-            As in `cast_boxes`.
+    def cast_box(
+        self,
+        centre: _AnyVector,
+        half: _AnyVector,
+        motion: _AnyVector,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter = None,
+    ) -> BoxHit | None:
+        """Return what a box meets first on a straight way, or None; as `Space.cast_box`.
+
+        Notes
+        -----
+        Nodes are visited in the order in which the box would meet them, and
+        no more of them once they come later than the best hit so far.
+        O(log n) for boxes that overlap few others.
+
+        Examples
+        --------
+        >>> tree = AABBTree()
+        >>> tree.insert(7, (10, -5), (12, 5))
+        >>> hit = tree.cast_box((0, 0), (1, 1), (18, 0))
+        >>> hit.id, hit.time, hit.centre, hit.normal
+        (7, 0.5, (9.0, 0.0), (-1.0, 0.0))
         """
-        starts, ways = self._asker.same_rows(origins=origins, directions=directions)
-        items = np.empty(len(starts), np.int64)
-        hits = np.empty((len(starts), 1 + 2 * self._dim))
-        self._tree.rays(starts.data, ways.data, OWN, OWN, self._rows.ids, items.data, hits.data)
-        found = RayHits.of(items, np.asarray(self._rows.ids), hits)
-        if exclude is not None or exclude_each is not None:
-            each = rows_to_exclude_each(exclude_each, self._row_or_none)
-            barred = self._barred(exclude)
-            self._asker.cast_rays_again(found, starts, ways, each, barred, self._boxes)
-        return found
+        return self._queries.cast_box(centre, half, motion, exclude, filter)
+
+    def cast_boxes(
+        self,
+        centres: ArrayLike,
+        halves: ArrayLike,
+        motions: ArrayLike,
+        *,
+        exclude: Exclude = None,
+        exclude_each: Each = None,
+    ) -> BoxHits:
+        """Return what each of many boxes meets first; as `Space.cast_boxes`."""
+        return self._queries.cast_boxes(centres, halves, motions, exclude, exclude_each)
+
+    def nearest(
+        self,
+        point: _AnyVector,
+        k: int = 1,
+        *,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        filter: _Filter = None,
+    ) -> list[Neighbour]:
+        """Return the k boxes nearest to a point, by distance, then id; as `Space.nearest`.
+
+        O(log n + k) on average, for boxes that overlap few others.
+        """
+        return self._queries.nearest(point, k, within, exclude, filter)
+
+    def nearest_many(
+        self,
+        points: ArrayLike,
+        k: int = 1,
+        *,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        exclude_each: Each = None,
+    ) -> Neighbours:
+        """Return the k boxes nearest to each of many points; as `Space.nearest_many`."""
+        return self._queries.nearest_many(points, k, within, exclude, exclude_each)
 
     @property
     def dim(self) -> int:
@@ -669,7 +678,3 @@ class AABBTree(TreeQuestions):
 def _view(array: Any) -> Any:
     """Return an array as kernels take it: read as Python it gives Python numbers."""
     return memoryview(array)
-
-
-def _ray_hit(time: float, id: int, point: _Vector, normal: _Vector) -> RayHit:
-    return RayHit(id, time, point, normal if any(normal) else None)

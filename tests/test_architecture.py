@@ -53,8 +53,8 @@ UPWARD = {
     ("sync.registry", "snapshot.schema"),
     ("sync.registry", "step.sleep_rules"),
 }
-# Import cycles that are still there, by their modules: one is for annotations only.
-CYCLES = {frozenset({"character.character", "character.stride"})}
+# Import cycles that are still there, by their modules.
+CYCLES: set[frozenset[str]] = set()
 # Private names that another module imports.  Only ever remove some.
 PRIVATE = {
     ("step.impact", "events._Pair"),
@@ -164,6 +164,43 @@ def test_no_module_imports_a_private_name_of_another():
     }
 
     assert private == PRIVATE
+
+
+# Private attributes of other packages' objects, and public methods of named tuples and numpy.
+FOREIGN = {"_event_stack", "_replace", "_fields", "_asdict", "_current_frames", "_getframe"}
+
+
+def test_no_file_reads_a_private_attribute_of_another():
+    found = []
+    for name, tree in modules().items():
+        nodes = list(ast.walk(tree))
+        own_names = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        own_names |= {
+            node.attr
+            for node in nodes
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("self", "cls")
+        }
+        found += [
+            f"{name}, line {node.lineno}: {ast.unparse(node)}"
+            for node in nodes
+            if isinstance(node, ast.Attribute)
+            and re.fullmatch(r"_[a-z]\w*", node.attr)
+            and node.attr not in own_names | FOREIGN
+        ]
+
+    assert found == []
+
+
+def test_a_space_is_made_of_parts_and_no_part_holds_it():
+    space = ecs_collide.Space()
+    parts = [part for part in vars(space).values() if hasattr(part, "__dict__")]
+
+    assert ecs_collide.Space.__mro__ == (ecs_collide.Space, object)
+    assert len(parts) >= 10
+    for part in parts:
+        for value in vars(part).values():
+            assert value is not space, part
+            assert getattr(value, "__self__", None) is not space, part
 
 
 def test_only_the_systems_and_the_self_check_import_esper():

@@ -958,7 +958,7 @@ def test_kernels_refuse_rows_for_which_they_have_no_room(life, world):
     space = ec.install()
     mover((0, 0), (1, 1), (1, 0))
     esper.process(DT)
-    timeline, gatherer = space._timeline, space._roster._gatherer
+    timeline, gatherer = space._state.timeline, space._roster._gatherer
     columns, capacity = space._roster.views, space._roster.columns.capacity
 
     for refused in (

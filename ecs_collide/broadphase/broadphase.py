@@ -549,8 +549,8 @@ class Candidates:
         else:
             self.still.renew_one(i, b.swept_min, b.swept_max, b.motion, True, 0.0, 0.0)
         self.pairs.mark_partners(i)
-        self._take_found(self.moving, i)
-        self._take_found(self.still, i)
+        self.take_found(self.moving, i)
+        self.take_found(self.still, i)
         if b.wraps:
             self._follow_around(i)
         self.n_followed += self.pairs.n - n_before
@@ -599,7 +599,7 @@ class Candidates:
         return self.pairs.find_image(i, j, self.around.image) >= 0
 
     @cython.cfunc
-    def _take_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
+    def take_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with those of a tree that it may meet and does not know yet."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t

@@ -60,5 +60,5 @@ cdef class Candidates:
     cdef bint has_room_to_follow(self, Py_ssize_t i) noexcept
     cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void follow(self, Py_ssize_t i)
-    cdef void _take_found(self, Tree tree, Py_ssize_t i)
+    cdef void take_found(self, Tree tree, Py_ssize_t i)
     cdef Py_ssize_t _add_pair(self, Py_ssize_t i, Py_ssize_t j)

@@ -99,10 +99,6 @@ class Tree:
         self.found = zeros(LONG, 0)
         self.one = zeros(LONG, 1)
         self.fatness = FatBounds(self.nodes)
-        if not cython.compiled:
-            self.ray_origin = [0.0] * 3
-            self.ray_direction = [0.0] * 3
-            self.ray_hit = [0.0] * 7
         self._make_room(max(capacity, 8) - 1)
         self.nodes.make_room_for_nodes(max(capacity, 8) // 4 + 8)
 
@@ -371,42 +367,6 @@ class Tree:
         tree's order.
         """
         return self.walker.find_touching(flat(mins), flat(maxs), row, self.found)
-
-    def rays(
-        self,
-        origins: cython.double[:, ::1],
-        directions: cython.double[:, ::1],
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-        items: cython.longlong[::1],
-        hits: cython.double[:, ::1],
-    ) -> None:
-        """Write for each ray the item whose own box (closed) it meets first; -1 if there is none.
-
-        Ray i goes from the point in row i of `origins` by row i of
-        `directions`, and its time is the fraction of that way.  Of several
-        items met at once, the one with the least id, in row `item` of `ids`,
-        is written into `items`.  Row i of `hits`, 1 + 2 * dim numbers, gets
-        the time, the point, and the normal of the face that is met: 0 where
-        the ray begins inside.  With no rows in `tight_min` the boxes that the
-        tree holds are the items' own.
-        """
-        own: cython.bint = tight_min.shape[0] == 0
-        lows: cython.p_double = flat(tight_min)
-        highs: cython.p_double = flat(tight_max)
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-
-        for i in range(items.shape[0]):
-            for k in range(self.dim):
-                self.ray_origin[k] = origins[i, k]
-                self.ray_direction[k] = directions[i, k]
-            items[i] = self.walker.find_on_ray(
-                self.ray_origin, self.ray_direction, own, lows, highs, ids, self.ray_hit
-            )
-            for k in range(1 + 2 * self.dim):
-                hits[i, k] = self.ray_hit[k]
 
     @cython.ccall
     @cython.exceptval(check=False)

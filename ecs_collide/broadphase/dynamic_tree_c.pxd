@@ -19,9 +19,6 @@ cdef class Tree:
     cdef public long long n_reinserted
     cdef public long long n_rebuilt
     cdef int loose  # the node that new items are given before a layout; 0: none
-    cdef double[3] ray_origin
-    cdef double[3] ray_direction
-    cdef double[7] ray_hit
 
     cpdef bint holds(self, Py_ssize_t item) noexcept
     cpdef bint drop(self, Py_ssize_t item) noexcept

@@ -177,7 +177,7 @@ class Nodes:
             self.level[0] = -1
             old = 1
         for k in range(room - 1, old - 1, -1):
-            self._free(k)
+            self.free_node(k)
         return 0
 
     @cython.cfunc
@@ -199,11 +199,12 @@ class Nodes:
     def release(self, node: cython.int) -> cython.void:
         """Give a node back."""
         self.n_nodes -= 1
-        self._free(node)
+        self.free_node(node)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _free(self, node: cython.int) -> cython.void:
+    def free_node(self, node: cython.int) -> cython.void:
+        """Put a node into the list of those that are not in use."""
         self.level[node] = -1
         self.count[node] = self.stale[node] = 0
         self.place[node] = self.first_free

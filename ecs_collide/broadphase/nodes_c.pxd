@@ -30,7 +30,7 @@ cdef class Nodes:
     cdef int make_room_for_nodes(self, Py_ssize_t n_nodes) except -1
     cdef int take(self, int level) noexcept
     cdef void release(self, int node) noexcept
-    cdef void _free(self, int node) noexcept
+    cdef void free_node(self, int node) noexcept
     cdef bint refresh(self, int node) noexcept
     cdef void climb(self, int node) noexcept
     cdef void refresh_above(self, long long[::1] items, Py_ssize_t n_items) noexcept

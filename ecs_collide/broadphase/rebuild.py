@@ -359,7 +359,7 @@ class Layout:
         nodes.n_nodes = node - 1
         nodes.first_free = -1
         for i in range(nodes.node_room - 1, node - 1, -1):
-            nodes._free(i)
+            nodes.free_node(i)
 
 
 @cython.cfunc

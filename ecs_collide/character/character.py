@@ -26,29 +26,23 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable
-from operator import itemgetter
 from typing import Any, Self
 
-import esper
-
-import ecs_collide as ec
-from ecs_collide.character.stride import take_stride
-
-__all__ = ["Character", "CharacterSystem", "install_characters", "register"]
+from ecs_collide.character.memory import Memory
 
 _NUMBERS = (
     *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),
     *("fall_speed", "jump_cut", "coyote_time", "jump_buffer", "step_height", "snap_distance"),
     *("corner", "walk", "across", "facing", "air_time"),
-    *("_since_press", "_last_dt", "_air_dt"),
 )
-_VECTORS = ("_own", "_written", "_frame")
 _FLAGS = ("jump", "drop", "on_ground", "jumping")
-_PRIVATE_FLAGS = ("_held", "_gone", "_stepping", "_rode")
+# Of its `Memory`.
+_KEPT_NUMBERS = ("since_press", "last_dt", "air_dt")
+_KEPT_VECTORS = ("own", "written", "frame")
+_KEPT_FLAGS = ("held", "gone", "stepping", "rode")
 _MAY_BE_ENDLESS = ("acceleration", "deceleration", "fall_speed")
-_FORM = struct.Struct(f"<bq{len(_NUMBERS) + 3 * len(_VECTORS)}d{len(_FLAGS + _PRIVATE_FLAGS)}?")
-_UNKNOWN = (math.nan, math.nan, math.nan)
-_ZERO = (0.0, 0.0, 0.0)
+_N_NUMBERS = len(_NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
+_FORM = struct.Struct(f"<bq{_N_NUMBERS}d{len(_FLAGS + _KEPT_FLAGS)}?")
 
 
 class Character:
@@ -111,6 +105,8 @@ class Character:
         Whether it rises by a jump that may still be cut.
     gravity, jump_speed : float
         Made of `jump_height` and `time_to_top`.
+    memory : Memory
+        What it keeps from step to step; not for the game.
 
     Examples
     --------
@@ -119,7 +115,7 @@ class Character:
     (400.0, 800.0)
     """
 
-    __slots__ = (*_NUMBERS, *_VECTORS, *_FLAGS, *_PRIVATE_FLAGS, "_up", "ground")
+    __slots__ = (*_NUMBERS, *_FLAGS, "_up", "ground", "memory")
 
     def __init__(
         self,
@@ -167,14 +163,7 @@ class Character:
         self.ground: int | None = None
         self.facing = 1.0
         self.air_time = 0.0
-        self._own = self._frame = _ZERO  # its velocity as its ground sees it, and its ground's
-        self._written = _UNKNOWN  # what its Velocity was told to be
-        self._since_press = math.inf  # seconds, while a jump is still due
-        self._last_dt = self._air_dt = 0.0
-        self._held = False  # the button, in the step before
-        self._gone = True  # it left the ground by itself: no coyote time
-        self._stepping = False  # it rises, or has risen, onto a step
-        self._rode = False  # the space took it along with its ground
+        self.memory = Memory()
 
     @classmethod
     def with_jump_speed(cls, jump_speed: float, gravity: float, **others: Any) -> Self:
@@ -242,10 +231,13 @@ class Character:
 
     def to_bytes(self) -> bytes:
         """Return all that it is, as bytes, for `Space.snapshot_with` and saved games."""
+        memory = self.memory
         numbers = [float(getattr(self, name)) for name in _NUMBERS]
-        for name in _VECTORS:
-            numbers += getattr(self, name)
-        flags = [bool(getattr(self, name)) for name in _FLAGS + _PRIVATE_FLAGS]
+        numbers += [float(getattr(memory, name)) for name in _KEPT_NUMBERS]
+        for name in _KEPT_VECTORS:
+            numbers += getattr(memory, name)
+        flags = [bool(getattr(self, name)) for name in _FLAGS]
+        flags += [bool(getattr(memory, name)) for name in _KEPT_FLAGS]
         return _FORM.pack(self._up, -1 if self.ground is None else self.ground, *numbers, *flags)
 
     def set_bytes(self, data: bytes) -> None:
@@ -260,14 +252,15 @@ class Character:
             raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
         self._up, ground, *values = _FORM.unpack(data)
         self.ground = None if ground < 0 else ground
-        n = len(_NUMBERS)
-        for name, value in zip(_NUMBERS, values, strict=False):
-            setattr(self, name, value)
-        for name in _VECTORS:
-            setattr(self, name, tuple(values[n : n + 3]))
-            n += 3
-        for name, value in zip(_FLAGS + _PRIVATE_FLAGS, values[n:], strict=True):
-            setattr(self, name, value)
+        left, memory = iter(values), self.memory
+        for names, of in ((_NUMBERS, self), (_KEPT_NUMBERS, memory)):
+            for name in names:
+                setattr(of, name, next(left))
+        for name in _KEPT_VECTORS:
+            setattr(memory, name, (next(left), next(left), next(left)))
+        for flags, of in ((_FLAGS, self), (_KEPT_FLAGS, memory)):
+            for name in flags:
+                setattr(of, name, next(left))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -276,78 +269,20 @@ class Character:
         character.set_bytes(data)
         return character
 
-
-class CharacterSystem(esper.Processor):
-    """Turn the wishes of all characters into velocities, before each step.
-
-    It belongs between the game's own processors, which set the wishes and the
-    velocities of lifts, and `BroadphaseSystem`: `install_characters` puts it there.
-    Characters take their turn by the order of their ids, and each sees the others where they
-    were at the end of the last step.
-    """
-
-    def __init__(self, space: ec.Space) -> None:
-        if not isinstance(space, ec.Space):
-            raise TypeError(f"CharacterSystem(space={space!r}) must be given a Space")
-        if space.motion != "velocity":
+    def require_sense(self, entity: int, dim: int) -> None:
+        """Raise if what a game has set makes no sense; a comparison each."""
+        for name in ("walk", "across"):
+            wish = getattr(self, name)
+            if not -math.inf < wish < math.inf:
+                raise ValueError(
+                    f"entity {entity}: Character.{name} is {wish!r}; "
+                    "it must be a number from -1 to 1"
+                )
+        if abs(self._up) > dim:
             raise ValueError(
-                f"CharacterSystem(space={space!r}) writes velocities, and this space is moved by "
-                "positions: it needs Space(motion='velocity')"
+                f"entity {entity}: Character.up is {self.up}, which is no axis of a space of "
+                f"{dim}: (0, 1) or (0, -1)"
             )
-        self.space = space
-
-    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
-        """Write the velocities of all characters for a step of `dt` seconds.
-
-        Raises
-        ------
-        ValueError
-            A wish or a setting is no number, or up is along z in 2D.
-        """
-        if not dt > 0.0:
-            return
-        found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
-        for entity, (character, place, half, velocity) in sorted(found, key=itemgetter(0)):
-            _require_sense(entity, character, self.space.dim)
-            take_stride(self.space, entity, character, place, half, velocity, dt)
-
-
-def install_characters(space: ec.Space) -> CharacterSystem:
-    """Add a `CharacterSystem` to the current world, and let snapshots hold characters.
-
-    After `ecs_collide.install`, whose systems it goes before: its priority is one higher.  The
-    game's own processors that set wishes and move lifts need a priority above that: 105 and
-    more after a plain `install()`.  Doing it again changes nothing.
-
-    Raises
-    ------
-    RuntimeError
-        The space is not installed in this world.
-    """
-    first: Any = esper.get_processor(ec.BroadphaseSystem)
-    if first is None or first.space is not space:
-        raise RuntimeError(
-            f"install_characters({space!r}) in the world {esper.current_world!r}, where that space "
-            "is not installed: call install() first"
-        )
-    known: Any = esper.get_processor(CharacterSystem)
-    if known is not None and known.space is space:
-        found: CharacterSystem = known
-        return found
-    register(space)
-    system = CharacterSystem(space)
-    esper.add_processor(system, priority=first.priority + 1)
-    return system
-
-
-def register(space: ec.Space) -> None:
-    """Let the snapshots of a space hold characters too; `install_characters` does it."""
-    space.snapshot_with(
-        Character,
-        save=Character.to_bytes,
-        load=Character.from_bytes,
-        update=Character.set_bytes,
-    )
 
 
 def _number(name: str, value: float) -> float:
@@ -359,18 +294,3 @@ def _number(name: str, value: float) -> float:
         rule = "0 or more" if name in _MAY_BE_ENDLESS else "finite, and 0 or more"
         raise ValueError(f"Character({name}={value!r}) must be {rule}")
     return number
-
-
-def _require_sense(entity: int, character: Character, dim: int) -> None:
-    """Raise if what a game has set makes no sense; a comparison each."""
-    for name in ("walk", "across"):
-        wish = getattr(character, name)
-        if not -math.inf < wish < math.inf:
-            raise ValueError(
-                f"entity {entity}: Character.{name} is {wish!r}; it must be a number from -1 to 1"
-            )
-    if abs(character._up) > dim:
-        raise ValueError(
-            f"entity {entity}: Character.up is {character.up}, which is no axis of a space of "
-            f"{dim}: (0, 1) or (0, -1)"
-        )

@@ -52,12 +52,13 @@ def take_stride(
     for k in range(space.dim):
         written[k] = out[k] + (0.0 if stride.rides else stride.frame[k])
     velocity.set(*written)
-    character._written = velocity.xyz
-    character._own = _three(stride.own)
-    character._frame = _three(stride.frame)
-    character._rode = stride.rides
-    character._last_dt = dt
-    character._held = bool(character.jump)
+    memory = character.memory
+    memory.written = velocity.xyz
+    memory.own = _three(stride.own)
+    memory.frame = _three(stride.frame)
+    memory.rode = stride.rides
+    memory.last_dt = dt
+    memory.held = bool(character.jump)
 
 
 class Stride:
@@ -87,6 +88,7 @@ class Stride:
         dt: float,
     ) -> None:
         self.space, self.entity, self.character, self.dt = space, entity, character, dt
+        self.memory = character.memory
         self.dim = space.dim
         self.centre: Vector = place.xyz[: self.dim]
         self.half: Vector = half.xyz[: self.dim]
@@ -95,25 +97,25 @@ class Stride:
         self.sign = 1 if upwards[self.up] > 0.0 else -1
         self.level = [k for k in range(self.dim) if k != self.up]
         self.own = [0.0] * self.dim
-        self.frame = list(character._frame[: self.dim])
+        self.frame = list(character.memory.frame[: self.dim])
         self.rides = self.touches = self.jumps = False
 
     # -- what there is --
 
     def find_ground(self, velocity: ec.Velocity) -> None:
         """Find what it stands on, and its own velocity: what it was to be, or what it became."""
-        c, moved = self.character, velocity.xyz
+        c, last, moved = self.character, self.memory, velocity.xyz
         grounds = self._grounds()
         carrying = self._carrying(grounds)
         self.rides = carrying is not None
-        landed = bool(grounds) and not c._rode and not c._stepping and any(c._frame)
+        landed = bool(grounds) and not last.rode and not last.stepping and any(last.frame)
         for k in range(self.dim):
-            left = c._frame[k] if c._rode and not self.rides else 0.0
-            kept = _same(moved[k], c._written[k] + left) or _same(moved[k], c._written[k])
-            if k != self.up and (c._stepping and grounds):
+            left = last.frame[k] if last.rode and not self.rides else 0.0
+            kept = _same(moved[k], last.written[k] + left) or _same(moved[k], last.written[k])
+            if k != self.up and (last.stepping and grounds):
                 kept = True  # the frame has changed under it, not its walk
             if kept and not (landed and k != self.up):
-                self.own[k] = c._own[k]
+                self.own[k] = last.own[k]
             else:
                 self.own[k] = moved[k]
                 self.frame[k] = 0.0
@@ -181,38 +183,38 @@ class Stride:
     def keep_time(self) -> None:
         """Count how long it is in the air, and since the button was pressed."""
         c = self.character
-        c.air_time += c._last_dt
-        c._since_press += c._last_dt
-        if c.jump and not c._held:
-            c._since_press = 0.0
+        c.air_time += self.memory.last_dt
+        self.memory.since_press += self.memory.last_dt
+        if c.jump and not self.memory.held:
+            self.memory.since_press = 0.0
 
     def decide(self) -> None:
         """Land, drop, jump, walk, fall: everything but what is in the way."""
         c, up = self.character, self.up
         if c.drop and self.touches and self.space.drop_through(self.entity):
-            c._since_press = math.inf
+            self.memory.since_press = math.inf
             # They are contacts until the step begins, which adds what they carried it with.
             if all(esper.has_component(ground, ec.OneWay) for ground in self._grounds()):
                 self.touches = False
-                c.on_ground, c._gone, self.was_on = False, True, False
+                c.on_ground, self.memory.gone, self.was_on = False, True, False
         self.walk()
         self.keeps = not self.touches and self.was_on and self.own[up] * self.sign <= 0.0
         self.drop = self._find_drop() if self.keeps else None
         on_ground = self.touches or self.drop is not None
         if on_ground:
-            c.air_time, c._gone, c.jumping = 0.0, False, False
+            c.air_time, self.memory.gone, c.jumping = 0.0, False, False
             self.own[up] = 0.0
         if not on_ground:
-            c._stepping = False
+            self.memory.stepping = False
             if self.own[up] * self.sign > 0.0 and not c.jumping:
-                c._gone = True  # it was thrown
+                self.memory.gone = True  # it was thrown
 
         late = ROUNDING + SAME * self.dt
-        due = c._since_press <= c.jump_buffer + late
-        if due and (on_ground or (not c._gone and c.air_time <= c.coyote_time + late)):
+        due = self.memory.since_press <= c.jump_buffer + late
+        if due and (on_ground or (not self.memory.gone and c.air_time <= c.coyote_time + late)):
             self._jump()
         elif on_ground:
-            c._air_dt = 0.0
+            self.memory.air_dt = 0.0
         else:
             self._fall()
         c.on_ground = on_ground and not self.jumps
@@ -223,23 +225,25 @@ class Stride:
         c = self.character
         self.own[self.up] = self.sign * (c.jump_speed - c.gravity * self.dt / 2.0)
         self._leave_frame()
-        self.jumps = c.jumping = c._gone = True
-        c._stepping = False
-        c._since_press = math.inf
-        c._air_dt = self.dt
+        self.jumps = c.jumping = self.memory.gone = True
+        self.memory.stepping = False
+        self.memory.since_press = math.inf
+        self.memory.air_dt = self.dt
 
     def _fall(self) -> None:
         """Let gravity work; the speed is that in the middle of a step, so that paths are exact."""
         c = self.character
         self._leave_frame()
-        rises = self.own[self.up] * self.sign - c.gravity * c._air_dt / 2.0  # as the step begins
+        rises = (
+            self.own[self.up] * self.sign - c.gravity * self.memory.air_dt / 2.0
+        )  # as the step begins
         c.jumping = c.jumping and rises > 0.0
         if c.jumping and not c.jump:
             c.jumping = False
             rises = min(rises, c.jump_cut * c.jump_speed)
         rises = max(rises - c.gravity * self.dt / 2.0, -c.fall_speed)
         self.own[self.up] = self.sign * rises
-        c._air_dt = self.dt
+        self.memory.air_dt = self.dt
 
     def _leave_frame(self) -> None:
         """Take how fast the ground rose for its own: it falls by itself from now on."""
@@ -274,18 +278,23 @@ class Stride:
         """Return the velocity for this step, seen from the frame."""
         c = self.character
         out = list(self.own)
-        stepping, c._stepping = c._stepping, False
+        stepping, self.memory.stepping = self.memory.stepping, False
         if c.on_ground:
             if self._step_up(out, c.step_height):
                 return out
             if self.drop is not None:
                 c.ground, way = self.drop
-                c._stepping = stepping and way == 0.0
+                self.memory.stepping = stepping and way == 0.0
                 out[self.up] = self._climb_of(c.ground)
                 out[self.up] -= self.sign * way / self.dt * (1.0 + ROUNDING)
         elif self.own[self.up] * self.sign <= 0.0:
             if self._step_up(out, c.corner):
-                c.on_ground, c._gone, c.air_time, c._air_dt = True, False, 0.0, 0.0
+                c.on_ground, self.memory.gone, c.air_time, self.memory.air_dt = (
+                    True,
+                    False,
+                    0.0,
+                    0.0,
+                )
                 self.own[self.up] = 0.0
         else:
             self._slip_past_corner(out)
@@ -298,12 +307,12 @@ class Stride:
         is rising, the highest.
         """
         here = self._look_down(self.centre)
-        if not self.character._stepping and (here is None or here[1] == 0.0):
+        if not self.memory.stepping and (here is None or here[1] == 0.0):
             return None  # nothing, or what does not hold it
         found, move = [here], self._move(1.0)
         if any(move):
             free = self._free_part(move)
-            ahead = (min(free, 1.0), free) if self.character._stepping else (min(free, 1.0),)
+            ahead = (min(free, 1.0), free) if self.memory.stepping else (min(free, 1.0),)
             found += [self._look_down(_sum(self.centre, _times(move, part))) for part in ahead]
         return min((drop for drop in found if drop), key=itemgetter(1), default=None)
 
@@ -355,7 +364,7 @@ class Stride:
         if part < 1.0:  # not into it before it is up
             for k in self.level:
                 out[k] *= part
-        c._stepping = True
+        self.memory.stepping = True
         c.ground = first.id
         return True
 
@@ -401,7 +410,7 @@ class Stride:
             out[self.up] *= share * (1.0 - ROUNDING)
             late = (1.0 - share) * self.dt
             self.own[self.up] += self.sign * c.gravity * late / 2.0
-            c._air_dt -= late
+            self.memory.air_dt -= late
 
     def _way_past(
         self, hit: ec.BoxHit, k: int, way: int, move: Vector, rise: Vector

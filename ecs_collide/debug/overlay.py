@@ -29,7 +29,7 @@ import numpy as np
 from ecs_collide.debug.pyglet_lists import BoxList, LineList, Note, load_pyglet
 from ecs_collide.debug.shapes import COLOURS, Camera, Show, collect
 from ecs_collide.space import Space
-from ecs_collide.step.pipeline import StageTimes
+from ecs_collide.step.stats import StageTimes
 
 __all__ = ["COLOURS", "KEYS", "DebugDraw", "Show"]
 

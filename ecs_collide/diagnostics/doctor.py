@@ -6,8 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ecs_collide.diagnostics.findings import SLOP, Examination, Finding, Findings, odd_about
-from ecs_collide.step.pipeline import Stepper
+from ecs_collide.diagnostics.findings import (
+    SLOP,
+    Examination,
+    Examined,
+    Finding,
+    Findings,
+    odd_about,
+)
 
 _N_NAMED = 5  # entities that a message lists by their ids
 MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
@@ -15,9 +21,9 @@ MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
 STAGES = ("BroadphaseSystem", "NarrowphaseSystem", "ResponseSystem", "MotionSystem")
 
 
-def examine(space: Stepper) -> Findings:
+def examine(examined: Examined) -> Findings:
     """Return what would puzzle the maker of a game, the world first, then by cause."""
-    e = Examination(space)
+    e = Examination(examined)
     by_cause: dict[str, list[Finding]] = {}
     for entity in sorted(set(e.components) - e.dead):
         for finding in odd_about(e, entity):
@@ -43,8 +49,8 @@ def _grouped(findings: list[Finding]) -> Finding:
 
 def _inside_each_other(e: Examination) -> Iterator[Finding]:
     """Yield the solid pairs that the last step has left inside each other."""
-    columns = e.space._roster.columns
-    contacts = e.space._timeline.contacts
+    columns = e.roster.columns
+    contacts = e.state.timeline.contacts
     ids = columns.ids
     rows = np.asarray(contacts.rows)[: contacts.n].tolist()
     offsets = np.zeros((contacts.n, e.dim))  # in a world that wraps
@@ -53,7 +59,7 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
         low = np.maximum(columns.tight_min[i], columns.tight_min[j] + shift).tolist()
         high = np.minimum(columns.tight_max[i], columns.tight_max[j] + shift).tolist()
         depth = [high[k] - low[k] for k in range(e.dim)]
-        least = e.space.wrap or (None,) * e.dim  # of what is slop, where the world wraps
+        least = e.wrap or (None,) * e.dim  # of what is slop, where the world wraps
         slop = [4.0 * SLOP * max(abs(low[k]), abs(high[k]), least[k] or 0.0) for k in range(e.dim)]
         if not crossing and all(depth[k] > slop[k] for k in range(e.dim)):
             k = min(range(e.dim), key=depth.__getitem__)
@@ -116,7 +122,7 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
             "queries for it raise a KeyError",
             *ghosts,
         )
-    stats = e.space.stats
+    stats = e.stats
     if stats.sweeps > MANY_SWEEPS * max(stats.pairs, MANY_SWEEPS):
         yield found(
             "many_sweeps",

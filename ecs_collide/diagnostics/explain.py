@@ -8,9 +8,8 @@ from itertools import product
 from typing import NamedTuple
 
 from ecs_collide._categories import NAMES
-from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Finding, odd_about
+from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Examined, Finding, odd_about
 from ecs_collide.motion.wrapping import nearest_shift
-from ecs_collide.step.pipeline import Stepper
 from ecs_collide.sweep import SweepKind, sweep
 from ecs_collide.traits import OF_SPACE, Filter, OneWay, Separate, filter_numbers
 
@@ -48,9 +47,9 @@ class Explanation(NamedTuple):
         return f"entities {self.first} and {self.second} {self.verdict}" + (why and f": {why}")
 
 
-def explain(space: Stepper, first: int, second: int) -> Explanation:
+def explain(examined: Examined, first: int, second: int) -> Explanation:
     """Say why two entities do or do not collide."""
-    e = Examination(space)
+    e = Examination(examined)
     first, second = min(first, second), max(first, second)
     if first == second:
         same = Finding("same", (first,), "it is one and the same entity")
@@ -148,7 +147,7 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
                     f"among the categories of entity {entity}, {_named(its)}"
                 )
                 return Finding("filter", both, text)
-    for allows, first_kind, second_kind in e.space._judges.all:
+    for allows, first_kind, second_kind in e.judges.all:
         pair = ((first, second), (second, first))
         if any(
             (first_kind is None or first_kind in e.of(a))
@@ -197,7 +196,7 @@ def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterato
             then = "the next step sweeps it there" if e.sweeps else "nothing is swept in between"
             yield Finding("moved", (entity,), f"{text}: {then}")
     one, two = e.box(first), e.box(second)
-    shifts = nearest_shift(e.space.wrap, one.centre, two.centre)
+    shifts = nearest_shift(e.wrap, one.centre, two.centre)
     across = [k for k in range(e.dim) if shifts[k] != 0.0]
     if across:
         two = two._replace(centre=[at + off for at, off in zip(two.centre, shifts, strict=True)])
@@ -243,7 +242,7 @@ def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterato
 def _past(e: Examination, first: int, second: int) -> Iterator[Finding]:
     """Yield what the last step had to say of the two."""
     events = [
-        hit for hit in e.space._events.collisions if (hit.first, hit.second) == (first, second)
+        hit for hit in e.state.events.collisions if (hit.first, hit.second) == (first, second)
     ]
     if events:
         text = (
@@ -254,7 +253,7 @@ def _past(e: Examination, first: int, second: int) -> Iterator[Finding]:
 
 def _images(e: Examination, centre: list[float]) -> Iterator[list[float]]:
     """Yield where a body is, and in a world that wraps where one width off on each side."""
-    widths = e.space.wrap or (None,) * e.dim
+    widths = e.wrap or (None,) * e.dim
     for at in product(*((0.0,) if width is None else (-width, 0.0, width) for width in widths)):
         yield [here + off for here, off in zip(centre, at, strict=True)]
 

@@ -14,8 +14,14 @@ from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
 from ecs_collide.components import Fixed
 from ecs_collide.constants import CUSTOM
-from ecs_collide.step.pipeline import Stepper
+from ecs_collide.esper_world import World
+from ecs_collide.events import Vector
+from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.step.pair_filters import Judges
+from ecs_collide.step.state import StepState
+from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
+from ecs_collide.sync.registry import Roster
 from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
@@ -74,26 +80,43 @@ class Box(NamedTuple):
     growth: list[float]
 
 
+class Examined(NamedTuple):
+    """What an examination looks at.
+
+    Attributes
+    ----------
+    space : the space itself, by which the systems that run it are recognised
+    world, state, roster, judges, stats, up, wrap : parts and settings of the space
+    """
+
+    space: object
+    world: World
+    state: StepState
+    roster: Roster
+    judges: Judges
+    stats: Stats
+    up: Vector
+    wrap: Wrap | None
+
+
 class Examination:
     """One look at a world and its space."""
 
-    def __init__(self, space: Stepper) -> None:
-        world = space.world
-        world.require_current()
-        self.space = space
-        self.world = world
-        self.dim = space.dim
-        self.up = space.up
-        self.sweeps = space._roster.sweeps
-        self.kinds = space._roster.kinds
+    def __init__(self, examined: Examined) -> None:
+        self.space, self.world, self.state, self.roster, self.judges = examined[:5]
+        self.stats, self.up, self.wrap = examined[5:]
+        self.world.require_current()
+        self.dim = examined.state.dim
+        self.sweeps = examined.roster.sweeps
+        self.kinds = examined.roster.kinds
         self.position, self.extents, self.velocity, self.growth = self.kinds[:4]
         self.mass, self.sensor = self.kinds[4], self.kinds[6]
         self.responses = sorted(
             (kind for kind in self.kinds if kind.response), key=lambda kind: -kind.response
         )
         self.custom = [kind for kind in self.kinds if kind.mark & CUSTOM]
-        self.components = world.entities([kind.type for kind in self.kinds])
-        self.dead = frozenset(world.dead())
+        self.components = self.world.entities([kind.type for kind in self.kinds])
+        self.dead = frozenset(self.world.dead())
 
     def of(self, entity: int) -> Mapping[type, Any]:
         """Return the components of an entity by type."""
@@ -141,17 +164,17 @@ class Examination:
 
     def row(self, entity: int) -> int | None:
         """Return the row of an entity that the last step knew, or None."""
-        return self.space._roster.row_of.get(entity)
+        return self.roster.row_of.get(entity)
 
     def box(self, entity: int) -> Box:
         """Return where a body that has all of its numbers is, and how it moves."""
         if self.is_held_fixed(entity):
             zeros = [0.0] * self.dim
-            return Box(*self.space._roster.box_of(*self._seen(entity)), zeros, zeros)
+            return Box(*self.roster.box_of(*self._seen(entity)), zeros, zeros)
         place, size, velocity, growth = self._said(entity)
         if self.sweeps:  # the game moves it, by what it sets
             velocity = [0.0] * self.dim
-        return Box(*self.space._roster.box_of(place, size), velocity, growth)
+        return Box(*self.roster.box_of(place, size), velocity, growth)
 
     def _said(self, entity: int) -> list[list[float]]:
         """Return what position, extents, velocity and growth say; NaN for what is no number."""
@@ -166,7 +189,7 @@ class Examination:
         """Tell whether the components of a body of the last step are others than then."""
         row = self.row(entity)
         assert row is not None
-        holder, of = self.space._roster.holder, self.of(entity)
+        holder, of = self.roster.holder, self.of(entity)
         return any(holder(kind.type, row) is not of.get(kind.type) for kind in self.kinds)
 
     def is_moved_by_the_game(self, entity: int) -> bool:
@@ -177,12 +200,12 @@ class Examination:
 
     def _seen(self, entity: int) -> tuple[list[float], list[float]]:
         """Return the numbers of position and extents that were seen of a body last."""
-        row, columns = self.row(entity), self.space._roster.columns
+        row, columns = self.row(entity), self.roster.columns
         return columns.seen_place[row].tolist(), columns.seen_size[row].tolist()
 
     def is_held_fixed(self, entity: int) -> bool:
         """Return whether the next step does not read the components of a body."""
-        row, roster = self.row(entity), self.space._roster
+        row, roster = self.row(entity), self.roster
         if row is None or not roster.is_fixed(row) or roster.is_awaited(row):
             return False
         return Fixed in self.of(entity) and not self.is_changed(entity)
@@ -261,12 +284,12 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
     if e.is_held_fixed(entity):
         yield from _quarantined(e, entity, "; Space.teleport lets the next step read it again")
         return
-    refused = find_no_number(e.space._roster.rules, entity, e.of(entity).get)
+    refused = find_no_number(e.roster.rules, entity, e.of(entity).get)
     if refused is not None:
         name = type(refused).__name__
         yield Finding("no_number", (entity,), f"{refused}: every step raises this {name}")
         return
-    wrong = out_of_bounds(e.space._roster.rules, e.of(entity).get)
+    wrong = out_of_bounds(e.roster.rules, e.of(entity).get)
     put_right = ", and was put right since; the next step takes it back" if wrong is None else ""
     quarantined = list(_quarantined(e, entity, put_right, wrong))
     yield from quarantined
@@ -295,12 +318,12 @@ def _quarantined(
 ) -> Iterator[Finding]:
     """Yield whether the last step left a body out, and more about that."""
     row = e.row(entity)
-    if row is None or not e.space._roster.columns.quarantined[row]:
+    if row is None or not e.roster.columns.quarantined[row]:
         return
     text = "quarantined"
     if wrong is not None:
         text = f"quarantined: {wrong.field} is {wrong.value!r}, it {wrong.text}"
-    for report in [*e.space.reports, *e.space._new_reports]:
+    for report in [*e.state.reports, *e.state.new_reports]:
         if report.entity == entity:  # the last one; the game may have cleared the list
             text = f"quarantined: {report.field} is {report.value!r} since step {report.step}"
     yield Finding("quarantined", (entity,), f"entity {entity} is {text}{more}")
@@ -360,7 +383,7 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
 
 def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield whether the game moves a body that the library moves already."""
-    n = e.space._roster.teleports.get(entity, 0)
+    n = e.roster.teleports.get(entity, 0)
     if n >= N_TELEPORTS and e.has(entity, e.velocity):
         position, velocity = e.position.type.__name__, e.velocity.type.__name__
         yield Finding(
@@ -387,7 +410,7 @@ def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
     elif e.is_held_fixed(entity):
         row = e.row(entity)
         assert row is not None
-        others = [kind.type.__name__ for kind in e.space._roster.changed_kinds(row)]
+        others = [kind.type.__name__ for kind in e.roster.changed_kinds(row)]
         if others:
             yield Finding(
                 "fixed_changed",

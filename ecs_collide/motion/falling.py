@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecs_collide._checks import MOST_PULL
+from ecs_collide.constants import MOST_PULL
 from ecs_collide.events import Vector, VectorLike
 
 

@@ -264,7 +264,7 @@ class Settler:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
+    def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a pair must be kept apart, and does not end clear of each other anyway."""
         return not (
             self.pairs.clear[p]
@@ -327,15 +327,15 @@ class Settler:
         approach: cython.double
 
         for p in range(self.pairs.n):
-            if not self._can_sink(p):
+            if not self.can_sink(p):
                 continue
             i = self.pairs.first[p]
             j = self.pairs.second[p]
             for k in range(b.dim):
                 if (
                     b.centre_of(i, k) == b.centre_of(j, k) + self.pairs.offset_of(p, k)
-                    and self._is_plane(i, k)
-                    and self._is_plane(j, k)
+                    and self.is_plane(i, k)
+                    and self.is_plane(j, k)
                 ):
                     approach = b.motion_of(i, k) - b.motion_of(j, k)
                     if approach != 0.0 and self.relate(p) != APART:
@@ -344,7 +344,7 @@ class Settler:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+    def is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Tell whether both faces of a body are the same on an axis."""
         centre: cython.double = self.bodies.centre_of(i, k)
         half: cython.double = self.bodies.half_of(i, k)
@@ -361,7 +361,7 @@ class Settler:
         any_sunk: cython.bint = False
 
         for p in range(self.pairs.n):
-            if not self._can_sink(p):
+            if not self.can_sink(p):
                 continue
             relation = self.relate(p)
             if relation != SUNK and relation != TOUCHING:

@@ -28,8 +28,8 @@ cdef class Settler:
     cdef int stand(self, Py_ssize_t p) noexcept
     cdef void settle(self) noexcept
     cdef void _part_planes(self) noexcept
-    cdef bint _is_plane(self, Py_ssize_t i, int k) noexcept
+    cdef bint is_plane(self, Py_ssize_t i, int k) noexcept
     cdef bint _find_near(self) noexcept
     cdef void _find_levels(self) noexcept
     cdef int make_room(self)
-    cdef bint _can_sink(self, Py_ssize_t p) noexcept
+    cdef bint can_sink(self, Py_ssize_t p) noexcept

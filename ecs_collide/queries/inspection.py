@@ -13,16 +13,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide.constants import NEW, ONE_WAY
+from ecs_collide.constants import ONE_WAY
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
-from ecs_collide.queries.contacts import LEAVING, Standing
+from ecs_collide.motion.wrapping import Ring
+from ecs_collide.queries.contacts import LEAVING
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.step.events_of_step import unit_normals
+from ecs_collide.step.lock import Guard
+from ecs_collide.step.lookup import BodyLookup
+from ecs_collide.step.state import StepState
+from ecs_collide.sync.registry import Roster
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
-_FEW = 16  # up to here it takes less to look bodies up one by one
 _ASLEEP = 1  # of the column `asleep`: what a step has roused is awake
 
 
@@ -98,43 +102,53 @@ class ImpactBoxes(NamedTuple):
     normals: Doubles
 
 
-class Views(Standing):
-    """Bodies, trees, pairs and contacts as arrays, and a fingerprint of them."""
+class Inspection:
+    """Returns bodies, trees, pairs and contacts as arrays, and a fingerprint of them.
 
-    def _rows(self, entities: ArrayLike | None) -> tuple[Longs, list[tuple[int, int]]]:
-        """Return the rows of bodies, and place and id of those that no step has read yet.
+    It changes nothing, and all arrays are copies.
+    """
 
-        Their rows are those of any body.
-        """
-        self._guard.refuse_others()
-        if entities is None:
-            return self._roster.rows, []
-        ids = np.asarray(entities)
-        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-            raise ValueError(
-                f"entities={entities!r} must be a list or array of entity ids, or None"
-            )
-        if ids.size < _FEW:
-            few = [self._row(entity) for entity in ids.tolist()]
-            new = [(n, ids[n].item()) for n, row in enumerate(few) if row < 0] if -1 in few else []
-            return np.array([max(row, 0) for row in few] if new else few, np.int64), new
-        rows = self._roster.rows_of(ids.astype(np.int64))
-        unread = (rows < 0) | (self._roster.columns.news[rows] & NEW != 0)
-        if self._world is not None:
-            unread |= np.isin(rows, self._presence.replaced_rows(self._world))
-        if not unread.any():
-            return rows, []
-        new = [(n, ids[n].item()) for n in np.flatnonzero(unread).tolist()]
-        new = [(n, entity) for n, entity in new if self._row(entity) < 0]  # raises for no body
-        rows[[n for n, _ in new]] = 0
-        return rows, new
+    def __init__(
+        self,
+        state: StepState,
+        roster: Roster,
+        lookup: BodyLookup,
+        lock: Guard,
+        ring: Ring | None,
+    ) -> None:
+        self._state = state
+        self._roster = roster
+        self._lookup = lookup
+        self._guard = lock
+        self._ring = ring
+
+    def bounds(self, entity: int) -> tuple[Vector, Vector]:
+        """Return the min and the max corner of a body."""
+        row, columns = self._lookup.row(entity), self._roster.columns
+        if row < 0:
+            low, high = self._lookup.new_body(entity).corners
+            return tuple(low), tuple(high)
+        return tuple(columns.tight_min[row].tolist()), tuple(columns.tight_max[row].tolist())
+
+    def positions(self, entities: ArrayLike | None = None) -> Doubles:
+        """Return the centres of bodies, float64 (n, dim)."""
+        rows, new = self._lookup.rows(entities)
+        centres = self._roster.columns.seen_centre.take(rows, axis=0)
+        for place, entity in new:
+            centres[place] = self._lookup.new_body(entity).centre
+        return centres
+
+    def velocities(self, entities: ArrayLike | None = None) -> Doubles:
+        """Return the velocities of bodies, float64 (n, dim); zeros for those without."""
+        rows, new = self._lookup.rows(entities)
+        velocities = self._roster.columns.seen_velocity.take(rows, axis=0)
+        for place, entity in new:
+            velocities[place] = self._lookup.new_body(entity).velocity
+        return velocities
 
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
-        """Return what bodies are: uint8 (n,), bits of `BodyKind`.
-
-        `entities` is a list or an array of ids; None: all, in the order of `entities`.
-        """
-        (rows, new), c = self._rows(entities), self._roster.columns
+        """Return what bodies are: uint8 (n,), bits of `BodyKind`."""
+        (rows, new), c = self._lookup.rows(entities), self._roster.columns
         asleep = c.asleep[rows] == _ASLEEP
         kinds = np.zeros(len(rows), np.uint8)
         for kind, has in (
@@ -147,7 +161,7 @@ class Views(Standing):
         ):
             kinds |= has.astype(np.uint8) * np.uint8(kind)
         for place, entity in new:
-            body = self._new_body(entity)
+            body = self._lookup.new_body(entity)
             kinds[place] = (
                 BodyKind.MOVES * body.moves
                 | BodyKind.YIELDS * body.yields
@@ -159,42 +173,13 @@ class Views(Standing):
     def interpolated(
         self, fraction: float, entities: ArrayLike | None = None
     ) -> NDArray[np.float64]:
-        """Return the centres of bodies between the last two steps, for drawing.
-
-        A body is shown where it is, and does not glide there, if the game has teleported it
-        since the last step, or if it is new; one that the last step has taken in is shown on
-        its way from where it was made.  Across the edge of a world that wraps, the way is the one
-        that the body has taken.  After `restore`, and after a step that was cut short, all are
-        shown where they are until the next step.
-
-        Parameters
-        ----------
-        fraction : float
-            From 0, before the last step, to 1, now; a game with steps of one length gives
-            `FixedStep.fraction`.
-        entities : list or array of ids, optional
-            None: all, in the order of `entities`.
-
-        Returns
-        -------
-        float64 (n, dim)
-            In world units; 1 gives those of `positions`.
-
-        Raises
-        ------
-        KeyError
-            One of the entities is no body.
-        RuntimeError
-            Within a step.
-        ValueError
-            `fraction` is not within 0 ... 1.
-        """
+        """Return the centres of bodies between the last two steps, for drawing."""
         if isinstance(fraction, bool) or not isinstance(fraction, (int, float, np.number)):
             raise ValueError(f"fraction={fraction!r} must be a number from 0 to 1")
         if not 0.0 <= fraction <= 1.0:
             raise ValueError(f"fraction={fraction!r} must be from 0 to 1")
-        (rows, new), c = self._rows(entities), self._roster.columns
-        if self.is_stepping:
+        (rows, new), c = self._lookup.rows(entities), self._roster.columns
+        if self._state.is_stepping:
             raise RuntimeError(
                 "interpolated() was called within a step: call it between steps, "
                 "or in a handler of their events"
@@ -212,58 +197,32 @@ class Views(Standing):
                 shown = self._ring.into_world(shown)
             now = np.where(np.isfinite(ways) & (ways != 0.0), shown, now)
         for place, entity in new:
-            now[place] = self._new_body(entity).centre
+            now[place] = self._lookup.new_body(entity).centre
         return now
 
-    def interpolated_of(self, entity: int, fraction: float) -> Vector:
-        """Return the centre of one body between the last two steps; see `interpolated`.
-
-        Raises
-        ------
-        KeyError
-            The entity is no body.
-        """
-        return tuple(self.interpolated(fraction, [entity])[0].tolist())
-
     def boxes(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
-        """Return the min and the max corners of bodies, two float64 (n, dim).
-
-        What `bounds` says of one.  Of a body in quarantine, what its components
-        say, so NaN may be among it.
-        """
-        (rows, new), c = self._rows(entities), self._roster.columns
+        """Return the min and the max corners of bodies, two float64 (n, dim)."""
+        (rows, new), c = self._lookup.rows(entities), self._roster.columns
         mins, maxs = c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
         for place, entity in new:
-            mins[place], maxs[place] = self._new_body(entity).corners
+            mins[place], maxs[place] = self._lookup.new_body(entity).corners
         return mins, maxs
 
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
-        """Return the fat bounds of bodies, two float64 (n, dim); NaN for those that have none.
-
-        These are in quarantine, or no step has read them yet.
-
-        A body is hung elsewhere in its tree when its path leaves them.
-        Those that do not move, or sleep, have none to spare.
-        """
-        rows, new = self._rows(entities)
+        """Return the fat bounds of bodies, two float64 (n, dim); NaN for those that have none."""
+        rows, new = self._lookup.rows(entities)
         rows = np.ascontiguousarray(rows)
-        mins = np.full((len(rows), self.dim), np.nan)
-        maxs = np.full((len(rows), self.dim), np.nan)
-        for tree in self._trees:
+        mins = np.full((len(rows), self._state.dim), np.nan)
+        maxs = np.full((len(rows), self._state.dim), np.nan)
+        for tree in self._state.trees:
             tree.fat_into(rows.data, mins.data, maxs.data)
         for place, _ in new:
             mins[place] = maxs[place] = np.nan
         return mins, maxs
 
     def swept_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
-        """Return bounds around the paths of bodies in the last step, two float64 (n, dim).
-
-        Of a body that was answered within the step: around what was its path
-        from then on.  They reach further than the path by about the 2**-40th part of
-        its largest number.  In a world that wraps the path ends in the world.
-        NaN for those in quarantine, and for those that no step has read yet.
-        """
-        (rows, new), c = self._rows(entities), self._roster.columns
+        """Return bounds around the paths of bodies in the last step, two float64 (n, dim)."""
+        (rows, new), c = self._lookup.rows(entities), self._roster.columns
         mins, maxs = c.swept_min.take(rows, axis=0), c.swept_max.take(rows, axis=0)
         out = c.quarantined[rows] != 0
         out[[place for place, _ in new]] = True
@@ -271,35 +230,28 @@ class Views(Standing):
         return mins, maxs
 
     def branches(self) -> Branches:
-        """Return the bounds of all inner nodes of the two trees.  O(bodies).
-
-        Those around bodies that move hold their paths in the last step.
-        """
+        """Return the bounds of all inner nodes of the two trees.  O(bodies)."""
         parts = []
-        for tree, moving in zip(self._trees, (False, True), strict=True):
+        for tree, moving in zip(self._state.trees, (False, True), strict=True):
             n = tree.n_nodes
-            mins, maxs = np.empty((n, self.dim)), np.empty((n, self.dim))
+            mins, maxs = np.empty((n, self._state.dim)), np.empty((n, self._state.dim))
             depths = np.empty(n, np.int64)
             tree.branches_into(mins.data, maxs.data, depths.data)
             parts.append((mins, maxs, depths, np.full(n, moving)))
         return Branches(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def candidate_pairs(self) -> Longs:
-        """Return the pairs that the last step swept, int64 (n, 2): ids, each row and all sorted.
-
-        All bodies that may have met in it, by their paths.  None after `restore`, until
-        there is a step.
-        """
+        """Return the pairs that the last step swept, int64 (n, 2): ids, each row and all sorted."""
         self._guard.refuse_others()
-        rows = np.empty((self._timeline.pairs.n, 2), np.int64)
-        self._timeline.pairs.rows_into(rows.data)
+        rows = np.empty((self._state.timeline.pairs.n, 2), np.int64)
+        self._state.timeline.pairs.rows_into(rows.data)
         pairs = self._roster.columns.ids[rows]
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
     def contact_points(self) -> ContactPoints:
         """Return all contacts as arrays, with where they are; see `contacts`."""
         self._guard.refuse_others()
-        kept, c = self._timeline.contacts, self._roster.columns
+        kept, c = self._state.timeline.contacts, self._roster.columns
         rows = np.array(kept.rows, np.int64)[: kept.n]
         kinds = np.where(rows[:, 2] == LEAVING, int(ContactKind.SOLID), rows[:, 2])
         told = kinds < len(ContactKind)
@@ -307,7 +259,7 @@ class Views(Standing):
         pairs = c.ids[rows[:, :2]]
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         rows, first, second = rows[order], rows[order, 0], rows[order, 1]
-        offsets = np.zeros((kept.n, self.dim))  # of the second body's image
+        offsets = np.zeros((kept.n, self._state.dim))  # of the second body's image
         kept.offsets_into(offsets.data)
         offsets = offsets[told][order]
         low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
@@ -315,23 +267,19 @@ class Views(Standing):
         points = low / 2 + high / 2
         if self._ring is not None:
             points = self._ring.into_world(points)
-        normals = unit_normals(rows[:, 3], rows[:, 4], self.dim)
+        normals = unit_normals(rows[:, 3], rows[:, 4], self._state.dim)
         return ContactPoints(pairs[order], points, normals, kinds[order])
 
     def impact_boxes(self) -> ImpactBoxes:
-        """Return where the boxes of each collision of the last step met.
-
-        Collisions with bodies that this space no longer knows are left out.
-        Sizes are reckoned back from what they are now, by the growth of now.
-        """
+        """Return where the boxes of each collision of the last step met."""
         self._guard.refuse_others()
-        events, c = self._events.collision_array, self._roster.columns
+        events, c = self._state.events.collision_array, self._roster.columns
         pairs = np.stack([events["first"], events["second"]], axis=1)
         rows = self._roster.rows_of(pairs.ravel()).reshape(-1, 2)
         known = (rows >= 0).all(axis=1)
         events, pairs, rows = events[known], pairs[known], rows[known]
         centres = np.stack([events["position_first"], events["position_second"]], axis=1)
-        left = (self._dt * (1.0 - events["time"]))[:, None, None]
+        left = (self._state.dt * (1.0 - events["time"]))[:, None, None]
         halves = np.maximum(c.seen_half[rows] - c.seen_growth[rows] * left, 0.0)
         return ImpactBoxes(
             pairs,
@@ -342,33 +290,20 @@ class Views(Standing):
         )
 
     def state_hash(self) -> bytes:
-        """Return 16 bytes that stand for what the last step left: a fingerprint.
-
-        Over ids, positions, half sizes and velocities of all bodies and all
-        events of the step, every bit of them.  Two runs that do the same
-        have the same fingerprint after each step, on every platform, compiled or
-        not; so it finds the step in which two players of a game, or a game and
-        its recording, go apart.  What the game keeps elsewhere has no
-        part in it.  1 to 2 ms for 10,000 bodies.
-
-        Raises
-        ------
-        RuntimeError
-            Within a step.
-        """
+        """Return 16 bytes that stand for what the last step left: a fingerprint."""
         self._guard.refuse_others()
-        if self.is_stepping:
+        if self._state.is_stepping:
             raise RuntimeError(
                 "state_hash() was called within a step: call it between steps, "
                 "or in a handler of their events"
             )
         rows, c = self._roster.rows, self._roster.columns
         digest = hashlib.blake2b(digest_size=16)
-        n_events = [len(self._events.collision_array), len(self._events.contact_array)]
-        digest.update(np.array([self.dim, len(rows), *n_events], "<i8").data)
+        n_events = [len(self._state.events.collision_array), len(self._state.events.contact_array)]
+        digest.update(np.array([self._state.dim, len(rows), *n_events], "<i8").data)
         for column in (c.ids, c.seen_centre, c.seen_half, c.seen_velocity):
             _add(digest, column[rows])
-        for array in (self._events.collision_array, self._events.contact_array):
+        for array in (self._state.events.collision_array, self._state.events.contact_array):
             for name in array.dtype.names or ():
                 _add(digest, array[name])
         return digest.digest()

@@ -21,7 +21,6 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
     from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
     from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
-    from cython.cimports.ecs_collide.broadphase.traversal_c import describe_hit, take, time_of_entry
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, Sweeper
     from cython.cimports.ecs_collide.queries.ranking_c import Ranking
     from cython.cimports.libc.math import nextafter, sqrt
@@ -32,7 +31,6 @@ else:
     from ecs_collide.broadphase.fat_bounds import flat
     from ecs_collide.broadphase.nodes import Nodes
     from ecs_collide.broadphase.simd import WIDTH
-    from ecs_collide.broadphase.traversal import describe_hit, take, time_of_entry
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
     from ecs_collide.queries.ranking import Ranking
 
@@ -46,6 +44,7 @@ cython.declare(
     TINY=cython.double,
     NOTICEABLE=cython.double,
     SCALE=cython.double,
+    LARGEST=cython.double,
     STACK_ROOM=cython.Py_ssize_t,
 )
 RAY = 0  # when a ray is in a box, closed
@@ -55,6 +54,7 @@ INF = float("inf")
 TINY = 1e-200  # as in narrowphase.sweep_test
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
+LARGEST = 2.0**500  # as in _checks
 STACK_ROOM = 1024  # for more than a hundred levels
 
 
@@ -114,6 +114,58 @@ class Seeker:
 
     # Single questions
 
+    def query(
+        self,
+        lower: object,
+        upper: object,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> object:
+        """Return the ids of the items whose own boxes share a point with a box, sorted.
+
+        None where the two corners are not plain tuples of numbers in order.
+        """
+        answer: list = []
+        k: cython.Py_ssize_t
+
+        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
+            return None
+        for k in range(self.dim):
+            if self.low[k] > self.high[k]:
+                return None
+        self._add_touching(answer, self.first, tight_min, tight_max, ids)
+        if self.has_second:
+            self._add_touching(answer, self.second, tight_min, tight_max, ids)
+        answer.sort()
+        return answer
+
+    @cython.cfunc
+    def _add_touching(
+        self,
+        answer: list,
+        tree: Tree,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+    ) -> None:
+        """Add the ids of the items of a tree whose own boxes share a point with the box."""
+        own: cython.bint = tight_min.shape[0] == 0
+        item: cython.longlong
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(tree.walker.find_touching(self.low, self.high, 0, tree.found)):
+            item = tree.found[i]
+            if not own:
+                for k in range(self.dim):
+                    if tight_min[item, k] > self.high[k] or tight_max[item, k] < self.low[k]:
+                        break
+                else:
+                    answer.append(ids[item])
+                continue
+            answer.append(ids[item])
+
     def cast_ray(
         self,
         origin: object,
@@ -132,7 +184,7 @@ class Seeker:
         answers: list = []
         i: cython.Py_ssize_t
 
-        if not (take(origin, self.low, self.dim) and take(direction, self.way, self.dim)):
+        if not (_take(origin, self.low, self.dim) and _take(direction, self.way, self.dim)):
             return None
         self.asks = RAY
         self._seek(most, 1.0, barred, tight_min, tight_max, ids)
@@ -164,9 +216,9 @@ class Seeker:
         k: cython.Py_ssize_t
 
         if not (
-            take(centre, self.centre, self.dim)
-            and take(half, self.half, self.dim)
-            and take(motion, self.way, self.dim)
+            _take(centre, self.centre, self.dim)
+            and _take(half, self.half, self.dim)
+            and _take(motion, self.way, self.dim)
         ):
             return None
         for k in range(self.dim):
@@ -204,7 +256,7 @@ class Seeker:
         answers: list = []
         i: cython.Py_ssize_t
 
-        if not take(point, self.low, self.dim):
+        if not _take(point, self.low, self.dim):
             return None
         self.asks = NEAR
         self._seek(most, within, barred, tight_min, tight_max, ids)
@@ -214,6 +266,42 @@ class Seeker:
         return answers
 
     # Questions in bulk
+
+    def cast_rays(
+        self,
+        origins: cython.double[:, ::1],
+        directions: cython.double[:, ::1],
+        alone: cython.longlong[::1],
+        barred,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+        ids: cython.longlong[::1],
+        found: cython.longlong[::1],
+        hits: cython.double[:, ::1],
+    ) -> None:
+        """Write for each ray the item that it meets first, and how; -1 for none.
+
+        Row i leaves out item ``alone[i]`` too.  Row i of `hits`, 1 + 2 * dim
+        numbers, gets time, point and normal.
+        """
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+
+        for i in range(found.shape[0]):
+            for k in range(self.dim):
+                self.low[k] = origins[i, k] + 0.0
+                self.way[k] = directions[i, k]
+            self.asks = RAY
+            self.alone = alone[i]
+            self._seek(1, 1.0, barred, tight_min, tight_max, ids)
+            found[i] = -1
+            if self.best.n == 0:
+                continue
+            found[i] = self.best.items[0]
+            self._describe_ray(0, tight_min, tight_max)
+            for k in range(1 + 2 * self.dim):
+                hits[i, k] = self.hit[k]
+        self.alone = -1
 
     def cast_boxes(
         self,
@@ -496,7 +584,7 @@ class Seeker:
         if self.asks == NEAR:
             return self._distance(mins, maxs, p, q)
         if self.asks == RAY:
-            return time_of_entry(mins, maxs, p, q, self.dim, self.low, self.way)
+            return _time_of_entry(mins, maxs, p, q, self.dim, self.low, self.way)
         return self._time_of_touch(mins, maxs, p, q)
 
     @cython.cfunc
@@ -634,7 +722,7 @@ class Seeker:
     ) -> cython.void:
         """Write time, point and normal of the item found at `i`."""
         self._box_of(i, tight_min, tight_max)
-        describe_hit(
+        _describe_hit(
             self.near, self.far, 0, 0, self.dim, self.best.keys[i], self.low, self.way, self.hit
         )
 
@@ -693,6 +781,96 @@ class Seeker:
         self.hit[0] = self.best.keys[i]
         for k in range(self.dim):
             self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=False)
+def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
+    """Take over a vector; tell whether it is a plain tuple of numbers that are not too large."""
+    k: cython.Py_ssize_t
+    number: object
+
+    if type(vector) is not tuple or len(vector) != dim:
+        return False
+    for k in range(dim):
+        number = vector[k]
+        if type(number) is not float and type(number) is not int:
+            return False
+        if not -LARGEST <= number <= LARGEST:
+            return False
+        into[k] = float(number) + 0.0
+    return True
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _time_of_entry(
+    mins: cython.p_double,
+    maxs: cython.p_double,
+    p: cython.Py_ssize_t,
+    q: cython.Py_ssize_t,
+    dim: cython.Py_ssize_t,
+    origin: cython.p_double,
+    direction: cython.p_double,
+) -> cython.double:
+    """Return when a ray is first in the box from mins[p] to maxs[q], at 0 or later; inf for never.
+
+    Never later than for a box within that: rounding keeps order in each operation.
+    """
+    k: cython.Py_ssize_t
+    first: cython.double
+    last: cython.double
+    enter: cython.double = 0.0
+    leave: cython.double = INF
+
+    for k in range(dim):
+        first = mins[p + k] - origin[k]
+        last = maxs[q + k] - origin[k]
+        if direction[k] > 0.0:
+            enter = max(enter, first / direction[k])
+            leave = min(leave, last / direction[k])
+        elif direction[k] < 0.0:
+            enter = max(enter, last / direction[k])
+            leave = min(leave, first / direction[k])
+        elif first > 0.0 or last < 0.0:
+            return INF
+    return enter if enter <= leave else INF
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _describe_hit(
+    mins: cython.p_double,
+    maxs: cython.p_double,
+    p: cython.Py_ssize_t,
+    q: cython.Py_ssize_t,
+    dim: cython.Py_ssize_t,
+    time: cython.double,
+    origin: cython.p_double,
+    direction: cython.p_double,
+    hit: cython.p_double,
+) -> cython.void:
+    """Write the time, the point and the normal of a hit.
+
+    The point lies exactly in the face that is met.  Of several faces met at
+    once, the one of the lowest axis.
+    """
+    k: cython.Py_ssize_t
+    is_met: cython.bint = False
+    face: cython.double
+
+    hit[0] = time
+    for k in range(dim):
+        hit[1 + k] = origin[k] + time * direction[k]
+        hit[1 + dim + k] = 0.0
+        if direction[k] == 0.0 or is_met:
+            continue
+        face = mins[p + k] if direction[k] > 0.0 else maxs[q + k]
+        if (face - origin[k]) / direction[k] == time:
+            is_met = True
+            hit[1 + k] = face
+            hit[1 + dim + k] = -1.0 if direction[k] > 0.0 else 1.0
 
 
 @cython.cfunc

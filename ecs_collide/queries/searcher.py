@@ -1,7 +1,7 @@
-"""What a tree and a space have in common when they are asked: arguments checked, answers named.
+"""Search one tree or two as one: check the arguments, call the kernel, name the results.
 
-Answers come from the compiled kernel at once where vectors are plain tuples;
-anything else is looked at more closely and asked again.
+The kernel takes vectors that are plain tuples at once.  Anything else is checked and converted
+first, and then given to it again.
 """
 
 from __future__ import annotations
@@ -29,9 +29,65 @@ Boxes: TypeAlias = tuple[Any, Any, Any]
 """The own boxes by row, min and max, and the ids: memoryviews for the kernel."""
 Rows: TypeAlias = tuple[int, ...] | None
 Exclude: TypeAlias = int | Iterable[int] | None
-_Hit = TypeVar("_Hit", bound=tuple[Any, ...])
 
 _FEW = 8  # hits that are looked at first where a filter refuses some
+
+
+class RayHit(NamedTuple):
+    """Where a ray meets a box.
+
+    Attributes
+    ----------
+    id : int
+        The box; in a `Space` the entity.
+    time : float
+        The fraction of the ray's way, 0 at its origin and 1 at its end.
+    point : tuple of float
+        In world units, exactly in the face that is met.
+    normal : tuple of float
+        Unit axis vector out of that face; zeros where the ray begins inside the box, or on its
+        surface without entering it.
+    """
+
+    id: int
+    time: float
+    point: Vector
+    normal: Vector
+
+    @property
+    def entity(self) -> int:
+        """The same as `id`."""
+        return self.id
+
+
+class RayHits(NamedTuple):
+    """Where many rays meet boxes, a row for each.
+
+    Attributes
+    ----------
+    ids : ndarray
+        int64, shape (n,): the box, or the entity, that each meets first; -1 for none.
+    times : ndarray
+        float64, shape (n,): as in `RayHit`; inf for none.
+    points, normals : ndarray
+        float64, shape (n, dim): as in `RayHit`; nan for none.  A normal is 0
+        where the ray begins inside.
+    """
+
+    ids: Integers
+    times: Floats
+    points: Floats
+    normals: Floats
+
+    @classmethod
+    def of(cls, rows: Integers, ids: Integers, hits: Floats) -> RayHits:
+        """Return the hits that a kernel has written, for rows that have these ids."""
+        missed = rows < 0
+        dim = hits.shape[1] // 2
+        hits[missed, 0] = np.inf
+        hits[missed, 1:] = np.nan
+        found = np.where(missed, -1, ids[rows])
+        return cls(found, hits[:, 0], hits[:, 1 : 1 + dim], hits[:, 1 + dim :])
 
 
 class BoxHit(NamedTuple):
@@ -164,8 +220,8 @@ class Branches(NamedTuple):
     moving: NDArray[np.bool_]
 
 
-class Asker:
-    """Asks one tree, or two as one.
+class Searcher:
+    """Searches one tree, or two as one.
 
     Parameters
     ----------
@@ -179,19 +235,32 @@ class Asker:
     def __init__(self, dim: int, place: str, *trees: Any) -> None:
         self.dim = dim
         self.place = place
-        self._seeker = _backend.kernels.seeking.Seeker(*trees)
+        self._search = _backend.kernels.seeking.Seeker(*trees)
 
-    # Single questions: at most so many answers, 0 for all
+    # Single queries: at most so many results, 0 for all
+
+    def region(self, lower: VectorLike, upper: VectorLike, boxes: Boxes) -> list[int]:
+        """Return the ids of the boxes that share a point with a region, sorted."""
+        found: list[int] | None = self._search.query(lower, upper, *boxes)
+        if found is None:
+            found = self._search.query(*self._corners(lower, upper), *boxes)
+        assert found is not None
+        return found
+
+    def _corners(self, lower: VectorLike, upper: VectorLike) -> tuple[Vector, Vector]:
+        low, high = self._vectors(min=lower, max=upper)
+        refuse_reversed("min", np.array(low), "max", np.array(high))
+        return low, high
 
     def ray(
         self, origin: VectorLike, direction: VectorLike, most: int, barred: Rows, boxes: Boxes
-    ) -> list[Any]:
-        """Return time, id, point and normal of the first hits of a ray."""
-        hits = self._seeker.cast_ray(origin, direction, most, barred, *boxes)
+    ) -> list[RayHit]:
+        """Return the first hits of a ray."""
+        hits = self._search.cast_ray(origin, direction, most, barred, *boxes)
         if hits is None:
             start, way = self._vectors(origin=origin, direction=direction)
-            hits = self._seeker.cast_ray(start, way, most, barred, *boxes)
-        return hits  # type: ignore[no-any-return]
+            hits = self._search.cast_ray(start, way, most, barred, *boxes)
+        return [RayHit(id, time, point, normal) for time, id, point, normal in hits]
 
     def box(
         self,
@@ -203,48 +272,46 @@ class Asker:
         boxes: Boxes,
     ) -> list[BoxHit]:
         """Return the first hits of a box that moves."""
-        hits = self._seeker.cast_box(centre, half, motion, most, barred, *boxes)
+        hits = self._search.cast_box(centre, half, motion, most, barred, *boxes)
         if hits is None:
             vectors = self._vectors(centre=centre, half=half, motion=motion)
             refuse_negative("half", np.array(vectors[1]))
-            hits = self._seeker.cast_box(*vectors, most, barred, *boxes)
+            hits = self._search.cast_box(*vectors, most, barred, *boxes)
         return [BoxHit(id, time, at, normal, depth) for time, id, at, normal, depth in hits]
 
     def near(
         self, point: VectorLike, most: int, within: float, barred: Rows, boxes: Boxes
     ) -> list[Neighbour]:
         """Return the nearest boxes."""
-        hits = self._seeker.nearest(point, most, within, barred, *boxes)
+        hits = self._search.nearest(point, most, within, barred, *boxes)
         if hits is None:
             (known,) = self._vectors(point=point)
-            hits = self._seeker.nearest(known, most, within, barred, *boxes)
+            hits = self._search.nearest(known, most, within, barred, *boxes)
         return [Neighbour(id, distance, at) for distance, id, at in hits]
 
-    # Questions in bulk
+    # Queries in bulk
 
-    def cast_rays_again(
+    def rays(
         self,
-        hits: Any,
-        origins: Floats,
-        directions: Floats,
+        origins: ArrayLike,
+        directions: ArrayLike,
         alone: Integers | None,
         barred: Rows,
         boxes: Boxes,
-    ) -> None:
-        """Cast the rays again whose first hits are left out: one by one, for these are few."""
-        ids = np.asarray(boxes[2])
-        alone = _each(alone, len(origins))
-        out = np.isin(hits.ids, ids[list(barred or ())])
-        if alone.max(initial=-1) >= 0:
-            out |= (alone >= 0) & (hits.ids == ids[alone])
-        for row in np.flatnonzero(out & np.isfinite(hits.times)).tolist():
-            own = (int(alone[row]),) if alone[row] >= 0 else ()
-            start, way = tuple(origins[row].tolist()), tuple(directions[row].tolist())
-            found = self.ray(start, way, 1, (*(barred or ()), *own), boxes)
-            missed = np.inf, -1, np.nan, np.nan
-            hits.times[row], hits.ids[row], hits.points[row], hits.normals[row] = (
-                found[0] if found else missed
-            )
+    ) -> RayHits:
+        """Return the first hit of each of many rays."""
+        rows = self._rows(origins=origins, directions=directions)
+        n = len(rows[0])
+        found, hits = np.empty(n, np.int64), np.full((n, 1 + 2 * self.dim), np.nan)
+        self._search.cast_rays(
+            *(array.data for array in rows),
+            _each(alone, n).data,
+            barred,
+            *boxes,
+            found.data,
+            hits.data,
+        )
+        return RayHits.of(found, np.asarray(boxes[2]), hits)
 
     def cast_boxes(
         self,
@@ -260,7 +327,7 @@ class Asker:
         refuse_negative("halves", rows[1])
         n = len(rows[0])
         found, hits = np.empty(n, np.int64), np.full((n, 2 + 2 * self.dim), np.nan)
-        self._seeker.cast_boxes(
+        self._search.cast_boxes(
             *(array.data for array in rows),
             _each(alone, n).data,
             barred,
@@ -291,7 +358,7 @@ class Asker:
         (places,) = self._rows(points=points)
         n = len(places)
         found, hits = np.empty((n, k), np.int64), np.full((n * k, 1 + self.dim), np.nan)
-        self._seeker.nearest_many(
+        self._search.nearest_many(
             places.data, k, within, _each(alone, n).data, barred, *boxes, found.data, hits.data
         )
         missed = found < 0
@@ -303,14 +370,12 @@ class Asker:
             hits[:, 1:].reshape(n, k, self.dim),
         )
 
-    def query_many(
-        self, mins: ArrayLike, maxs: ArrayLike, barred: Rows, boxes: Boxes
-    ) -> RegionHits:
+    def regions(self, mins: ArrayLike, maxs: ArrayLike, barred: Rows, boxes: Boxes) -> RegionHits:
         """Return the boxes in each of many regions."""
         lowers, uppers = self._rows(mins=mins, maxs=maxs)
         refuse_reversed("mins", lowers, "maxs", uppers)
         offsets = np.empty(len(lowers) + 1, np.int64)
-        items = self._seeker.query_many(lowers.data, uppers.data, barred, *boxes, offsets.data)
+        items = self._search.query_many(lowers.data, uppers.data, barred, *boxes, offsets.data)
         return RegionHits(offsets, np.asarray(boxes[2])[np.asarray(items)])
 
     # What goes in
@@ -341,6 +406,9 @@ class Asker:
             raise ValueError(
                 f"{' and '.join(named)} must have {self.dim} axes in this {self.place}"
             )
+
+
+_Hit = TypeVar("_Hit", RayHit, BoxHit, Neighbour)
 
 
 def checked_count(k: int) -> int:
@@ -391,21 +459,18 @@ def rows_to_exclude_each(
 
 
 def first_allowed(
-    ask: Callable[[int], list[_Hit]],
-    wanted: int,
-    entity_of: Callable[[_Hit], int],
-    allowed: Callable[[int], object],
+    search: Callable[[int], list[_Hit]], wanted: int, allowed: Callable[[int], object]
 ) -> list[_Hit]:
-    """Return the first `wanted` hits whose entities are allowed; 0: all.
+    """Return the first `wanted` hits whose ids are allowed; 0: all.
 
-    Asks for a few hits and then for more, so that a filter is not called for all.
+    Searches for a few hits and then for more, so that a filter is not called for all.
     """
     kept: list[_Hit] = []
     n_seen, most = 0, 0 if wanted == 0 else max(_FEW, 2 * wanted)
     while True:
-        hits = ask(most)
+        hits = search(most)
         for hit in hits[n_seen:]:
-            if allowed(entity_of(hit)):
+            if allowed(hit.id):
                 kept.append(hit)
                 if len(kept) == wanted:
                     return kept

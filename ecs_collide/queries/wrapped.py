@@ -1,7 +1,7 @@
-"""Questions to a world whose axes close in rings.
+"""Search a world that wraps around.
 
-The bodies stand still and the question goes around: it is asked once for each number of
-widths by which it may meet something, and of each body the best answer counts.
+The bodies stay where they are and the query is shifted: it is made once for each number of widths
+by which it may meet something, and the best result of each body counts.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ from ecs_collide._ids import Integers
 from ecs_collide.events import VectorLike
 from ecs_collide.motion.wrapping import ROUNDS, Ring
 from ecs_collide.queries.searcher import (
-    Asker,
     Boxes,
     BoxHit,
     BoxHits,
     Neighbour,
     Neighbours,
+    RayHit,
+    RayHits,
     RegionHits,
     Rows,
+    Searcher,
 )
 
 _REACH = 2.0**-30  # of a width: more than is lost by rounding where a part of a way is passed over
 
 
-class RingAsker(Asker):
-    """Asks two trees of a world that wraps as one.
+class WrappedSearcher(Searcher):
+    """Searches the two trees of a world that wraps.
 
-    Answers come in the order of `Asker`; where two images of a body are met at
+    Results come in the order of `Searcher`; where two images of a body are met at
     once, the one that lies lower on the first axis on which they differ counts.
     """
 
@@ -117,22 +119,29 @@ class RingAsker(Asker):
     def _place(self, places: Iterable[float]) -> tuple[float, ...]:
         return tuple(self._ring.into_world(np.array(tuple(places))).tolist())
 
-    # -- single questions --
+    # -- single queries --
+
+    def region(self, lower: VectorLike, upper: VectorLike, boxes: Boxes) -> list[int]:
+        """Return the ids of the boxes that share a point with a region, sorted."""
+        low, high = self._corners(lower, upper)
+        found: list[int] = self.regions([low], [high], None, boxes).ids.tolist()
+        return found
 
     def ray(
         self, origin: VectorLike, direction: VectorLike, most: int, barred: Rows, boxes: Boxes
-    ) -> list[Any]:
-        """Return time, id, point and normal of the first hits of a ray."""
+    ) -> list[RayHit]:
+        """Return the first hits of a ray."""
         start, way = (np.array(v) for v in self._vectors(origin=origin, direction=direction))
         self._refuse_long("direction", way)
         start = self._ring.into_world(start)
 
         def ask(shift: Floats) -> list[Any]:
             moved = tuple((start - shift).tolist())
-            return super(RingAsker, self).ray(moved, tuple(way.tolist()), most, barred, boxes)
+            hits = super(WrappedSearcher, self).ray(moved, tuple(way.tolist()), most, barred, boxes)
+            return [(hit.time, *hit) for hit in hits]
 
         hits = self._first(self._shifts_on_way(start[None], 0.0 * way[None], way[None]), most, ask)
-        return [(time, id, self._place(point), normal) for time, id, point, normal in hits]
+        return [RayHit(id, time, self._place(point), normal) for _, id, time, point, normal in hits]
 
     def box(
         self,
@@ -153,7 +162,9 @@ class RingAsker(Asker):
 
         def ask(shift: Floats) -> list[Any]:
             moved = tuple((start - shift).tolist())
-            hits = super(RingAsker, self).box(moved, vectors[1], vectors[2], most, barred, boxes)
+            hits = super(WrappedSearcher, self).box(
+                moved, vectors[1], vectors[2], most, barred, boxes
+            )
             return [(hit.time, *hit) for hit in hits]
 
         hits = self._first(self._shifts_on_way(start[None], size[None], way[None]), most, ask)
@@ -171,7 +182,7 @@ class RingAsker(Asker):
 
         def ask(shift: Floats) -> list[Any]:
             moved = tuple((place - shift).tolist())
-            hits = super(RingAsker, self).near(moved, most, within, barred, boxes)
+            hits = super(WrappedSearcher, self).near(moved, most, within, barred, boxes)
             return [(hit.distance, *hit) for hit in hits]
 
         ways = [(shift, np.zeros(1)) for shift in self._beside()]
@@ -203,26 +214,34 @@ class RingAsker(Asker):
         hits = sorted((hit for hit, _ in best.values()), key=lambda hit: (hit[0], hit[1]))
         return hits[:most] if most else hits
 
-    # -- questions in bulk --
+    # -- queries in bulk --
 
     def rays(
-        self, origins: Floats, directions: Floats, cast: Any
-    ) -> tuple[Integers, Floats, Floats, Floats]:
-        """Return ids, times, points and normals of the first hit of each of many rays.
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        alone: Integers | None,
+        barred: Rows,
+        boxes: Boxes,
+    ) -> RayHits:
+        """Return the first hit of each of many rays."""
+        starts, ways = self._rows(origins=origins, directions=directions)
+        self._refuse_long("directions", ways)
+        starts, n = self._ring.into_world(starts), len(starts)
+        best = RayHits(
+            np.full(n, -1, np.int64),
+            np.full(n, np.inf),
+            np.full((n, self.dim), np.nan),
+            np.full((n, self.dim), np.nan),
+        )
+        alone = _checked_each(alone, n)
 
-        `cast` answers for rays as they stand.
-        """
-        self._refuse_long("directions", directions)
-        starts, n = self._ring.into_world(origins), len(origins)
-        ids, times = np.full(n, -1, np.int64), np.full(n, np.inf)
-        points, normals = np.full((n, self.dim), np.nan), np.full((n, self.dim), np.nan)
+        def ask(rows: Integers, moved: Floats) -> RayHits:
+            own = None if alone is None else alone[rows]
+            return super(WrappedSearcher, self).rays(moved, ways[rows], own, barred, boxes)
 
-        def ask(rows: Integers, moved: Floats) -> Any:
-            return cast(moved, directions[rows])
-
-        best = ids, times, points, normals
-        self._keep_first(best, starts, np.zeros_like(starts), directions, ask)
-        return ids, times, self._ring.into_world(points), normals
+        self._keep_first(best, starts, np.zeros_like(starts), ways, ask)
+        return best._replace(points=self._ring.into_world(best.points))
 
     def cast_boxes(
         self,
@@ -250,7 +269,7 @@ class RingAsker(Asker):
 
         def ask(rows: Integers, moved: Floats) -> BoxHits:
             own = None if alone is None else alone[rows]
-            return super(RingAsker, self).cast_boxes(
+            return super(WrappedSearcher, self).cast_boxes(
                 moved, sizes[rows], ways[rows], own, barred, boxes
             )
 
@@ -285,7 +304,9 @@ class RingAsker(Asker):
         (places,) = self._rows(points=points)
         places = self._ring.into_world(places)
         parts = [
-            super(RingAsker, self).nearest_many(places - shift, k, within, alone, barred, boxes)
+            super(WrappedSearcher, self).nearest_many(
+                places - shift, k, within, alone, barred, boxes
+            )
             for shift in self._beside()
         ]
         ids = np.concatenate([part.ids for part in parts], axis=1)
@@ -303,9 +324,7 @@ class RingAsker(Asker):
         at = np.where(missed[:, :, None], np.nan, at[rows, order])
         return Neighbours(found, keys, self._ring.into_world(at))
 
-    def query_many(
-        self, mins: ArrayLike, maxs: ArrayLike, barred: Rows, boxes: Boxes
-    ) -> RegionHits:
+    def regions(self, mins: ArrayLike, maxs: ArrayLike, barred: Rows, boxes: Boxes) -> RegionHits:
         """Return the boxes in each of many regions."""
         lowers, uppers = self._rows(mins=mins, maxs=maxs)
         refuse_reversed("mins", lowers, "maxs", uppers)
@@ -318,7 +337,7 @@ class RingAsker(Asker):
         rows: list[NDArray[np.int64]] = []
         ids: list[NDArray[np.int64]] = []
         for shift in self._beside():
-            hits = super().query_many(lowers - shift, uppers - shift, barred, boxes)
+            hits = super().regions(lowers - shift, uppers - shift, barred, boxes)
             rows.append(np.repeat(np.arange(len(lowers)), np.diff(hits.offsets)))
             ids.append(hits.ids)
         both = np.unique(np.stack([np.concatenate(rows), np.concatenate(ids)], axis=1), axis=0)

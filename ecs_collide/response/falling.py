@@ -72,9 +72,7 @@ class Falling:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def split(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
-    ) -> cython.bint:
+    def split(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Let the paths of two bodies that meet on axis `k` begin now; return whether one bends.
 
         On the other axes too, if an answer may change them.

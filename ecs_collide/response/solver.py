@@ -287,9 +287,7 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _after(
-        self, i: cython.Py_ssize_t, axis: cython.int, k: cython.int
-    ) -> cython.double:
+    def _after(self, i: cython.Py_ssize_t, axis: cython.int, k: cython.int) -> cython.double:
         """Return the velocity of a body after the normal part, on axis `k` that of this instant."""
         velocity: cython.double = self.clusters.final_velocity(i, axis)
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._categories import are_names
-from ecs_collide._checks import LARGEST, MOST_PULL
+from ecs_collide._checks import LARGEST
+from ecs_collide.constants import MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.snapshot.schema import (
     CONTACT,

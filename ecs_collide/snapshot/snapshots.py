@@ -19,7 +19,7 @@ from ecs_collide._categories import NAMES as CATEGORY_NAMES
 from ecs_collide.component_map import Components
 from ecs_collide.constants import NEW, TOUCHED_BY_GAME
 from ecs_collide.esper_world import World
-from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.motion.wrapping import Ring
 from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (
     NAMES,
@@ -48,10 +48,15 @@ from ecs_collide.snapshot.schema import (
     State,
     none_of,
 )
-from ecs_collide.step.events_of_step import StepEvents
+from ecs_collide.step.events_of_step import StepEvents, contact_order
 from ecs_collide.step.handlers import require_component_type
-from ecs_collide.step.pipeline import Stats, Stepper
+from ecs_collide.step.lock import Guard
+from ecs_collide.step.lookup import WorldLink
+from ecs_collide.step.pipeline import Pipeline
+from ecs_collide.step.state import StepState
+from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import N_KEPT
+from ecs_collide.sync.registry import Roster
 
 _USUAL = Components()
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for
@@ -61,23 +66,24 @@ _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
 _SAVED = tuple(name for name in _COUNTS if name not in ("reinsertions", "rebuilds"))
 
 
-class SnapshotStepper(Stepper):
-    """A stepper whose whole state can be saved and taken up again."""
-
-    # Settings that a snapshot holds too; `Space` has them.
-    rest_speed: float
-    pair_limit: int
+class Snapshots:
+    """Saves the whole state of a space as bytes, and restores it."""
 
     def __init__(
         self,
-        dim: int,
-        margin: float | None,
-        lookahead: float,
-        components: Components,
-        sweeps: bool,
-        wrap: Wrap | None = None,
+        state: StepState,
+        link: WorldLink,
+        roster: Roster,
+        lock: Guard,
+        pipeline: Pipeline,
+        ring: Ring | None,
     ) -> None:
-        super().__init__(dim, margin, lookahead, components, sweeps, wrap)
+        self._state = state
+        self._link = link
+        self._roster = roster
+        self._guard = lock
+        self._pipeline = pipeline
+        self._ring = ring
         self._inventory = Inventory()
         self._restoring: tuple[World, State, Loaded] | None = None  # where that was cut short
         self._holder_rows: tuple[Survey, Longs, list[Longs]] | None = None
@@ -91,42 +97,7 @@ class SnapshotStepper(Stepper):
         *,
         name: str | None = None,
     ) -> None:
-        """Let snapshots hold the game's own components of a type too.
-
-        Parameters
-        ----------
-        component : type
-        save : callable
-            Takes a component, returns bytes.
-        load : callable
-            Takes such bytes, returns a new component of that type.
-        update : callable, optional
-            Takes a component that is there, and bytes, and makes it what they
-            say.  Without it, a component that differs is replaced by a new one.
-        name : str, optional
-            Under which the snapshot knows them; by default the name of the
-            type.  It must stay the same for as long as snapshots are kept.
-
-        Raises
-        ------
-        TypeError
-            An argument is no component type, or no function.
-        ValueError
-            The name belongs to another type, or snapshots hold the type anyway.
-
-        Examples
-        --------
-        >>> import ecs_collide as ec
-        >>> class Health:
-        ...     def __init__(self, points):
-        ...         self.points = points
-        >>> space = ec.Space()
-        >>> space.snapshot_with(
-        ...     Health,
-        ...     save=lambda health: health.points.to_bytes(4, "little"),
-        ...     load=lambda data: Health(int.from_bytes(data, "little")),
-        ... )
-        """
+        """Let snapshots hold the game's own components of a type too."""
         require_component_type("component", component)
         for what, function in (("save", save), ("load", load), ("update", update)):
             if not callable(function) and not (what == "update" and function is None):
@@ -137,40 +108,19 @@ class SnapshotStepper(Stepper):
     # -- saving --
 
     def snapshot(self) -> bytes:
-        """Return all that the steps to come depend on, as bytes.
-
-        They hold every entity that has a component of the library's, or of a
-        type given to `snapshot_with`, with these components; what was seen of
-        them last, contacts, quarantined bodies and reports, the events and
-        the number of the last step, `rest_speed`, `pair_limit` and `gravity`.
-        Not functions, handlers and systems: those are the
-        program's.  The same state gives the same bytes on every platform.
-
-        Between steps, and in handlers, which run when a step is done.  O(bodies).
-
-        Raises
-        ------
-        RuntimeError
-            Within a step, or after one that was never finished; or another
-            world is current.
-        ValueError
-            The space has components of the game's own that `snapshot_with` was
-            not told of.
-        TypeError
-            A component holds something that is no number.
-        """
+        """Return all that the steps to come depend on, as bytes."""
         with self._guard:
             return self._snapshot()
 
     def _snapshot(self) -> bytes:
-        world = self.world
+        step, world = self._state, self._link.world
         world.require_current()
-        if self.is_stepping or self._guard.is_changing:
+        if step.is_stepping or self._guard.is_changing:
             raise RuntimeError(
                 "snapshot() was called within a step, or after one that was never finished: "
                 "call it between steps, or in a handler of their events"
             )
-        self._inventory.require_all(self.components)
+        self._inventory.require_all(self._roster.components)
         survey = self._inventory.survey(world)
         c, rows = self._roster.columns, self._roster.rows
         numbers = self._inventory.take(survey)
@@ -179,19 +129,19 @@ class SnapshotStepper(Stepper):
         )
         flags[c.news[rows] & NEW != 0] |= UNSEEN
         state = State(
-            dim=self.dim,
-            step=self._step,
-            time=self._time,
+            dim=step.dim,
+            step=step.step,
+            time=step.time,
             next_entity=world.next_entity(),
-            rest_speed=self.rest_speed,
-            pair_limit=self.pair_limit,
-            gravity=(*self._gravity, 0.0, 0.0)[:3],
+            rest_speed=self._pipeline.rest_speed,
+            pair_limit=self._pipeline.pair_limit,
+            gravity=(*step.gravity, 0.0, 0.0)[:3],
             counts=self._results_in_numbers(),
             kinds=NAMES,
             own=tuple(own.name for own in self._inventory.own),
-            reports=self.reports,
-            new_reports=self._new_reports,
-            n_reports=self.n_reports,
+            reports=step.reports,
+            new_reports=step.new_reports,
+            n_reports=step.n_reports,
             ids=survey.ids,
             masks=survey.masks,
             others=survey.others,
@@ -204,11 +154,11 @@ class SnapshotStepper(Stepper):
             contacts=self._kept_contacts(),
             rides=self._kept_rides(),
             category_names=tuple(CATEGORY_NAMES.names),
-            wrap=self.wrap,
+            wrap=None if self._ring is None else self._ring.wrap,
             images=self._kept_images(),
             pending=self._pending_events(),
-            collisions=self._events.collision_array,
-            contact_events=self._events.contact_array,
+            collisions=step.events.collision_array,
+            contact_events=step.events.contact_array,
         )
         changed, replaced = self._roster.differences(world)
         for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
@@ -219,12 +169,12 @@ class SnapshotStepper(Stepper):
 
     def _results_in_numbers(self) -> tuple[int, ...]:
         """Return the numbers of the last step, 0 for those that tell what it cost."""
-        counts = dict(zip(_COUNTS, self._counts or [0] * len(_COUNTS), strict=True))
+        counts = dict(zip(_COUNTS, self._state.counts or [0] * len(_COUNTS), strict=True))
         return tuple(0 if name in _OF_COST else int(counts[name]) for name in _SAVED)
 
     def _sees_all(self, survey: Survey, numbers: list[Doubles]) -> bool:
         """Tell whether components say, bit by bit, what was seen of them last."""
-        if self.components != _USUAL:  # the game's own may say it in other numbers
+        if self._roster.components != _USUAL:  # the game's own may say it in other numbers
             return False
         roster, known = self._roster, self._holder_rows
         if known is None or known[0] is not survey or known[1] is not roster.rows:
@@ -253,7 +203,7 @@ class SnapshotStepper(Stepper):
         return np.concatenate(found)
 
     def _kept_contacts(self) -> NDArray[np.void]:
-        kept = self._timeline.contacts
+        kept = self._state.timeline.contacts
         rows = np.asarray(kept.rows)[: kept.n]
         ids = self._roster.columns.ids
         contacts = none_of(CONTACT, len(rows))
@@ -263,41 +213,33 @@ class SnapshotStepper(Stepper):
                 contacts[name] = rows[:, 2 + n]
             contacts["since"] = np.asarray(kept.since)[: kept.n]
             # The order in which they are kept comes from the trees, and says nothing.
-            contacts = contacts[self._contact_order()]
+            contacts = contacts[contact_order(kept, ids, self._ring is not None)]
         return contacts
 
     def _kept_rides(self) -> NDArray[np.void]:
-        ride = self._timeline.carrying.now
+        dim, timeline = self._state.dim, self._state.timeline
+        ride = timeline.carrying.now
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
         # A step that failed knows of some that they were moved, and lose their carrier by that.
-        lost = np.isin(rows, self._timeline.contacts.forgotten)
+        lost = np.isin(rows, timeline.contacts.forgotten)
         rows = rows[(np.asarray(ride.carrier)[rows] != 0) & ~lost]
         rides = none_of(RIDE, len(rows))
         rides["entity"] = self._roster.columns.ids[rows]
-        rides["drift"][:, : self.dim] = np.asarray(ride.drift)[rows]
-        rides["taken_off"][:, : self.dim] = np.asarray(ride.taken_off)[rows]
+        rides["drift"][:, :dim] = np.asarray(ride.drift)[rows]
+        rides["taken_off"][:, :dim] = np.asarray(ride.taken_off)[rows]
         return rides[np.argsort(rides["entity"])]
-
-    def _contact_order(self) -> NDArray[np.int64]:
-        """Return the contacts by ids, and those of the same two bodies by their images."""
-        kept, ids = self._timeline.contacts, self._roster.columns.ids
-        rows = np.asarray(kept.rows)[: kept.n]
-        keys = [ids[rows[:, 1]], ids[rows[:, 0]]]
-        if self._ring is not None:
-            keys.insert(0, np.asarray(kept.images)[: kept.n])
-        order: NDArray[np.int64] = np.lexsort(keys)
-        return order
 
     def _kept_images(self) -> Longs:
         """Return the images of the contacts, in their order."""
         if self._ring is None:
             return np.zeros(0, np.int64)
-        kept = self._timeline.contacts
-        images: Longs = np.asarray(kept.images)[: kept.n][self._contact_order()]
+        kept = self._state.timeline.contacts
+        order = contact_order(kept, self._roster.columns.ids, True)
+        images: Longs = np.asarray(kept.images)[: kept.n][order]
         return images
 
     def _pending_events(self) -> NDArray[np.void]:
-        log = self._timeline.log
+        log = self._state.timeline.log
         n = log.n_contacts
         pending = none_of(PENDING, n)
         if n:
@@ -312,56 +254,37 @@ class SnapshotStepper(Stepper):
     # -- restoring --
 
     def restore(self, data: bytes) -> None:
-        """Make everything what it was when `snapshot` gave these bytes.
-
-        Steps from here on are bit by bit those that followed then.  Numbers
-        are set in the components that there are, so references to them stay
-        good; entities and components that have come since are taken away, and
-        those that have gone come back under their ids.  Entities that had none
-        of the components a snapshot holds, then or now, are left alone.
-
-        Between steps, also in another process and in an empty world; and in
-        handlers, where the events of the step that is done go on to be told.
-        A step that was begun and never finished is dropped.  O(bodies).
-
-        Raises
-        ------
-        RuntimeError
-            In a response, or another world is current.
-        TypeError, ValueError
-            These are no such bytes; they are damaged; of another format or
-            dimension; or hold components of the game's own that `snapshot_with`
-            was not told of.  Nothing has changed then.
-        """
+        """Make everything what it was when `snapshot` gave these bytes."""
         with self._guard:
             try:
                 self._restore(data)
             except BaseException:
                 if self._restoring is not None:
                     with suppress(Exception):
-                        self._put_right()
+                        self._guard.repair()
                 raise
 
     def _restore(self, data: bytes) -> None:
-        world = self.world
+        world = self._link.world
         world.require_current()
         if self._guard.is_changing:
             raise RuntimeError(
                 "restore() was called in a response, in the middle of a step: "
                 "call it between steps, or in a handler of their events"
             )
-        state = codec.decode(data, self.dim, WIDTHS)
-        if state.wrap != self.wrap:
+        state = codec.decode(data, self._state.dim, WIDTHS)
+        wrap = None if self._ring is None else self._ring.wrap
+        if state.wrap != wrap:
             raise ValueError(
                 f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
-                f"wrap={self.wrap!r}: restore it into Space(wrap={state.wrap!r})"
+                f"wrap={wrap!r}: restore it into Space(wrap={state.wrap!r})"
             )
         world.require_known()
         loaded = self._inventory.load(world, state)
         CATEGORY_NAMES.adopt(state.category_names)
         self._guard.is_changing = True
-        if self._kept is not None:
-            self._put_right()
+        if self._state.before is not None:
+            self._guard.repair()
             self._guard.is_changing = True
         self._restoring = world, state, loaded
         self._carry_out(world, state, loaded)
@@ -383,19 +306,20 @@ class SnapshotStepper(Stepper):
         self._resume(world, state)
         self._restoring = None
 
-    def _put_right(self) -> None:
-        if self._restoring is not None:  # what was begun is finished, from the beginning
+    def finish_restoring(self) -> None:
+        """Restore anew what was cut short, from the beginning."""
+        if self._restoring is not None:
             world, state, loaded = self._restoring
             world.require_current()
-            timeline = self._make_timeline(self._roster.sweeps)
+            timeline = self._state.new_timeline()
             self._roster.start_over(timeline)
-            self._use(timeline)
+            self._pipeline.use(timeline)
             self._carry_out(world, state, loaded)
-        super()._put_right()
 
     def _resume(self, world: World, state: State) -> None:
         """Take up a state whose entities and components the world has already."""
-        roster, timeline = self._roster, self._timeline
+        step, roster = self._state, self._roster
+        timeline = step.timeline
         roster.recall(world, state.bodies)
         roster.resume(state.flags, state.seen)
         roster.resume_filters(state.filters)
@@ -407,8 +331,8 @@ class SnapshotStepper(Stepper):
         timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
         timeline.carrying.recover(
             roster.rows_of(state.rides["entity"]).data,
-            np.array(state.rides["drift"][:, : self.dim], np.float64).data,
-            np.array(state.rides["taken_off"][:, : self.dim], np.float64).data,
+            np.array(state.rides["drift"][:, : step.dim], np.float64).data,
+            np.array(state.rides["taken_off"][:, : step.dim], np.float64).data,
         )
         if self._ring is not None:
             timeline.contacts.recover_images(state.images.data)
@@ -419,12 +343,12 @@ class SnapshotStepper(Stepper):
             bodies.data,
             np.array(state.pending["codes"], np.int8).data,
         )
-        self._events = StepEvents.of(state.collisions, state.contact_events)
-        self.reports[:] = state.reports[-N_KEPT:]
-        self.n_reports = state.n_reports
+        step.events = StepEvents.of(state.collisions, state.contact_events)
+        step.reports[:] = state.reports[-N_KEPT:]
+        step.n_reports = state.n_reports
         saved = dict(zip(_SAVED, state.counts, strict=True))
         counts = [saved.get(name, 0) for name in _COUNTS]
-        self._drop_step(state.step, state.time, counts, list(state.new_reports))
-        self.rest_speed = state.rest_speed
-        self.pair_limit = state.pair_limit
-        self._set_gravity(state.gravity[: self.dim])
+        step.drop_step(state.step, state.time, counts, list(state.new_reports))
+        self._pipeline.rest_speed = state.rest_speed
+        self._pipeline.pair_limit = state.pair_limit
+        self._pipeline.set_gravity(state.gravity[: step.dim])

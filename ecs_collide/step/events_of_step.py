@@ -158,3 +158,13 @@ def _contacts(dim: int, log: Any) -> NDArray[np.void]:
     array["kind"], array["reason"] = codes[:, 4], codes[:, 5]
     array.setflags(write=False)
     return array
+
+
+def contact_order(contacts: Any, ids: NDArray[np.int64], has_images: bool) -> NDArray[np.int64]:
+    """Return the order of a kernel's contacts by ids, and of the same two bodies by image."""
+    rows = np.asarray(contacts.rows)[: contacts.n]
+    keys = [ids[rows[:, 1]], ids[rows[:, 0]]]
+    if has_images:
+        keys.insert(0, np.asarray(contacts.images)[: contacts.n])
+    order: NDArray[np.int64] = np.lexsort(keys)
+    return order

@@ -29,10 +29,12 @@ class Guard:
     is_changing : bool
         Whether a stage changes what the space knows.  Where that is so and nobody is inside,
         the stage was cut short: the next one to come in puts things right first.
+    repairs : tuple of callable
+        What puts things right, in this order.  Each can be called again if it is cut short.
     """
 
-    def __init__(self, put_right: Callable[[], None]) -> None:
-        self._put_right = put_right
+    def __init__(self) -> None:
+        self.repairs: tuple[Callable[[], None], ...] = ()
         self._entries: list[_Entry] = []  # threads, and the frames in which they are inside
         self._stepping: int | None = None
         self.is_changing = False
@@ -51,7 +53,7 @@ class Guard:
                 if self._entries[0][0] != entry[0]:
                     raise self._refusal()
             if self.is_changing and self._entries[0] is entry:
-                self._put_right()
+                self.repair()
         except BaseException:
             self._leave(entry)
             raise
@@ -104,6 +106,12 @@ class Guard:
             if any(thread != here for thread, _ in self._entries):
                 raise self._refusal()
         self.put_right()
+
+    def repair(self) -> None:
+        """Put right what was cut short; if this is cut short too, the next to come in does it."""
+        for repair in self.repairs:
+            repair()
+        self.is_changing = False
 
     def put_right(self) -> None:
         """Put right what was cut short, unless somebody is inside."""

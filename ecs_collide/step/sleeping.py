@@ -466,7 +466,7 @@ class Sleepers:
         self.joined[self.n_joined] = i
         self.n_joined += 1
         self.pairs.mark_partners(i)
-        self.candidates._take_found(self.candidates.still, i)
+        self.candidates.take_found(self.candidates.still, i)
         if self.pairs.n == first_new:
             return
         for p in range(first_new, self.pairs.n):
@@ -520,7 +520,7 @@ class Sleepers:
         if self.n == 0:
             return
         for p in range(self.pairs.n):
-            if self.settler._can_sink(p) and self._is_to_settle(p):
+            if self.settler.can_sink(p) and self._is_to_settle(p):
                 n = self._reach(self.pairs.first[p], n)
                 n = self._reach(self.pairs.second[p], n)
         while at < n:
@@ -530,7 +530,7 @@ class Sleepers:
                 self._join(i)
             p = self.pairs.head_of(i)
             while p >= 0:
-                if self.settler._can_sink(p):
+                if self.settler.can_sink(p):
                     n = self._reach(self.pairs.partner(p, i), n)
                 p = self.pairs.next_of(p, i)
         for at in range(n):
@@ -560,8 +560,8 @@ class Sleepers:
         for k in range(b.dim):  # planes that are to be parted
             if (
                 b.centre_of(i, k) == b.centre_of(j, k)
-                and self.settler._is_plane(i, k)
-                and self.settler._is_plane(j, k)
+                and self.settler.is_plane(i, k)
+                and self.settler.is_plane(j, k)
             ):
                 return True
         return False

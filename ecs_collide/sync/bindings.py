@@ -249,7 +249,7 @@ class Kind:
 
         for k in range(self.width):
             if self.now[i, k] != self.seen[i, k]:
-                self._set(i, k, self.now[i, k])
+                self.write_one(i, k, self.now[i, k])
             else:
                 self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
         return 0
@@ -258,11 +258,13 @@ class Kind:
     def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Write a number into a component by name, within a step."""
         self.keep(i, True)
-        self._set(i, k, number)
+        self.write_one(i, k, number)
         return 0
 
     @cython.cfunc
-    def _set(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
+    def write_one(
+        self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
+    ) -> cython.int:
         """Write a number by name; where that is cut short, `take_back` knows what it was to be."""
         self.aimed = number
         self.aimed_axis = k

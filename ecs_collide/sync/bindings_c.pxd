@@ -36,7 +36,7 @@ cdef class Kind:
     cdef void _make_room_to_keep(self)
     cdef int keep_all(self, long long[::1] rows)
     cdef int write_by_name(self, Py_ssize_t i)
-    cdef int _set(self, Py_ssize_t i, Py_ssize_t k, double number)
+    cdef int write_one(self, Py_ssize_t i, Py_ssize_t k, double number)
     cpdef int forget_kept(self)
     cpdef int take_back(self, long long[::1] rows)
     cdef int _see_again(self, Py_ssize_t i, double[:, ::1] before, Py_ssize_t n, bint is_ours)

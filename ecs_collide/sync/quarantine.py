@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
-from ecs_collide._checks import LARGEST, MOST_PULL
+from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
+from ecs_collide.constants import MOST_PULL
 from ecs_collide.motion.wrapping import ROUNDS, Wrap
 from ecs_collide.traits import (
     ALL,

@@ -484,6 +484,11 @@ class Gatherer:
         """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
         self.trait_gatherer.up = side
 
+    def exempt_from_gravity(self, kind: Kind):
+        """Let bodies that have a component of a kind, which was added, not fall."""
+        self.trait_gatherer.use()
+        self.trait_gatherer.exempt.append(kind)
+
     def set_gravity(self, gravity):
         """Know how fast bodies fall, in world units per second squared."""
         k: cython.int
@@ -935,7 +940,7 @@ def _write_at_once(gatherer, rows):
         now, seen = np.asarray(kind.now), np.asarray(kind.seen)
         places = np.argwhere(now[having] != seen[having])
         for i, k in zip(having[places[:, 0]].tolist(), places[:, 1].tolist(), strict=True):
-            kind._set(i, k, kind.now[i, k])
+            kind.write_one(i, k, kind.now[i, k])
         now[having] = seen[having]
     gatherer.find_faces(rows)
 

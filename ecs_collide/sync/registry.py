@@ -202,6 +202,8 @@ class Roster:
         self._ignored: list[int] = []  # see `take_ignored`
         self._read = _NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
+        self._exempt: list[type] = []  # see `exempt_from_gravity`
+        self._falls = False  # whether anybody does
         self._pressed = _NO_ROWS  # who sleeps on though the game has set a velocity
         self._roused = _NO_ROWS  # see `take_in_roused`
         self._n_out = 0  # how many the step leaves out
@@ -240,7 +242,23 @@ class Roster:
     def set_gravity(self, gravity: Vector) -> None:
         """Let bodies fall otherwise from the next step on, those that sleep too."""
         self._gatherer.set_gravity(gravity)
+        self._falls = any(gravity)
+        for kind in self._exempt if self._falls else ():
+            self._exempt_now(kind)
         self.wake_all()
+
+    def exempt_from_gravity(self, kind: type) -> None:
+        """Let bodies that have components of some type not fall by themselves."""
+        self._exempt.append(kind)
+        if self._falls:
+            self._exempt_now(kind)
+
+    def _exempt_now(self, kind: type) -> None:
+        """Exempt a type, once somebody falls: it costs columns for the traits of all bodies."""
+        known = self._kinds.get(kind)
+        if known is None or not known.mark & (FALL << TRAITS):
+            self.watch(kind, FALL << TRAITS)
+            self._gatherer.exempt_from_gravity(self._kinds[kind])
 
     def use(self, timeline: Any, with_traits: bool) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""

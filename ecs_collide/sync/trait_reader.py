@@ -28,7 +28,7 @@ cython.declare(
     OF_SPACE=cython.double,
 )
 LARGEST = 2.0**500
-MOST_PULL = 2.0**100  # as _checks.MOST_PULL
+MOST_PULL = 2.0**100  # as constants.MOST_PULL
 MOST_GROUP = 2.0**31 - 1.0
 INFINITE = float("inf")
 OF_SPACE = 2.0  # as traits.OF_SPACE
@@ -48,6 +48,8 @@ class TraitGatherer:
 
     Attributes
     ----------
+    exempt : list of Kind
+        Bodies that have a component of one of these do not fall by themselves.
     up : int
         The side to which normals point that are not given.
     """
@@ -58,6 +60,7 @@ class TraitGatherer:
         self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
         self.separate, self.gravity_scale, self.damping = kinds[6], kinds[7], kinds[8]
         self.kinds = kinds
+        self.exempt = []
         self.up = 2
         self.seen = []
         for kind in kinds:
@@ -112,9 +115,9 @@ class TraitGatherer:
     @cython.exceptval(check=False)
     def _falls_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether there is certainly nothing new about how a body falls."""
-        return (not self._has(self.gravity_scale, i) or slots_hold(self.gravity_scale.slots, i)) and (
-            not self._has(self.damping, i) or slots_hold(self.damping.slots, i)
-        )
+        return (
+            not self._has(self.gravity_scale, i) or slots_hold(self.gravity_scale.slots, i)
+        ) and (not self._has(self.damping, i) or slots_hold(self.damping.slots, i))
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -207,6 +210,10 @@ class TraitGatherer:
         if has & FALL and self._has(self.gravity_scale, i):
             t.gravity_scale[i] = self.gravity_scale.seen[i, 0]
             fine &= abs(t.gravity_scale[i]) <= MOST_PULL
+        if has & FALL:
+            for kind in self.exempt:
+                if self._has(kind, i):
+                    t.gravity_scale[i] = 0.0
         if has & FALL and self._has(self.damping, i):
             t.damping[i] = self.damping.seen[i, 0]
             t.any_damping = True

@@ -21,6 +21,7 @@ cdef class TraitGatherer:
     cdef Traits traits
     cdef list kinds
     cdef list seen
+    cdef list exempt
     cdef Py_ssize_t n_rows
     cdef int up
     cdef Kind filter

@@ -112,7 +112,7 @@ def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
                 tally += compare_step(bodies, 1 / 8, space)
             except AssertionError as wrong:
                 raise AssertionError(f"crowd {number}, step {step}") from wrong
-            n_lasting += space._timeline.responder.clusters.n_lasting > 0
+            n_lasting += space._state.timeline.responder.clusters.n_lasting > 0
     print(tally, n_lasting)
 
     assert n_lasting > tally.steps / 20
@@ -144,7 +144,7 @@ class Witness(ec.ResponseSystem):
 
     def velocities(self):
         """Return what the velocities of all bodies come to at the end of the step, exactly."""
-        timeline, axes = self.space._timeline, range(self.space.dim)
+        timeline, axes = self.space._state.timeline, range(self.space.dim)
         return {
             e: [Fraction(timeline.final_velocity(row, k)) for k in axes]
             for e, row in self.space._roster.row_of.items()
@@ -155,7 +155,7 @@ class Witness(ec.ResponseSystem):
         super().process(dt)
 
     def respond(self, impact):
-        if set(self.space._timeline.holding.entities()) & {impact.first, impact.second}:
+        if set(self.space._state.timeline.holding.entities()) & {impact.first, impact.second}:
             impact.answer()  # a body that came to a limit is a wall, and shows what it keeps
             return
         before = self.velocities()

@@ -57,7 +57,7 @@ def everything_found(space, *, filter=None):
             "nearest_many": space.nearest_many([start]).ids[0, 0],
         }
         first |= {
-            name: None if e < 0 else ec.Hit(int(e), 0.0, (), ()) for name, e in in_bulk.items()
+            name: None if e < 0 else ec.RayHit(int(e), 0.0, (), ()) for name, e in in_bulk.items()
         }
     return found, {name: hit and hit.entity for name, hit in first.items()}
 
@@ -344,8 +344,9 @@ def test_many_queries_after_a_deletion_look_at_all_bodies_once():
     esper.process(0.0)
     delete(made[4], True)
     looked = []
-    whole = space._presence._compared
-    space._presence._compared = lambda world: (looked.append(1), whole(world))[1]
+    presence = space._queries._queried._presence
+    whole = presence._compared
+    presence._compared = lambda world: (looked.append(1), whole(world))[1]
 
     for _ in range(50):
         assert space.query((12, 0), (15, 0)) == [made[5]]

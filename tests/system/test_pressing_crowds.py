@@ -159,7 +159,7 @@ def test_a_mixed_crowd_wins_no_energy(kinds, life):
                 velocity.set((45 - place.x) * 3, (45 - place.y) * 3)
         energy, momentum = sums(crowd)
         esper.process(1 / 30)
-        n_lasting += space._timeline.responder.clusters.n_lasting > 0
+        n_lasting += space._state.timeline.responder.clusters.n_lasting > 0
         later, momentum_later = sums(crowd)
         assert later <= energy * (1 + 1e-14)
         if kinds != "all" and not space.stats.held:  # what is held is a wall for that step

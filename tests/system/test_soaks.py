@@ -417,7 +417,7 @@ def judge_emptiness(space: ec.Space) -> None:
     """Assert that nothing is left of what has been deleted."""
     assert len(space) == 0
     assert space.contacts() == []
-    for tree in space._trees:
+    for tree in space._state.trees:
         tree.check()
         assert (tree.n_items, tree.n_nodes) == (0, 0)
 

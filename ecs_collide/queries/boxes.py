@@ -1,0 +1,44 @@
+"""The boxes of an `AABBTree`, as its queries search them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ecs_collide.queries.queries import Allowed, Filter
+from ecs_collide.queries.searcher import Boxes, Searcher
+
+OWN: Any = np.zeros((0, 2)).data  # tells a kernel that the boxes in the tree are the items' own
+
+
+class QueriedBoxes:
+    """Boxes by id, which the tree holds as they are.
+
+    Attributes
+    ----------
+    searcher : Searcher
+    """
+
+    def __init__(self, dim: int, tree: Any, rows: Any) -> None:
+        self.searcher = Searcher(dim, "tree", tree)
+        self._rows = rows
+
+    @property
+    def boxes(self) -> Boxes:
+        """No boxes besides those in the tree, and the ids by row."""
+        return OWN, OWN, self._rows.ids
+
+    def row(self, id: int) -> int:
+        """Return the row of an id, -1 if it has none."""
+        return int(self._rows.find(id)) if -(2**63) <= id < 2**63 else -1
+
+    def gone_rows(self) -> tuple[int, ...]:
+        """Return no rows: a box that was removed is in no tree."""
+        return ()
+
+    def allowed(self, filter: Filter, n_hits: int = 1) -> Allowed:
+        """Return the filter, a function that takes an id."""
+        if filter is None or (callable(filter) and not isinstance(filter, type)):
+            return filter
+        raise TypeError(f"filter={filter!r} must be a function that takes an id, or None")

@@ -1,0 +1,119 @@
+"""Write numbers into the components of bodies, as the game would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ecs_collide import _checks
+from ecs_collide._attributes import write_number
+from ecs_collide.events import VectorLike
+from ecs_collide.step.lookup import BodyLookup
+from ecs_collide.sync.registry import Roster
+
+
+class BodyEditor:
+    """Sets positions, sizes and more of many bodies at once; `Space` documents each method.
+
+    All vectors are checked before the first one is written.
+    """
+
+    def __init__(self, roster: Roster, lookup: BodyLookup) -> None:
+        self._roster = roster
+        self._lookup = lookup
+
+    def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
+        """Write centres."""
+        position, extents = self._roster.makers
+        for entity, value in self._vectors("positions", entities, positions):
+            place, size = (self._component(entity, kind.type) for kind in (position, extents))
+            self._roster.set_centre(place, size, value)
+            self._read_again(entity)
+
+    def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
+        """Write velocities."""
+        kind = self._roster.components.velocity.kind
+        for entity, value in self._vectors("velocities", entities, velocities):
+            component = self._component(entity, kind)
+            if component is None:
+                raise ValueError(f"entity {entity} has no {kind.__name__} to set")
+            self._roster.set_velocity(component, value)
+
+    def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
+        """Write half sizes."""
+        kind = self._roster.makers[1]
+        found = list(self._vectors("extents", entities, extents))
+        _checks.refuse_negative("extents", np.array([value for _, value in found]))
+        for entity, value in found:
+            self._roster.set_half(self._component(entity, kind.type), value)
+            self._read_again(entity)
+
+    def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
+        """Write rates of half sizes."""
+        kind, names = self._roster.components.vector("growth", self._lookup.dim)
+        found = list(self._vectors("growths", entities, growths))
+        components = self._components_of(kind, [entity for entity, _ in found])
+        for component, (_, value) in zip(components, found, strict=True):
+            for part, number in zip(names, value, strict=True):
+                write_number(component, part, number)
+
+    def set_masses(self, entities: ArrayLike | None, masses: ArrayLike) -> None:
+        """Write masses."""
+        values = np.asarray(masses, np.float64)
+        rows, _ = self._lookup.rows(entities)
+        if values.shape != (len(rows),):
+            raise ValueError(
+                f"masses has shape {values.shape} and must be {(len(rows),)}: one for each entity"
+            )
+        if not (values > 0.0).all():
+            row = int(np.flatnonzero(~(values > 0.0))[0])
+            raise ValueError(f"masses[{row}]={values[row]!r} must be above 0, or inf")
+        kind, (name,) = self._roster.components.mass
+        ids = self._roster.entities if entities is None else np.asarray(entities)
+        for component, value in zip(
+            self._components_of(kind, ids.tolist()), values.tolist(), strict=True
+        ):
+            write_number(component, name, value)
+
+    def teleport(self, entity: int, position: VectorLike) -> None:
+        """Put a body somewhere else, with no sweep between."""
+        self.set_positions([entity], np.asarray(position)[None])
+        row = self._lookup.row(entity)
+        if self._roster.sweeps and row >= 0:  # what is new is not swept in its first step anyway
+            self._roster.drives.put.add(row)
+
+    def _components_of(self, kind: type, entities: list[int]) -> list[Any]:
+        """Return the component of some type of each entity, or raise."""
+        components = [self._component(entity, kind) for entity in entities]
+        for entity, component in zip(entities, components, strict=True):
+            if component is None:
+                raise ValueError(f"entity {entity} has no {kind.__name__} to set")
+            self._read_again(entity)
+        return components
+
+    def _read_again(self, entity: int) -> None:
+        """Have the next step read the components of a body, if it is `Fixed` too."""
+        row = self._roster.row_of.get(entity)
+        if row is not None:
+            self._roster.read_again(row)
+
+    def _component(self, entity: int, kind: type) -> Any | None:
+        return self._lookup.component(entity, kind)
+
+    def _vectors(
+        self, name: str, entities: ArrayLike | None, values: ArrayLike
+    ) -> Iterator[tuple[int, list[float]]]:
+        """Yield each entity and its vector."""
+        rows, _ = self._lookup.rows(entities)
+        dim = self._lookup.dim
+        ids = self._roster.entities if entities is None else np.asarray(entities)
+        array = _checks.vectors(name, values) if np.size(values) else np.zeros((0, dim))
+        if array.shape != (len(rows), dim):
+            raise ValueError(
+                f"{name} has shape {array.shape} and must be {(len(rows), dim)}: "
+                "a row for each entity"
+            )
+        return zip(ids.tolist(), array.tolist(), strict=True)

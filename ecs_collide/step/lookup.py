@@ -1,0 +1,107 @@
+"""Find bodies by their entities: in the rows of the last step, or by their components."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ecs_collide.constants import NEW
+from ecs_collide.esper_world import World
+from ecs_collide.step.lock import Guard
+from ecs_collide.sync.presence import NewBody, Presence
+from ecs_collide.sync.registry import Roster
+
+_FEW = 16  # up to here it takes less to look bodies up one by one
+
+
+class WorldLink:
+    """The world that a space belongs to, once it does.
+
+    Attributes
+    ----------
+    attached : World or None
+    """
+
+    def __init__(self) -> None:
+        self.attached: World | None = None
+
+    @property
+    def world(self) -> World:
+        """The world; RuntimeError if the space does not belong to one yet."""
+        if self.attached is None:
+            raise RuntimeError(
+                "this Space belongs to no world yet: call ecs_collide.install(space), "
+                "or make the four systems with it, where the world is current"
+            )
+        return self.attached
+
+    def attach(self, world: World) -> None:
+        """Belong to a world from now on; RuntimeError if the space belongs to another one."""
+        if self.attached is None:
+            self.attached = world
+        elif self.attached != world:
+            raise RuntimeError(f"this Space belongs to {self.attached}, not to {world}")
+
+
+class BodyLookup:
+    """Finds the rows of bodies, and reads the components of those that no step has read yet.
+
+    Attributes
+    ----------
+    dim : int
+    """
+
+    def __init__(
+        self, dim: int, link: WorldLink, roster: Roster, presence: Presence, lock: Guard
+    ) -> None:
+        self.dim = dim
+        self._link = link
+        self._roster = roster
+        self._presence = presence
+        self._lock = lock
+
+    def row(self, entity: int) -> int:
+        """Return the row of a body, -1 if no step has read it yet; KeyError if it is none."""
+        self._lock.refuse_others()
+        if self._link.attached is None:
+            raise self._presence.no_body(entity, None)
+        return self._presence.row(self._link.attached, entity)
+
+    def rows(self, entities: ArrayLike | None) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
+        """Return the rows of bodies, and place and id of those that no step has read yet.
+
+        None stands for all bodies of the last step.  The rows of those that no step has read yet
+        are those of any body.
+        """
+        self._lock.refuse_others()
+        if entities is None:
+            return self._roster.rows, []
+        ids = np.asarray(entities)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise ValueError(
+                f"entities={entities!r} must be a list or array of entity ids, or None"
+            )
+        if ids.size < _FEW:
+            few = [self.row(entity) for entity in ids.tolist()]
+            new = [(n, ids[n].item()) for n, row in enumerate(few) if row < 0] if -1 in few else []
+            return np.array([max(row, 0) for row in few] if new else few, np.int64), new
+        rows = self._roster.rows_of(ids.astype(np.int64))
+        unread = (rows < 0) | (self._roster.columns.news[rows] & NEW != 0)
+        if self._link.attached is not None:
+            unread |= np.isin(rows, self._presence.replaced_rows(self._link.attached))
+        if not unread.any():
+            return rows, []
+        new = [(n, ids[n].item()) for n in np.flatnonzero(unread).tolist()]
+        new = [(n, entity) for n, entity in new if self.row(entity) < 0]  # raises for no body
+        rows[[n for n, _ in new]] = 0
+        return rows, new
+
+    def new_body(self, entity: int) -> NewBody:
+        """Return what the components of a body say that no step has read yet."""
+        return self._presence.read(self._link.world, entity)
+
+    def component(self, entity: int, kind: type) -> Any | None:
+        """Return the component of some type that a body has now."""
+        return self._presence.component(self._link.world, entity, kind)

@@ -1,0 +1,135 @@
+"""How far the steps of a space have come: what its parts share about the step."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+from ecs_collide import _backend
+from ecs_collide.events import Vector
+from ecs_collide.step.events_of_step import StepEvents
+from ecs_collide.step.stats import Stats
+from ecs_collide.sync.quarantine import Report
+
+# What has been done of the step under way.
+IDLE = 0
+BOUNDED = 1
+QUEUED = 2
+ANSWERING = 3
+
+# What a stage sets before the instant at which the step has happened.
+_SET_BY_STAGES = (
+    "dt", "new_reports", "is_crowded", "is_holding", "n_movers", "is_settling", "is_answered",
+)  # fmt: skip
+_read_set_by_stages = attrgetter(*_SET_BY_STAGES)
+
+
+class StepState:
+    """The timeline of a space, and what the last step and the step under way have left.
+
+    Only `Pipeline` and `Snapshots` write to it; all other parts read it.
+
+    Attributes
+    ----------
+    timeline : Timeline
+        The kernel that does the steps.  A new one takes its place when a step is taken back or a
+        snapshot is restored, so no part keeps a reference to it.
+    gravity : tuple of float
+        How fast bodies fall, in world units per second squared.
+    events : StepEvents
+        Those of the last step.
+    step : int
+        Steps done.
+    time : float
+        The sum of all dt, in seconds.
+    dt : float
+        Of the step under way, or else of the last one, in seconds.
+    phase : int
+        What has been done of the step under way: `IDLE`, `BOUNDED`, `QUEUED` or `ANSWERING`.
+    reports : list of Report
+        The last 64, the newest at the end.
+    new_reports : list of Report
+        Those of the step under way.
+    n_reports : int
+        How many reports there have been.
+    before : object
+        What the space was before the step under way; None between steps.
+    counts : list
+        The numbers of the last step, in the order of the fields of `Stats`.
+    stats : Stats or None
+        The same as a tuple, once somebody has asked for it.
+    n_movers, n_asleep : int
+        Bodies that may move, those asleep included, and those asleep.
+    is_settling : bool
+        Whether a system answers the impacts of the step under way, so that nothing crosses.
+    is_answered : bool
+        Whether a `ResponseSystem` has answered all impacts of the step under way.
+    is_crowded, is_holding : bool
+        Whether the last step had more pairs than it had room for, and whether it held bodies.
+    """
+
+    def __init__(self, dim: int, margin: float | None, lookahead: float, sweeps: bool) -> None:
+        self.dim = dim
+        self._margin = -1.0 if margin is None else margin
+        self._lookahead = lookahead
+        self._sweeps = sweeps
+        self.gravity: Vector = (0.0,) * dim
+        self.timeline = self.new_timeline()
+        self.events = StepEvents(dim)
+        self.step = 0
+        self.time = self.dt = 0.0
+        self.phase = IDLE
+        self.reports: list[Report] = []
+        self.new_reports: list[Report] = []
+        self.n_reports = 0
+        self.before: Any = None
+        self.counts: list[Any] = []
+        self.stats: Stats | None = Stats()
+        self.n_movers = self.n_asleep = 0
+        self.is_settling = self.is_answered = False
+        self.is_crowded = self.is_holding = False
+
+    def new_timeline(self) -> Any:
+        """Return a timeline without bodies, with the settings of this space."""
+        timeline = _backend.kernels.timeline.Timeline(self.dim)
+        timeline.candidates.margin = self._margin
+        timeline.candidates.lookahead = self._lookahead
+        timeline.carrying.sweeps = self._sweeps
+        timeline.gravity.set(self.gravity)
+        return timeline
+
+    @property
+    def is_stepping(self) -> bool:
+        """Whether a step has been begun and is not finished; handlers run when it is."""
+        return self.phase != IDLE
+
+    @property
+    def trees(self) -> tuple[Any, Any]:
+        """The trees of the bodies that do not move and of those that do."""
+        candidates = self.timeline.candidates
+        return candidates.still, candidates.moving
+
+    def set_by_stages(self) -> tuple[Any, ...]:
+        """Return what the stages of a step set; `set_back` sets it again."""
+        fields: tuple[Any, ...] = _read_set_by_stages(self)
+        return fields
+
+    def set_back(self, fields: tuple[Any, ...]) -> None:
+        """Undo what the stages of the step under way have set."""
+        self.__dict__.update(zip(_SET_BY_STAGES, fields, strict=True))
+        self.phase = IDLE
+
+    def commit(self, **fields: Any) -> None:
+        """Set attributes at one instant: an exception comes before all of them or after."""
+        self.__dict__.update(fields)
+
+    def drop_step(
+        self, step: int, time: float, counts: list[Any], new_reports: list[Report]
+    ) -> None:
+        """Forget a step that may be under way, and be where so many have been done."""
+        self.step, self.time = step, time
+        self.counts, self.new_reports = counts, new_reports
+        self.stats = None
+        self.n_asleep = 0
+        self.phase = IDLE
+        self.is_settling = False

@@ -1,0 +1,101 @@
+"""What a step did, in numbers, and how long its stages took."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import NamedTuple
+
+
+class StageTimes(NamedTuple):
+    """How long the stages of a step took, in seconds.
+
+    Attributes
+    ----------
+    read : comparing the world with the bodies, and reading the components
+    bounds : keeping the trees
+    pairs : finding the candidate pairs
+    sweep : sweeping them
+    answer : answering the impacts, the game's own responses included
+    finish : moving the bodies to the end of the step; contacts
+    write : writing the components
+    deliver : making the events, and calling the handlers
+    """
+
+    read: float = 0.0
+    bounds: float = 0.0
+    pairs: float = 0.0
+    sweep: float = 0.0
+    answer: float = 0.0
+    finish: float = 0.0
+    write: float = 0.0
+    deliver: float = 0.0
+
+
+class Stopwatch:
+    """Seconds by stage of the step under way."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = perf_counter()
+
+    def start(self) -> None:
+        """Leave out the time until now."""
+        self._since = perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Count the time since the last call to a stage."""
+        now = perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
+        self._since = now
+
+
+class Stats(NamedTuple):
+    """What the last step did, in numbers.
+
+    Attributes
+    ----------
+    step : steps done
+    bodies, movers, static : how many there are; movers have Velocity or Growth
+    escapes : times that the path of a body left its fat bounds, or the bounds had become too big
+    reinsertions : of these, bodies that were moved to another node of their tree one at a time
+    rebuilds : times that one of the two trees was rebuilt in bulk
+    pairs : candidate pairs from the tree
+    left_out : pairs within a crowd for which there was no room; see `Space.reports`
+    sweeps : swept tests
+    impacts : collisions reported
+    answers : impacts answered
+    joins : inelastic answers that made bodies move as one
+    crushed, forced : answers of these kinds
+    pair_limit_hits : pairs that came to the pair limit
+    sweep_limit_hits : bodies that came to the limit of their sweeps; see `Space.pair_limit`
+    waiting : bodies that were held because there was no room for their pairs
+    held : all bodies that were held where they were, to the end of the step
+    depth : of the tree of moving bodies
+    asleep : movers that sleep after it; see `Space.sleep`
+    tree_cost : half the sum of the perimeters (in 3D: surfaces) of its inner bounds, in world units
+    times : a `StageTimes` where `Space.timing` is on, else None
+    """
+
+    step: int = 0
+    bodies: int = 0
+    movers: int = 0
+    static: int = 0
+    escapes: int = 0
+    reinsertions: int = 0
+    rebuilds: int = 0
+    pairs: int = 0
+    left_out: int = 0
+    sweeps: int = 0
+    impacts: int = 0
+    answers: int = 0
+    joins: int = 0
+    crushed: int = 0
+    forced: int = 0
+    pair_limit_hits: int = 0
+    sweep_limit_hits: int = 0
+    waiting: int = 0
+    held: int = 0
+    depth: int = 0
+    asleep: int = 0
+    tree_cost: float = 0.0
+    times: StageTimes | None = None
