@@ -109,8 +109,8 @@ class Space:
         acts on all bodies that yield; see `gravity`.
     up : sequence of float, optional
         Which way is up: a unit vector along an axis; by default opposite to `gravity` if that
-        is along an axis, else (0, 1).  (0, -1) where y grows downwards.  `is_on`, `OneWay`, `Carry` and `Character` use it where they are given no
-        direction.
+        is along an axis, else (0, 1).  (0, -1) where y grows downwards.  `is_on`, `OneWay`,
+        `Carry` and `Character` use it where they are given no direction.
     wrap : sequence of float or None, optional
         For each axis how wide the world is, in world units, or None.  On an axis with a width the
         world runs from 0 to it and closes in a ring: what leaves it at one end comes in at the

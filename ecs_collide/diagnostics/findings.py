@@ -22,7 +22,16 @@ from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
 from ecs_collide.sync.registry import Roster
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
+from ecs_collide.traits import (
+    Carry,
+    Filter,
+    Friction,
+    GravityScale,
+    OneWay,
+    PushOut,
+    Separate,
+    filter_numbers,
+)
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
@@ -370,8 +379,10 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     # What stands still, and has it, is a tower among the members.
     if Separate in of and e.is_moving(entity) and not e.yields(entity):
         yield found("separate_idle", "Separate and does not yield: other members never move it")
+    if GravityScale in of and not e.yields(entity):
+        yield found("gravity_idle", "GravityScale and does not yield: it does not fall anyway")
     if e.has(entity, e.sensor):
-        for kind in (OneWay, Carry, Friction, PushOut, Separate):
+        for kind in (OneWay, Carry, Friction, PushOut, Separate, GravityScale):
             if kind in of:
                 yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
     ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]

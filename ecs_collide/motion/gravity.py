@@ -155,6 +155,7 @@ class Gravity:
         exp() of the platform would not have the same bits everywhere.
         """
         n: cython.int
+        _n: cython.int
         n_doubled: cython.int = 0
         term: cython.double
 
@@ -177,7 +178,7 @@ class Gravity:
             self.rest += term
         self.mean = 1.0 - x * self.rest
         self.decay = 1.0 - x * self.mean
-        for n in range(n_doubled):
+        for _n in range(n_doubled):
             # Two halves, one after the other: the second begins with what the first has left.
             self.rest = 0.25 * (self.rest * 2.0 + self.mean * self.mean)
             self.mean = 0.5 * self.mean * (1.0 + self.decay)

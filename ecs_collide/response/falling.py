@@ -12,15 +12,11 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
-    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
     from cython.cimports.ecs_collide.response.carriers_c import Carrying
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
     from cython.cimports.ecs_collide.response.solver_c import Responder
 else:
     from ecs_collide.motion.bodies import PUSH, STOP, Bodies
-    from ecs_collide.motion.gravity import Gravity
     from ecs_collide.response.carriers import Carrying
-    from ecs_collide.response.clusters import Clusters
     from ecs_collide.response.solver import Responder
 
 from ecs_collide.motion.arrays import DOUBLE, zeros

@@ -594,14 +594,19 @@ class Responder:
             self._turn_as_far(i, j, k)
         if self.clusters.gravity.is_on and self.first_yields != self.second_yields:
             for axis in range(b.dim):
-                if axis == k:
-                    continue
-                if self.first_yields and b.response[i] == STOP:
-                    if self.clusters.final_velocity(i, axis) == self.face_second[axis]:
-                        self.clusters.gravity.hold(i, axis)
-                elif self.second_yields and b.response[j] == STOP:
-                    if self.clusters.final_velocity(j, axis) == self.face_first[axis]:
-                        self.clusters.gravity.hold(j, axis)
+                if axis != k:
+                    self._stop_falling(i if self.first_yields else j, axis)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _stop_falling(self, i: cython.Py_ssize_t, axis: cython.int) -> cython.void:
+        """Hold a body that stops on the surface of one that does not yield, to the step's end."""
+        surface: cython.double = (
+            self.face_second[axis] if self.first_yields else self.face_first[axis]
+        )
+
+        if self.bodies.response[i] == STOP and self.clusters.final_velocity(i, axis) == surface:
+            self.clusters.gravity.hold(i, axis)
 
     @cython.cfunc
     @cython.exceptval(check=False)

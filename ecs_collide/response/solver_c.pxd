@@ -50,6 +50,7 @@ cdef class Responder:
     cdef bint _part(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press) noexcept
     cdef double _after(self, Py_ssize_t i, int axis, int k) noexcept
     cdef double _support_of(self, Py_ssize_t i, int k, double kick) noexcept
+    cdef void _stop_falling(self, Py_ssize_t i, int axis) noexcept
     cdef bint _hold_back(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis, double part) noexcept
     cdef double _face_rate(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef void _turn(self, Py_ssize_t i, Py_ssize_t j, int k, double restitution) noexcept

@@ -229,8 +229,8 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     dim = parts.dim
     scalars = parts.parts["scalars"]
     _require(len(scalars) == _SCALARS.size, "the length of its scalars")
-    step, next_entity, pair_limit, rest_speed, time, *others = _SCALARS.unpack(scalars)
-    gravity, counts = (others[0], others[1], others[2]), others[3:]
+    step, next_entity, pair_limit, rest_speed, time, *rest = _SCALARS.unpack(scalars)
+    gravity, counts = (rest[0], rest[1], rest[2]), rest[3:]
     _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
     _require(rest_speed >= 0.0, "its scalars")  # not so for nan
     _require(0.0 <= time < np.inf, "its scalars")

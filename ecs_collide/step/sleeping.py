@@ -188,10 +188,8 @@ class Sleepers:
         `island`.
         """
         b: Bodies = self.bodies
-        contacts: cython.longlong[:, ::1] = self.contacts.rows
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        root: cython.Py_ssize_t
         any_pressed: cython.bint = self.n_leaning > 0
         chosen: list = []
 

@@ -744,15 +744,16 @@ class Timeline:
         """Return the velocity with which a body meets another now, as an event reports it."""
         b: Bodies = self.bodies
         c: Clusters = self.responder.clusters
+        gravity: Gravity = self.gravity
 
         if answer == STOPPED_ALREADY and b.turned_now(i, self.meetings.now):
             # What it met with, not what stopped it.
-            return self.gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.meetings.now)
+            return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.meetings.now)
         if b.on_hold[i]:
             return b.kept[i, k]
-        if not self.gravity.is_on or c.is_anchored(i, k):
+        if not gravity.is_on or c.is_anchored(i, k):
             return b.velocity[i, k]
-        return self.gravity.velocity_at(i, k, b.velocity[i, k], self.meetings.now)
+        return gravity.velocity_at(i, k, b.velocity[i, k], self.meetings.now)
 
     @cython.cfunc
     def _answer(

@@ -6,52 +6,23 @@ it to each velocity in each step.
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import esper
-import numpy as np
 import pytest
 
 import ecs_collide as ec
 from tests.scenes import box, mover, set_velocity
-from tests.system.test_sleep import CHANGES, Trigger, Yard, place, pull, shown
+from tests.system.test_sleep import REPEATED, Yard, place, twice
 from tests.volume import further
 
-_names = itertools.count()
 DT = 1 / 60
-REPEATED = ("collisions", "stats")  # what a body that sleeps does not repeat
 G = 10.0
 
 
 def side_by_side(build, n_steps, **settings):
-    """Play a scene with sleep and without, step by step; return how many slept in each step."""
-    runs = []
-    for sleep in (True, False):
-        name = f"sleep under gravity {next(_names)}"
-        esper.switch_world(name)
-        space = ec.install(sleep=sleep, **settings)
-        runs.append((name, space, build(space)))
-    asleep = []
-    try:
-        for step in range(n_steps):
-            for name, _, play in runs:
-                esper.switch_world(name)
-                dt = play(step) if play is not None else None
-                esper.process(DT if dt is None else dt)
-            esper.switch_world(runs[0][0])
-            runs[0][1].check()
-            one, other = (shown(space) for _, space, _ in runs)
-            for what in one:
-                if what not in REPEATED:
-                    assert one[what] == other[what], f"{what} differ in step {step}"
-            assert runs[1][1].stats.asleep == 0
-            asleep.append(runs[0][1].stats.asleep)
-    finally:
-        esper.switch_world("default")
-        for name, _, _ in runs:
-            esper.delete_world(name)
-    return asleep
+    """Play a scene twice, as `twice`, but for the collisions that resting bodies repeat."""
+    return twice(build, n_steps, but=REPEATED, **settings)
 
 
 def pull_down(dt, g=G):
