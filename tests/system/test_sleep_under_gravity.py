@@ -147,3 +147,59 @@ def test_heaps_of_crates_to_which_things_happen(seed, by, life, volume):
     )
 
     assert max(asleep) > 3
+
+
+@pytest.mark.parametrize("by", ["space", "game"])
+def test_who_sleeps_on_a_platform_drops_through_it(by, life):
+    def build(space):
+        box((0.0, 0.0), (5.0, 1.0), ec.OneWay((0.0, 1.0)))
+        crates = [mover((0.0, 2.0 + 2 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(3)]
+
+        def play(step):
+            if by == "game":
+                pull_down(DT)
+            if step == 40:
+                assert space.drop_through(crates[0])
+
+        return play
+
+    asleep = side_by_side(build, 60, **gravity_of(by))
+
+    assert asleep[39] == 3
+    assert asleep[40] == 0
+
+
+@pytest.mark.parametrize("by", ["space", "game"])
+def test_a_velocity_that_only_presses_wakes_nobody(by, world, life):
+    space = ec.install(**gravity_of(by))
+    box((0.0, -1.0), (9.0, 1.0))
+    crates = [mover((0.0, 1.0 + 2 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(3)]
+    for _ in range(24):
+        if by == "game":
+            pull_down(DT)
+        esper.process(DT)
+    assert space.stats.asleep == 3
+
+    for speed in (-0.1, -3.0, -500.0):
+        set_velocity(crates[-1], 0.0, speed)
+        esper.process(DT)
+        assert space.stats.asleep == 3
+        assert esper.component_for_entity(crates[-1], ec.Velocity).xy == (0.0, 0.0)
+    set_velocity(crates[-1], 0.0, 5.0)
+    esper.process(DT)
+    assert space.stats.asleep == 0
+
+
+@pytest.mark.parametrize("by", ["space", "game"])
+def test_a_hundred_crates_that_drop_half_a_unit_are_all_asleep_after_240_steps(by, world, life):
+    space = ec.install(**({"gravity": (0.0, -900.0)} if by == "space" else {}))
+    box((0.0, -10.0), (1000.0, 10.0))
+    for k in range(100):
+        mover((3.0 * k - 150.0, 1.5), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+
+    for _ in range(240):
+        if by == "game":
+            pull_down(DT, 900.0)
+        esper.process(DT)
+
+    assert space.stats.asleep == 100
