@@ -1,6 +1,6 @@
 """Check an installed ecs_collide: python .ci/wheel_check.py compiled|plain.
 
-It must be the installed one, in the life that is said; the README's first program must
+It must be the installed one, in the life that is said; the first program of the pages must
 run; the mixed room of the tests must show its golden log, bit for bit; and the
 self-check of `python -m ecs_collide` must hold.
 """
@@ -42,9 +42,9 @@ def main(life: str) -> None:
     assert not list(package.rglob("*.c"))
     assert (here.parent / "py.typed").is_file()
 
-    program = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    program = re.search(r"```python\n(.*?)```", (ROOT / "docs/index.md").read_text("utf-8"), re.S)
     names = {"__name__": "__main__"}
-    exec(compile(program[1], "README.md", "exec"), names)
+    exec(compile(program[1], "index.md", "exec"), names)
     assert names["space"].collisions[0].time == 0.378  # of a ball of 20,000 units a second
 
     with tempfile.TemporaryDirectory() as folder:  # without the checkout's own package beside it

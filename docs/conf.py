@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "numpydoc",
 ]
+exclude_patterns = ["reference.md"]
 html_theme = "furo"
 html_title = f"ecs_collide {release}"
 html_favicon = "pictures/icon.svg"
@@ -62,8 +63,12 @@ SHORT = {  # what a signature says: what stands in it
 
 
 def lead(text: str) -> str:
-    """Lead links between the README, the changelog and the pages to where these are here."""
-    text = re.sub(r"\]\(\.\./README\.md(#[\w-]*)?\)", r"](tour.md\1)", text)
+    """Lead links between the README, the changelog and the pages to where these are here.
+
+    A code host shows reference.md; the site has the reference that Sphinx makes.
+    """
+    text = re.sub(r"\]\(\.\./README\.md(#[\w-]*)?\)", r"](index.md)", text)
+    text = re.sub(r"\]\((?:docs/)?reference\.md(#[\w-]*)?\)", r"](api.md)", text)
     text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING)\.md\)", lambda m: m[0].lower(), text)
     return re.sub(r"\]\(docs/", "](", text)
 

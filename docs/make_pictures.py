@@ -4,7 +4,8 @@ Each is drawn in light colours, and says which it has where a reader prefers dar
 
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
 takes the picture of a window, which is another one on every machine.  Those of
-the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser.
+the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser, and so does the
+animation of the README, ``python docs/make_pictures.py animation``.
 """
 
 from __future__ import annotations
@@ -285,6 +286,7 @@ def ways_to_move() -> Picture:
 def overlay() -> Picture:
     """Draw what the debug overlay shows of a small world, layer by layer."""
     from ecs_collide.debug import COLOURS
+    from ecs_collide.debug.shapes import shown_normals
 
     esper.switch_world("picture of the overlay")
     zone = ec.Position(3, 3.2), ec.Extents(2.2, 1.4), ec.Sensor()
@@ -330,7 +332,8 @@ def overlay() -> Picture:
             draw(low, high, names[-1], 0.2 if n == 0 else 0.0)
         if n == 0:
             found = space.contact_points()
-            for point, normal, kind in zip(found.points, found.normals, found.kinds, strict=True):
+            normals = shown_normals(space, found)
+            for point, normal, kind in zip(found.points, normals, found.kinds, strict=True):
                 name = "crossing" if kind else "contact"
                 picture.dot(panel.at(point), colour(name))
                 if not kind:
@@ -475,8 +478,50 @@ def draw_demo(name: str) -> None:
     esper.switch_world("default")
 
 
+CLIPS = [  # seconds of the platformer: the shot through the castle, the lift, the crates, and on
+    (21.2, 21.88),
+    (16.2, 16.84),
+    (27.64, 28.32),
+    (16.84, 20.6),
+]
+ANIMATION_WIDTH = 720  # pixels
+FRAMES_A_SECOND = 25
+
+
+def animate(path: Path) -> None:
+    """Write the animation of the README: clips of the platformer, played by its bot."""
+    from PIL import Image
+
+    sys.path.insert(0, str(FOLDER.parents[1]))
+    from demos.app.painter import Painter
+    from demos.platformer import game as platformer
+
+    esper.switch_world("animation of the platformer")
+    scene = platformer.build(seed=2)
+    scene.keys.bot = True
+    painter = Painter(scene, ANIMATION_WIDTH / 960)
+    palette = painter.palette()
+    wanted = [
+        round(60 * (start + n / FRAMES_A_SECOND))
+        for start, end in CLIPS
+        for n in range(round((end - start) * FRAMES_A_SECOND))
+    ]
+    painted = {}
+    while scene.n_steps < max(wanted):
+        scene.step()
+        if scene.n_steps in wanted:
+            frame = painter.paint()
+            painted[scene.n_steps] = frame.quantize(palette=palette, dither=Image.Dither.NONE)
+    first, *others = (painted[step] for step in wanted)
+    duration = 1000 // FRAMES_A_SECOND
+    first.save(path, save_all=True, append_images=others, duration=duration, loop=0)
+    esper.switch_world("default")
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["demos"]:
+    if sys.argv[1:2] == ["animation"]:
+        animate(FOLDER / "platformer.gif")
+    elif sys.argv[1:2] == ["demos"]:
         for name in sys.argv[2:] or SECONDS:
             draw_demo(name)
     else:

@@ -54,6 +54,7 @@ from ecs_collide.events import (
     contact_dtype,
 )
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
+from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
@@ -149,6 +150,8 @@ __all__ = [
     "ImpactBoxes",
     "Mass",
     "MotionSystem",
+    "MoveHit",
+    "Moved",
     "NarrowphaseSystem",
     "Neighbour",
     "Neighbours",

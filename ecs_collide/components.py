@@ -20,7 +20,7 @@ _LARGEST = sys.float_info.max
 _ABSENT: Any = ...  # the second number, where one vector is given
 
 
-def _as_float(owner: type, name: str, value: object) -> float:
+def as_float(owner: type, name: str, value: object) -> float:
     """Return a number as a float; refuse text and what has no value as a float."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number, not text")
@@ -32,7 +32,7 @@ def _as_float(owner: type, name: str, value: object) -> float:
         return math.inf  # refused by the caller with the others that are not finite
 
 
-def _own(cls: type, base: type, *names: str) -> None:
+def copy_methods(cls: type, base: type, *names: str) -> None:
     """Give a class copies of functions of its private base that carry the class's name.
 
     Python's own errors name a function by it: "Position.__init__() missing 1 required
@@ -81,7 +81,7 @@ class _Vector:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if _Vector in cls.__bases__:
-            _own(cls, _Vector, "__init__", "set")
+            copy_methods(cls, _Vector, "__init__", "set")
 
     def __init__(self, x: float | _VectorLike, y: float = _ABSENT, z: float = 0.0) -> None:
         if y is _ABSENT:
@@ -91,9 +91,9 @@ class _Vector:
     @classmethod
     def _checked(cls, x: Any, y: Any, z: Any) -> tuple[float, float, float]:
         """Return the three as floats, or raise.  One comparison each also catches NaN."""
-        fx = x if type(x) is float else _as_float(cls, "x", x)
-        fy = y if type(y) is float else _as_float(cls, "y", y)
-        fz = z if type(z) is float else _as_float(cls, "z", z)
+        fx = x if type(x) is float else as_float(cls, "x", x)
+        fy = y if type(y) is float else as_float(cls, "y", y)
+        fz = z if type(z) is float else as_float(cls, "z", z)
         least = cls._LEAST
         if not (least <= fx <= _LARGEST and least <= fy <= _LARGEST and least <= fz <= _LARGEST):
             shown = f"x={x!r}, y={y!r}" + (f", z={z!r}" if fz != 0 else "")
@@ -169,7 +169,7 @@ def _factors(owner: type, call: str, value: float | _VectorLike) -> tuple[float,
     """Return what to multiply or divide each axis by: 1 on z where a vector has two numbers."""
     if isinstance(value, (Iterable, _Vector)):
         return _parts(owner, call, value, 1.0)
-    factor = _as_float(owner, call, value)
+    factor = as_float(owner, call, value)
     return factor, factor, factor
 
 
@@ -248,7 +248,7 @@ class Extents(_Vector):
         """
         if h is _ABSENT:
             w, h, d = _parts(cls, "from_size", w, d)
-        sizes = [_as_float(cls, name, value) for name, value in (("w", w), ("h", h), ("d", d))]
+        sizes = [as_float(cls, name, value) for name, value in (("w", w), ("h", h), ("d", d))]
         if not all(0.0 <= size <= _LARGEST for size in sizes):
             shown = f"w={w!r}, h={h!r}" + (f", d={d!r}" if sizes[2] != 0 else "")
             raise ValueError(f"{cls.__name__}.from_size({shown}) must be finite and >= 0")
@@ -319,7 +319,7 @@ class Mass:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, value: float = 1.0) -> None:
-        number = _as_float(type(self), "value", value)
+        number = as_float(type(self), "value", value)
         if not number > 0.0:
             raise ValueError(
                 f"{type(self).__name__}(value={value!r}) must be above 0; "
@@ -358,7 +358,7 @@ class Deflect:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, restitution: float = 1.0) -> None:
-        number = _as_float(type(self), "restitution", restitution)
+        number = as_float(type(self), "restitution", restitution)
         if not 0.0 <= number <= 1.0:
             raise ValueError(
                 f"{type(self).__name__}(restitution={restitution!r}) must be from 0 (slides) "

@@ -115,7 +115,7 @@ def _turned(normal: Vector) -> Vector:
     return tuple(0.0 - part for part in normal)  # 0.0 - 0.0 is never -0.0
 
 
-class _Pair:
+class BodyPair:
     """Two entities that met, and the normal between them."""
 
     __slots__ = ()
@@ -160,7 +160,7 @@ class _Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Collision(_Pair):
+class Collision(BodyPair):
     """Two boxes met: their insides began to overlap, or overlapped at the start of the step.
 
     Attributes
@@ -272,7 +272,7 @@ class Collision(_Pair):
 
 
 @dataclass(frozen=True, slots=True)
-class ContactBegan(_Pair):
+class ContactBegan(BodyPair):
     """Two bodies came into contact.
 
     A solid contact begins with an impact of two bodies that are not in contact.  Where a
@@ -310,7 +310,7 @@ class ContactBegan(_Pair):
 
 
 @dataclass(frozen=True, slots=True)
-class ContactEnded(_Pair):
+class ContactEnded(BodyPair):
     """Two bodies are no longer in contact.  Every begin has exactly one end.
 
     A solid contact ends at the instant at which a gap opens between the two: where they bounce
@@ -352,7 +352,7 @@ class ContactEnded(_Pair):
 
 
 @dataclass(frozen=True, slots=True)
-class Contact(_Pair):
+class Contact(BodyPair):
     """Two bodies that lie against each other, or overlap freely, at the end of the last step.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide.component_map import Components
+from ecs_collide.components import Deflect, Slide, Stop
 from ecs_collide.diagnostics import doctor, explain
 from ecs_collide.diagnostics.explain import Explanation
 from ecs_collide.diagnostics.findings import Examined, Findings
@@ -32,6 +33,7 @@ from ecs_collide.motion.wrapping import Ring, Wrap, checked_wrap
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries, as_axis
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
+from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.queries import Each, Filter, Queries
 from ecs_collide.queries.searcher import (
     BoxHit,
@@ -64,6 +66,8 @@ from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.registry import Roster
+
+_SLIDE = Slide()  # how a body moves that is told nothing else
 
 
 class Space:
@@ -189,18 +193,21 @@ class Space:
         presence = Presence(roster, ring)
         lookup = BodyLookup(dim, link, roster, presence, lock)
         judges = self._judges = Judges(roster, state.timeline.candidates)
-        queried = QueriedBodies(state, link, roster, presence, lock, ring)
+        queried = self._queried = QueriedBodies(state, link, roster, presence, lock, ring)
         self._subscribers = Subscribers()
         self._editor = BodyEditor(roster, lookup)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
             state, link, roster, presence, lookup, lock, queried, judges, self._up, ring is not None
         )
-        self._inspection = Inspection(state, roster, lookup, lock, ring)
+        self._inspection = Inspection(state, roster, lookup, lock, queried, ring)
         self._pipeline = Pipeline(
             state, link, roster, lookup, lock, judges, self._subscribers,
             self._contacts.touching, ring,
         )  # fmt: skip
+        self._moves = Moves(
+            link, roster, queried, self._queries, self._contacts, self._editor, self._up, ring
+        )
         self._snapshots = Snapshots(state, link, roster, lock, self._pipeline, ring)
         lock.repairs = (self._snapshots.finish_restoring, self._pipeline.take_back_step)
 
@@ -453,7 +460,7 @@ class Space:
         return self._judges.add(self._link.attached, allows, first_kind, second_kind)
 
     def position_of(self, entity: int) -> Vector:
-        """Return where a body is at the time the step has reached."""
+        """Return where a body is: at the time a step has reached, between steps at its end."""
         return self._pipeline.position_of(entity)
 
     def velocity_of(self, entity: int) -> Vector:
@@ -683,13 +690,106 @@ class Space:
         """
         self._editor.teleport(entity, position)
 
+    # -- moving one body now --
+
+    def move(
+        self,
+        entity: int,
+        displacement: VectorLike,
+        response: Slide | Stop | Deflect = _SLIDE,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+    ) -> Moved:
+        """Move a body now, between two steps, and return where it arrived and what it met.
+
+        For turn-based games, tools and AI.  The body is swept along a straight way, by the rules
+        of a step, among the others as they are now (see `update`, which it calls if it is the
+        first since a step); where it meets a solid one it goes on as `response` says.  Other
+        bodies are not pushed, and yield to nothing.  It needs no `Velocity`, and a `Velocity` is
+        left alone.  Its `Position` is written; queries and further moves find it there.  The next
+        step takes it for no teleport: contacts last where it still touches, and begin and end as
+        it finds them.
+
+        Sensors, members of the same soft crowd and the open sides of `OneWay` are crossed.
+        Bodies that its `Filter` or `filter_pairs` keep apart are not met.  Of a body that it is
+        inside of from the start it may leave, and get no deeper.
+
+        Parameters
+        ----------
+        entity : int
+        displacement : sequence of float (dim,)
+            How far, in world units.
+        response : Slide, Stop or Deflect
+            What it does where it meets a solid body: goes on along the face (by default), stays,
+            or bounces with the rest of its way times the restitution.
+        exclude, filter : optional
+            Whom it does not meet, and whom alone; as in `query`.
+
+        Returns
+        -------
+        Moved
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        RuntimeError
+            Within a step, or another world is current.
+        TypeError, ValueError
+            An argument is no good.
+
+        Examples
+        --------
+        >>> import esper
+        >>> import ecs_collide as ec
+        >>> wall = esper.create_entity(ec.Position(10, 0), ec.Extents(1, 5))
+        >>> hero = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1))
+        >>> space = ec.install()
+        >>> moved = space.move(hero, (20, 3))
+        >>> moved.position, moved.hits[0].entity == wall
+        ((8.0, 3.0), True)
+        """
+        with self._lock:
+            return self._moves.move(entity, displacement, response, exclude, filter)
+
+    def check_move(
+        self,
+        entity: int,
+        displacement: VectorLike,
+        response: Slide | Stop | Deflect = _SLIDE,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+    ) -> Moved:
+        """Return where `move` would lead, and move nothing."""
+        return self._moves.check_move(entity, displacement, response, exclude, filter)
+
     # -- queries --
     #
-    # All are as of the end of the last step, without the entities that have been deleted since,
-    # at once or deferred.  Regions, points, rays and distances are closed: what only touches is
-    # found.  `cast_box` and `cast_boxes` follow the open rules of impacts, as bodies do.  In a
-    # world that wraps each body is found across the edges too, once: at the image that comes
-    # first.
+    # All are as of the end of the last step, or as of `update`, without the entities that have
+    # been deleted since, at once or deferred.  Regions, points, rays and distances are closed: what
+    # only touches is found.  `cast_box`, `box_hits` and `cast_boxes` follow the open rules of
+    # impacts, as bodies do.  In a world that wraps each body is found across the edges too, once:
+    # at the image that comes first.
+
+    def update(self) -> None:
+        """Let queries see the present: all that was created, moved or changed since the last step.
+
+        No time passes, no event is delivered, and the steps to come are the same as without it:
+        contacts begin and end in the next step.  It holds until the next step begins, for `bounds`
+        and the queries from `query` to `nearest_many`.  All else, such as `contacts` and
+        `positions`, stays as of the end of the last step.  Bodies that are deleted are not found
+        even without it.  Between steps, and in handlers.  O(n log n) for n bodies.
+
+        Raises
+        ------
+        RuntimeError
+            Within a step, or another world is current.
+        TypeError
+            A component holds something that is no number.
+        """
+        self._queried.update()
 
     def query(
         self,
@@ -698,6 +798,7 @@ class Space:
         *,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> list[int]:
         """Return the bodies whose boxes share a point with a region, sorted by id (closed).
 
@@ -707,9 +808,12 @@ class Space:
             The lower and the upper corner, in world units.
         exclude : int or several, optional
             Entities to leave out.
-        filter : type, tuple of types or callable, optional
-            Only entities with this component, with all of these, or for which
-            the function returns something true.
+        filter : type, tuple of types, Filter or callable, optional
+            Only entities with this component; with all of these; that a body with this `Filter`
+            may meet, by categories, mask and group; or for which the function returns something
+            true.
+        solid : bool
+            Leave out sensors.
 
         Raises
         ------
@@ -718,16 +822,27 @@ class Space:
         TypeError
             `exclude` or `filter` is none.
         """
-        return self._queries.query(min, max, exclude, filter)
+        return self._queries.query(min, max, exclude, filter, solid)
 
     def query_point(
-        self, point: VectorLike, *, exclude: Exclude = None, filter: Filter = None
+        self,
+        point: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> list[int]:
         """Return the bodies whose boxes hold a point, sorted by id (closed); see `query`."""
-        return self._queries.query(point, point, exclude, filter)
+        return self._queries.query(point, point, exclude, filter, solid)
 
     def query_many(
-        self, mins: ArrayLike, maxs: ArrayLike, *, exclude: Exclude = None
+        self,
+        mins: ArrayLike,
+        maxs: ArrayLike,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> RegionHits:
         """Return the bodies in each of many regions: `query` by row, but quicker.
 
@@ -743,7 +858,7 @@ class Space:
         RegionHits
             Its ids are the entities.
         """
-        return self._queries.query_many(mins, maxs, exclude)
+        return self._queries.query_many(mins, maxs, exclude, filter, solid)
 
     def cast_ray(
         self,
@@ -752,13 +867,14 @@ class Space:
         *,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> RayHit | None:
         """Return where a ray from `origin` to `origin + direction` meets a body first (closed).
 
         Of several met at once the lowest entity id is returned; None if there
         is none.  For `exclude` and `filter` see `query`.
         """
-        hits = self._queries.cast_ray(origin, direction, 1, exclude, filter)
+        hits = self._queries.cast_ray(origin, direction, 1, exclude, filter, solid)
         return hits[0] if hits else None
 
     def ray_hits(
@@ -768,12 +884,13 @@ class Space:
         *,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> list[RayHit]:
         """Return where a ray meets each body on its way, sorted by time, then entity.
 
         As `cast_ray`, which returns the first of them.
         """
-        return self._queries.cast_ray(origin, direction, 0, exclude, filter)
+        return self._queries.cast_ray(origin, direction, 0, exclude, filter, solid)
 
     def cast_rays(
         self,
@@ -782,6 +899,8 @@ class Space:
         *,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> RayHits:
         """Return where each of many rays meets a body first: `cast_ray` by row, but quicker.
 
@@ -797,7 +916,7 @@ class Space:
         RayHits
             Its ids are the entities.
         """
-        return self._queries.cast_rays(origins, directions, exclude, exclude_each)
+        return self._queries.cast_rays(origins, directions, exclude, exclude_each, filter, solid)
 
     def cast_box(
         self,
@@ -807,6 +926,7 @@ class Space:
         *,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> BoxHit | None:
         """Return which body a box meets first on a straight way, or None.
 
@@ -828,7 +948,24 @@ class Space:
         ValueError
             A number is not finite or beyond 2**500, or a half size is negative.
         """
-        return self._queries.cast_box(centre, half, motion, exclude, filter)
+        hits = self._queries.cast_box(centre, half, motion, 1, exclude, filter, solid)
+        return hits[0] if hits else None
+
+    def box_hits(
+        self,
+        centre: VectorLike,
+        half: VectorLike,
+        motion: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
+    ) -> list[BoxHit]:
+        """Return all bodies that a box meets on a straight way, sorted by time, then entity.
+
+        As `cast_box`, which returns the first of them.
+        """
+        return self._queries.cast_box(centre, half, motion, 0, exclude, filter, solid)
 
     def cast_boxes(
         self,
@@ -838,6 +975,8 @@ class Space:
         *,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> BoxHits:
         """Return which body each of many boxes meets first: `cast_box` by row, but quicker.
 
@@ -851,7 +990,9 @@ class Space:
             An entity that each row leaves out besides, such as the one whose
             box it casts; -1 for none.
         """
-        return self._queries.cast_boxes(centres, halves, motions, exclude, exclude_each)
+        return self._queries.cast_boxes(
+            centres, halves, motions, exclude, exclude_each, filter, solid
+        )
 
     def nearest(
         self,
@@ -861,6 +1002,7 @@ class Space:
         within: float = math.inf,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> list[Neighbour]:
         """Return the k bodies nearest to a point, by distance, then entity.
 
@@ -882,7 +1024,32 @@ class Space:
         ValueError
             The point, `k` or `within` is no good.
         """
-        return self._queries.nearest(point, k, within, exclude, filter)
+        return self._queries.nearest(point, point, k, within, exclude, filter, solid)
+
+    def nearest_to_box(
+        self,
+        min: VectorLike,
+        max: VectorLike,
+        k: int = 1,
+        *,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
+    ) -> list[Neighbour]:
+        """Return the k bodies nearest to a box, by distance, then entity; otherwise as `nearest`.
+
+        The distance is that between the two boxes, 0 where they share a point.  The `point` of a
+        result is one of the body's points that are closest.
+
+        Parameters
+        ----------
+        min, max : sequence of float (dim,)
+            The lower and the upper corner, in world units.
+        k, within, exclude, filter, solid
+            As in `nearest`.
+        """
+        return self._queries.nearest(min, max, k, within, exclude, filter, solid)
 
     def nearest_many(
         self,
@@ -892,6 +1059,8 @@ class Space:
         within: float = math.inf,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> Neighbours:
         """Return the k bodies nearest to each of many points: `nearest` by row, but quicker.
 
@@ -903,7 +1072,7 @@ class Space:
         exclude_each : integers, shape (n,), optional
             An entity that each row leaves out besides; -1 for none.
         """
-        return self._queries.nearest_many(points, k, within, exclude, exclude_each)
+        return self._queries.nearest_many(points, k, within, exclude, exclude_each, filter, solid)
 
     # -- contacts --
 

@@ -13,7 +13,7 @@ from typing import Any, TypedDict, Unpack
 import esper
 
 from ecs_collide.component_map import Components
-from ecs_collide.components import _own
+from ecs_collide.components import copy_methods
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space, find_differences
@@ -216,7 +216,7 @@ class _System(esper.Processor):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if _System in cls.__bases__:
-            _own(cls, _System, "__init__")
+            copy_methods(cls, _System, "__init__")
 
     def __init__(self, space: Space) -> None:
         if not isinstance(space, Space):

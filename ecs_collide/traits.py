@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ecs_collide._categories import NAMES
-from ecs_collide.components import _as_float
+from ecs_collide.components import as_float
 from ecs_collide.constants import MOST_PULL
 
 ALL = 2**32 - 1
@@ -39,7 +40,7 @@ def _as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, f
     """Return two or three finite numbers as three, or raise."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise TypeError(f"{owner.__name__}({name}={value!r}) must be two or three numbers")
-    numbers = [_as_float(owner, name, part) for part in value]
+    numbers = [as_float(owner, name, part) for part in value]
     if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
         raise ValueError(
             f"{owner.__name__}({name}={value!r}) must be two numbers, in 3D three, all finite"
@@ -177,6 +178,20 @@ def filter_numbers(its: Filter | None) -> tuple[int, int, int]:
     return int(its.categories) & ALL, int(its.mask) & ALL, int(its.group)
 
 
+def filters_allow(one: Iterable[Any], other: Iterable[Any]) -> Any:
+    """Return whether two filters let their bodies meet.
+
+    Parameters
+    ----------
+    one, other : categories, mask and group, as `filter_numbers` returns them
+        Whole numbers, or arrays of them, which are compared element by element.
+    """
+    (categories, mask, group), (others, other_mask, other_group) = one, other
+    met = ((categories & other_mask) != 0) & ((others & mask) != 0)
+    same = (group == other_group) & (group != 0)
+    return (same & (group > 0)) | ((same ^ True) & met)
+
+
 class Friction(_Trait):
     """How a surface holds back what slides along it, as Coulomb has it.
 
@@ -204,7 +219,7 @@ class Friction(_Trait):
     _SHOWN = ("value",)
 
     def __init__(self, value: float) -> None:
-        number = _as_float(type(self), "value", value)
+        number = as_float(type(self), "value", value)
         if not 0.0 <= number < math.inf:
             raise ValueError(f"Friction(value={value!r}) must be finite, and 0 (ice) or more")
         self.value = number
@@ -316,7 +331,7 @@ class Carry(_Trait):
 
 def _as_speed(cls: type, speed: float) -> float:
     """Return the speed of a displacement; raise ValueError unless it is above 0."""
-    number = _as_float(cls, "speed", speed)
+    number = as_float(cls, "speed", speed)
     if not number > 0.0:
         raise ValueError(f"{cls.__name__}(speed={speed!r}) must be above 0, or math.inf")
     return number
@@ -408,7 +423,7 @@ class GravityScale(_Trait):
     _SHOWN = ("value",)
 
     def __init__(self, value: float) -> None:
-        number = _as_float(type(self), "value", value)
+        number = as_float(type(self), "value", value)
         if not abs(number) <= MOST_PULL:
             raise ValueError(f"GravityScale(value={value!r}) must be within -2**100 ... 2**100")
         self.value = number
@@ -435,7 +450,7 @@ class Damping(_Trait):
     _SHOWN = ("value",)
 
     def __init__(self, value: float) -> None:
-        number = _as_float(type(self), "value", value)
+        number = as_float(type(self), "value", value)
         if not 0.0 <= number <= MOST_PULL:
             raise ValueError(f"Damping(value={value!r}) must be within 0 ... 2**100")
         self.value = number

@@ -427,7 +427,23 @@ class AABBTree:
         >>> hit.id, hit.time, hit.centre, hit.normal
         (7, 0.5, (9.0, 0.0), (-1.0, 0.0))
         """
-        return self._queries.cast_box(centre, half, motion, exclude, filter)
+        hits = self._queries.cast_box(centre, half, motion, 1, exclude, filter)
+        return hits[0] if hits else None
+
+    def box_hits(
+        self,
+        centre: _AnyVector,
+        half: _AnyVector,
+        motion: _AnyVector,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter = None,
+    ) -> list[BoxHit]:
+        """Return all that a box meets on a straight way, sorted by time, then id.
+
+        As `cast_box`, which returns the first of them.
+        """
+        return self._queries.cast_box(centre, half, motion, 0, exclude, filter)
 
     def cast_boxes(
         self,
@@ -454,7 +470,20 @@ class AABBTree:
 
         O(log n + k) on average, for boxes that overlap few others.
         """
-        return self._queries.nearest(point, k, within, exclude, filter)
+        return self._queries.nearest(point, point, k, within, exclude, filter)
+
+    def nearest_to_box(
+        self,
+        min: _AnyVector,
+        max: _AnyVector,
+        k: int = 1,
+        *,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        filter: _Filter = None,
+    ) -> list[Neighbour]:
+        """Return the k boxes nearest to a box; as `Space.nearest_to_box`."""
+        return self._queries.nearest(min, max, k, within, exclude, filter)
 
     def nearest_many(
         self,

@@ -48,19 +48,10 @@ UPWARD = {
     ("broadphase.broadphase", "narrowphase.impact_queue"),
     ("broadphase.broadphase", "response.holding"),
     ("broadphase.broadphase", "response.separation"),
-    ("motion.bodies", "broadphase.fat_bounds"),
     ("narrowphase.narrowphase", "response.clusters"),
-    ("sync.registry", "snapshot.schema"),
-    ("sync.registry", "step.sleep_rules"),
 }
 # Import cycles that are still there, by their modules.
 CYCLES: set[frozenset[str]] = set()
-# Private names that another module imports.  Only ever remove some.
-PRIVATE = {
-    ("step.impact", "events._Pair"),
-    ("systems", "components._own"),
-    ("traits", "components._as_float"),
-}
 # Packages that a game imports by name, and that may need more than esper and numpy.
 EXTRAS = {"levels", "character", "debug"}
 
@@ -163,7 +154,7 @@ def test_no_module_imports_a_private_name_of_another():
         if re.fullmatch(r"ecs_collide\..*\._\w+", imported)
     }
 
-    assert private == PRIVATE
+    assert private == set()
 
 
 # Private attributes of other packages' objects, and public methods of named tuples and numpy.

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ecs_collide
+from tests import windows
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -22,7 +23,16 @@ BLOCKS = [
         re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S), 1
     )
 ]
+
+
+def programs(page: str) -> list[str]:
+    """Return the Python blocks of a page."""
+    return [param.values[0] for param in BLOCKS if param.id.startswith(f"{page} block ")]
+
+
+LEVEL = re.search(r"```xml\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text("utf-8"), re.S)[1]
 OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": "pymunk"}
+OTHERS |= {f"import {name}\n": name for name in ("arcade", "pygame")}
 EXTRAS = ("levels", "character", "debug")  # imported by themselves
 MODULES = [
     "components",
@@ -44,22 +54,32 @@ MODULES = [
 ]
 
 
+@pytest.fixture
+def page_folder(tmp_path, monkeypatch):
+    """Work in a folder with the level of the tutorial."""
+    (tmp_path / "level.tmx").write_text(LEVEL, "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.usefixtures("world")
-def test_python_of_the_pages_runs(block, request):
+def test_python_of_the_pages_runs(block, request, page_folder):
     for words, package in OTHERS.items():
         if words in block:
             pytest.importorskip(package)
 
-    exec(compile(block, request.node.callspec.id, "exec"), {"__name__": "page"})
+    if "pyglet.app.run()" in block:
+        windows.play(block, request.node.callspec.id)
+    else:
+        exec(compile(block, request.node.callspec.id, "exec"), {"__name__": "page"})
 
 
 @pytest.mark.usefixtures("world")
-def test_program_of_the_readme_does_what_it_says():
-    names = {"__name__": "readme"}
-    program = next(block.values[0] for block in BLOCKS if "coin = " in block.values[0])
+def test_first_program_does_what_it_says():
+    names = {"__name__": "page"}
+    program = programs("index.md")[0]
 
-    exec(compile(program, "README.md", "exec"), names)
+    exec(compile(program, "index.md", "exec"), names)
 
     esper, ec = names["esper"], names["ec"]
     by_pair = {(event.first, event.second): event for event in names["space"].collisions}
@@ -71,6 +91,59 @@ def test_program_of_the_readme_does_what_it_says():
     for _ in range(30):
         esper.process(1 / 60)
     assert not esper.entity_exists(names["coin"])
+
+
+@pytest.mark.usefixtures("world")
+def test_window_of_the_readme_has_a_player_who_jumps_pushes_and_collects():
+    seen = []
+
+    def watch(names, frame):
+        esper, ec = names["esper"], names["ec"]
+        place = esper.component_for_entity(names["player"], ec.Position)
+        crate = next(place for _, (place, _) in esper.get_components(ec.Position, ec.Friction))
+        seen.append((place.x, place.y, crate.x, len(esper.get_component(names["Coin"]))))
+
+    keys = {20: ("SPACE",), 24: (), 90: ("RIGHT",)}
+    windows.play(programs("README.md")[0], "README.md", keys, 500, watch)
+
+    x, y, crate, _ = seen[15]
+    assert (x, y, crate) == (80, 60, 260)  # on the floor
+    assert max(y for _, y, _, _ in seen) > 60 + 80  # it jumped
+    assert seen[-1][2] > 350  # the crate was pushed
+    assert seen[0][3] == 1
+    assert seen[-1][3] == 0  # the coin was taken
+
+
+TUTORIAL = {  # of each step: the keys by frame, and what then holds
+    1: ({30: ("RIGHT",)}, lambda names: place(names).x > 300 and place(names).y == 60),
+    2: ({30: ("RIGHT",)}, lambda names: (round(place(names).x, 6), place(names).y) == (276, 52)),
+    3: ({0: ("SPACE",), 20: ("RIGHT",)}, lambda names: place(names).x > 300),
+    4: (
+        {10: ("X",), 20: (), 30: ("X",), 40: (), 50: ("X",), 60: (), 70: ("X",)},
+        lambda names: len(names["esper"].get_component(names["Enemy"])) == 1,
+    ),
+    5: ({30: ("RIGHT",)}, lambda names: len(names["esper"].get_component(names["Coin"])) == 2),
+    6: (
+        {10: ("F5",), 12: ("RIGHT",), 60: ("RIGHT", "R"), 70: ("F9",)},
+        lambda names: place(names).xy == (80, 60) and names["end_of_recording"] is not None,
+    ),
+}
+
+
+def place(names):
+    """Return where the player of a program is."""
+    player = names.get("player") or names["esper"].get_component(names["Player"])[0][0]
+    return names["esper"].component_for_entity(player, names["ec"].Position)
+
+
+@pytest.mark.parametrize("step", TUTORIAL)
+@pytest.mark.usefixtures("world", "page_folder")
+def test_steps_of_the_tutorial_do_what_they_say(step):
+    keys, holds = TUTORIAL[step]
+
+    names = windows.play(programs("tutorial.md")[step - 1], f"step {step}", keys)
+
+    assert holds(names)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -101,10 +174,27 @@ def test_code_of_the_pages_is_narrow_enough_for_the_site():
             assert len(line) <= 90, f"{param.id}: {line}"
 
 
+def anchors(page):
+    """Return the anchors of the headings of a page, as a code host makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        earlier = sum(one == anchor or one.rpartition("-")[0] == anchor for one in found)
+        found.append(f"{anchor}-{earlier}" if anchor in found else anchor)
+    return found
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_of_pages_lead_somewhere(page):
-    for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#]+)\)", page.read_text("utf-8")):
-        assert link.startswith("https://") or (page.parent / link).exists(), link
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
+    for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", text):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
 
 
 def test_files_that_the_exactness_page_names_are_there():
@@ -152,15 +242,29 @@ def test_pages_of_the_site_are_all_in_its_table_of_contents():
     pages = [(ROOT / "docs" / name).read_text("utf-8") for name in ("index.md", "api.md")]
     listed = " ".join(re.findall(r"```{toctree}(.*?)```", "".join(pages), re.S)).split()
 
-    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index", "reference"}
 
     assert pages <= set(listed)
 
 
+def script(name):
+    """Return a script of the folder docs as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_reference_for_code_hosts_is_made_from_the_docstrings():
+    page = (ROOT / "docs" / "reference.md").read_text("utf-8")
+
+    made = script("make_reference").make_page()
+
+    assert page == made, "docs/reference.md is out of date: python docs/make_reference.py"
+
+
 def test_pictures_of_the_pages_are_what_the_library_answers():
-    spec = importlib.util.spec_from_file_location("make_pictures", ROOT / "docs/make_pictures.py")
-    drawing = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(drawing)
+    drawing = script("make_pictures")
 
     for name, draw in drawing.PICTURES.items():
         assert (drawing.FOLDER / name).read_text("utf-8") == str(draw()), (
@@ -168,9 +272,9 @@ def test_pictures_of_the_pages_are_what_the_library_answers():
         )
 
 
-def test_every_demo_has_a_small_picture_and_stands_in_the_readme():
-    page = README.read_text("utf-8")
+def test_every_demo_has_a_small_picture_and_stands_on_the_page_of_demos():
+    page = (ROOT / "docs" / "demos.md").read_text("utf-8")
     for demo in (ROOT / "demos").glob("[a-z]*.py"):
         picture = ROOT / "docs" / "pictures" / f"demo_{demo.stem}.png"
         assert 1_000 < picture.stat().st_size < 60_000, picture.name
-        assert f"](docs/pictures/{picture.name}) `{demo.stem}`: " in page, demo.stem
+        assert f"](pictures/{picture.name}) `{demo.stem}`: " in page, demo.stem

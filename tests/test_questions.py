@@ -423,3 +423,19 @@ def test_vectors_of_all_sorts_are_the_same_question(row):
     assert none.centres.shape == (0, 2)
     assert space.nearest_many([], 3).points.shape == (0, 3, 2)
     assert space.query_many([], []).ids.tolist() == []
+
+
+def test_a_query_that_is_cut_short_leaves_nobody_out_of_the_next():
+    space = ec.install()
+    near, far = box((5, 0), (1, 1)), box((10, 0), (1, 1))
+    esper.process(1.0)
+
+    search = space._queries._queried.searcher._search
+    boxes = space._queries._queried.boxes
+    row = space._queries._queried.row(near)
+    with pytest.raises(TypeError):
+        search.cast_ray((0.0, 0.0), (20.0, 0.0), 1, (row, "no row"), *boxes)
+
+    hit = space.cast_ray((0, 0), (20, 0), exclude=far)
+
+    assert hit.entity == near

@@ -409,3 +409,21 @@ def test_state_hash_is_refused_within_a_step() -> None:
 
     esper.add_processor(Peeker(), priority=102)
     esper.process(DT)
+
+
+@pytest.mark.parametrize("ground_first", [True, False])
+def test_normal_of_the_ground_is_drawn_upwards_whichever_has_the_lower_id(world, ground_first):
+    from ecs_collide.debug.shapes import shown_normals
+
+    def ground():
+        esper.create_entity(ec.Position(0, -1), ec.Extents(50, 1))
+
+    def crate():
+        esper.create_entity(ec.Position(0, 2), ec.Extents(1, 1), ec.Velocity(0, -3), ec.Slide())
+
+    for create in (ground, crate) if ground_first else (crate, ground):
+        create()
+    space = ec.install()
+    esper.process(1.0)
+
+    assert shown_normals(space, space.contact_points()).tolist() == [[0, 1]]

@@ -28,19 +28,21 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import FatBounds, flat
+    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import FatBounds
     from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
     from cython.cimports.ecs_collide.broadphase.overlaps_c import Pairing
     from cython.cimports.ecs_collide.broadphase.rebuild_c import Layout
     from cython.cimports.ecs_collide.broadphase.simd_c import WAITING, WIDTH
     from cython.cimports.ecs_collide.broadphase.traversal_c import Walker
+    from cython.cimports.ecs_collide.motion.bodies_c import flat
 else:
-    from ecs_collide.broadphase.fat_bounds import FatBounds, flat
+    from ecs_collide.broadphase.fat_bounds import FatBounds
     from ecs_collide.broadphase.nodes import Nodes
     from ecs_collide.broadphase.overlaps import Pairing
     from ecs_collide.broadphase.rebuild import Layout
     from ecs_collide.broadphase.simd import WAITING, WIDTH
     from ecs_collide.broadphase.traversal import Walker
+    from ecs_collide.motion.bodies import flat
 
 from ecs_collide.motion.arrays import LONG, grown, zeros
 

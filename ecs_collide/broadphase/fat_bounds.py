@@ -21,8 +21,10 @@ if cython.compiled:
         look,
         widen,
     )
+    from cython.cimports.ecs_collide.motion.bodies_c import flat
 else:
     from ecs_collide.broadphase.nodes import Nodes
+    from ecs_collide.motion.bodies import flat
 
     FITS, SAME = 1, 2  # as in _bounds.h
     are_in_order = fetch = is_centred_in = look = widen = None  # in C; here the same as Python
@@ -382,17 +384,6 @@ class FatBounds:
 def _surface(x: cython.double, y: cython.double, z: cython.double) -> cython.double:
     """Return half the surface of a box."""
     return x * y + y * z + z * x
-
-
-@cython.cfunc
-@cython.inline
-@cython.boundscheck(False)  # of an empty array too
-@cython.exceptval(check=False)
-def flat(view: cython.double[:, ::1]) -> cython.p_double:
-    """Return the numbers of an array in one row, for loops that are called once for each item."""
-    if cython.compiled:
-        return cython.address(view[0, 0])
-    return view.cast("B").cast("d") if view.shape[0] > 0 else view
 
 
 def are_fine(lowers: cython.double[:, ::1], uppers: cython.double[:, ::1]) -> bool:

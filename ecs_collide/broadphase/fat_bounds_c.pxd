@@ -47,5 +47,3 @@ cdef class FatBounds:
     cdef bint _holds_way(self, Py_ssize_t q, Py_ssize_t p) noexcept
     cdef bint _fits(self, Py_ssize_t item, Py_ssize_t row) noexcept
     cdef void _fatten(self, Py_ssize_t item, Py_ssize_t row) noexcept
-
-cdef double* flat(double[:, ::1] view) noexcept

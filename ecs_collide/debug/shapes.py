@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ecs_collide.events import ContactKind, PrintsItsName
 from ecs_collide.motion.wrapping import Ring
-from ecs_collide.queries.inspection import BodyKind
+from ecs_collide.queries.inspection import BodyKind, ContactPoints
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.space import Space
 
@@ -36,7 +36,7 @@ class Show(PrintsItsName, IntFlag):
     GHOSTS = 32
     """The boxes of each collision where they met."""
     CONTACTS = 64
-    """A cross at each contact, and its normal, which points from the second body to the first."""
+    """A cross at each contact, and its normal: up from the ground to what stands on it."""
     STATS = 128
     """Two lines: what the last step did, and how long each stage took."""
 
@@ -154,8 +154,20 @@ def _add_contacts(space: Space, camera: Camera, lines: Shapes) -> None:
         arms = pixels * np.array(across)
         lines.add(points - arms, points + arms, colours)
     solid = contacts.kinds == ContactKind.SOLID
-    tips = points + _NORMAL * pixels * contacts.normals[:, :2]
+    tips = points + _NORMAL * pixels * shown_normals(space, contacts)[:, :2]
     lines.add(points[solid], tips[solid], colours[solid])
+
+
+def shown_normals(space: Space, contacts: ContactPoints) -> Doubles:
+    """Return the normals of contacts, float64 (n, dim), as they are drawn.
+
+    A normal points from an immovable body to the one that yields, whichever has the lower id:
+    the one of the ground is drawn upwards.  Between two bodies that both yield it points
+    from the second to the first.
+    """
+    yields = space.body_kinds(contacts.pairs.ravel()).reshape(-1, 2) & BodyKind.YIELDS != 0
+    is_turned = yields[:, 1] & ~yields[:, 0]
+    return np.where(is_turned[:, None], -contacts.normals, contacts.normals)
 
 
 class _Around:

@@ -15,13 +15,11 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
     from cython.cimports.ecs_collide.motion.surfaces_c import Traits
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
-    from ecs_collide.broadphase.fat_bounds import flat
     from ecs_collide.motion.surfaces import Traits
 
 from ecs_collide.constants import ONE_WAY, PUSH_OUT
@@ -664,3 +662,14 @@ def _bound(
     low_of[to] = low - REACH * largest
     high_of[to] = high + REACH * largest
     return largest
+
+
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)  # of an empty array too
+@cython.exceptval(check=False)
+def flat(view: cython.double[:, ::1]) -> cython.p_double:
+    """Return the numbers of an array in one row, for loops that are called once for each item."""
+    if cython.compiled:
+        return cython.address(view[0, 0])
+    return view.cast("B").cast("d") if view.shape[0] > 0 else view

@@ -106,3 +106,5 @@ cdef class Bodies:
     cdef double half_of(self, Py_ssize_t i, int k) noexcept
     cdef double motion_of(self, Py_ssize_t i, int k) noexcept
     cdef double resize_of(self, Py_ssize_t i, int k) noexcept
+
+cdef double* flat(double[:, ::1] view) noexcept

@@ -702,6 +702,17 @@ class Contacts:
                 kept += 1
         self.n = kept
 
+    def wake_partners(self, row: cython.Py_ssize_t):
+        """Wake whoever sleeps in contact with a body that the game has moved."""
+        n: cython.Py_ssize_t
+        partner: cython.Py_ssize_t
+
+        for n in range(self.n):
+            if self.rows[n, 0] == row or self.rows[n, 1] == row:
+                partner = self.rows[n, 0] + self.rows[n, 1] - row
+                if self.bodies.asleep[partner]:
+                    self.left.append(partner)
+
     def drop(self, row: cython.Py_ssize_t, platform: cython.Py_ssize_t) -> int:
         """Let a body fall through one-way bodies that it lies on, from the next step on.
 

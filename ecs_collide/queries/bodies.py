@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import Ring
+from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Filter
 from ecs_collide.queries.searcher import Boxes, Searcher
 from ecs_collide.queries.wrapped import WrappedSearcher
@@ -13,10 +19,12 @@ from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import StepState
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.registry import Roster
+from ecs_collide.traits import Filter as CategoryFilter
+from ecs_collide.traits import filter_numbers, filters_allow
 
 
 class QueriedBodies:
-    """Bodies as of the end of the last step, without those that were deleted since."""
+    """Bodies as of the end of the last step, or as of `update`, without those deleted since."""
 
     def __init__(
         self,
@@ -35,11 +43,41 @@ class QueriedBodies:
         self._ring = ring
         self._timeline: object = None  # whose trees the searcher searches
         self._searcher: Searcher
+        self._updated: PresentBodies | None = None
+        self._moment: object = None  # of the update
+        self._mark: tuple[object, int] = None, 0  # of the world, at the update
+
+    # -- now, or as of the last step --
+
+    def update(self) -> None:
+        """Take in what the game has changed since the last step."""
+        self._lock.refuse_others()
+        world, state = self._link.world, self._state
+        world.require_current()
+        if state.is_stepping:
+            raise RuntimeError(
+                "update() was called within a step: call it between steps, "
+                "or in a handler of their events"
+            )
+        self._updated = PresentBodies(world, self._roster, state.dim, self._ring)
+        self._moment = state.moment
+        self._mark = world.mark(), len(world.dead())
+
+    @property
+    def present(self) -> PresentBodies | None:
+        """What `update` has read, None where a step has begun since."""
+        if self._updated is not None and self._moment is not self._state.moment:
+            self._updated = None
+        return self._updated
+
+    # -- what is searched --
 
     @property
     def searcher(self) -> Searcher:
-        """What searches both trees, at all images of the world where it wraps."""
+        """What searches the trees, at all images of the world where it wraps."""
         self._lock.refuse_others()
+        if self.present is not None:
+            return self.present.searcher
         state = self._state
         if self._timeline is not state.timeline:
             self._searcher = (
@@ -53,45 +91,135 @@ class QueriedBodies:
     @property
     def boxes(self) -> Boxes:
         """The tight bounds by row, and the entities."""
+        if self.present is not None:
+            return self.present.boxes
         views = self._roster.views
         return views.tight_min, views.tight_max, views.ids
 
     def row(self, id: int) -> int:
         """Return the row of an entity, -1 if it has none."""
+        if self.present is not None:
+            return self.present.row(id)
         return self._roster.row_of.get(id, -1)
 
-    def gone_rows(self) -> tuple[int, ...]:
-        """Return the rows of the bodies that were deleted since the last step."""
-        world = self._link.attached
-        return () if world is None else self._presence.gone_rows(world)
+    # -- which hits count --
 
-    def allowed(self, filter: Filter, n_hits: int = 1) -> Allowed:
+    def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
         """Return a function that tells whether an entity counts, None if all do."""
-        if filter is None:
-            attached = self._link.attached
-            return None if attached is None else self._presence.still_there(attached, n_hits)
+        tests = [self._still_there(n_hits)]
+        if solid:
+            tests.append(self._tester(self._are_solid()))
+        if filter is not None:
+            tests.append(self._passes(filter))
+        wanted = [test for test in tests if test is not None]
+        if len(wanted) < 2:
+            return wanted[0] if wanted else None
+        return lambda entity: all(test(entity) for test in wanted)
+
+    def left_out(self, filter: Filter, solid: bool) -> Sequence[int]:
+        """Return the rows that no query finds: deleted bodies, and those that do not count."""
+        gone = self._gone_rows()
+        if filter is None and not solid:
+            return gone
+        rows, ids = self._all_rows()
+        counts = np.ones(len(rows), np.bool_)
+        if solid:
+            counts &= self._are_solid()[rows]
+        if isinstance(filter, CategoryFilter):
+            counts &= filters_allow(filter_numbers(filter), self._filters()[rows].T)
+        elif filter is not None:
+            passes = self._passes(filter)
+            there = np.flatnonzero(counts & ~np.isin(rows, gone))
+            counts[there] = [bool(passes(entity)) for entity in ids[there].tolist()]
+        return [*gone, *rows[~counts].tolist()]
+
+    def _passes(self, filter: Filter) -> Callable[[int], object]:
+        """Return a function that tells whether an entity passes a filter."""
+        if isinstance(filter, CategoryFilter):
+            mine, filters = filter_numbers(filter), self._filters()
+            return lambda entity: filters_allow(mine, filters[self.row(entity)].tolist())
         kinds = (filter,) if isinstance(filter, type) else filter
         if isinstance(kinds, tuple) and kinds and all(isinstance(kind, type) for kind in kinds):
-            return self._having(kinds, n_hits)
+            types: tuple[type, ...] = kinds
+            world = self._link.world
+            world.require_current()
+            return lambda entity: all(world.component(entity, kind) is not None for kind in types)
         if callable(filter):
-            if self._link.attached is None:
-                return filter
-            exists = self._presence.is_there(self._link.attached)
-            return lambda entity: exists(entity) and filter(entity)
+            return filter
         raise TypeError(
             f"filter={filter!r} must be a component type, a tuple of component types of which "
-            "an entity must have all, or a function that takes an entity"
+            "an entity must have all, a Filter that must let it meet the entity, or a function "
+            "that takes an entity"
         )
 
-    def _having(self, kinds: tuple[type, ...], n_hits: int) -> Callable[[int], object]:
-        """Return a function that tells whether an entity has all of some components."""
-        world = self._link.world
-        world.require_current()
-        is_there = self._presence.still_there(world, n_hits)  # no code of the game runs here
+    def _tester(self, flags: NDArray[np.bool_]) -> Callable[[int], object]:
+        return lambda entity: flags[self.row(entity)]
 
-        def has_all(entity: int) -> bool:
-            return (is_there is None or is_there(entity)) and all(
-                world.component(entity, kind) is not None for kind in kinds
+    def _are_solid(self) -> NDArray[np.bool_]:
+        """Return which bodies are solid, by row."""
+        if self.present is not None:
+            return ~self.present.sensors()
+        solid: NDArray[np.bool_] = self._roster.columns.sensor == 0
+        return solid
+
+    def _filters(self) -> NDArray[np.int64]:
+        """Return categories, mask and group of bodies, by row."""
+        if self.present is not None:
+            return self.present.filters()
+        traits = self._state.timeline.bodies.traits
+        if traits.is_used:
+            return np.asarray(traits.filters)
+        n = self._roster.columns.capacity
+        return np.broadcast_to(np.array(filter_numbers(None), np.int64), (n, 3))
+
+    def _all_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rows of all bodies, and their entities."""
+        if self.present is not None:
+            return np.arange(len(self.present.ids)), self.present.ids
+        return self._roster.rows, self._roster.entities
+
+    # -- who is still there --
+
+    def _still_there(self, n_hits: int) -> Allowed:
+        """Return a function that tells whether an entity is still there, None if all are."""
+        world = self._link.attached
+        if world is None:
+            return None
+        if self.present is None:
+            return self._presence.still_there(world, n_hits)
+        return None if self._is_as_updated(world) else self._is_body_now(world)
+
+    def _gone_rows(self) -> tuple[int, ...]:
+        """Return the rows of the bodies that were deleted since."""
+        world = self._link.attached
+        if world is None:
+            return ()
+        if self.present is None:
+            return self._presence.gone_rows(world)
+        if self._is_as_updated(world):
+            return ()
+        is_there = self._is_body_now(world)
+        entities = self.present.ids.tolist()
+        return tuple(row for row, entity in enumerate(entities) if not is_there(entity))
+
+    def no_body(self, entity: int) -> KeyError:
+        """Return the error to raise for an entity that `update` has not found."""
+        now = self._link.world.finder([kind.type for kind in self._roster.makers])(entity)
+        if now is not None and all(kind.type in now for kind in self._roster.makers):
+            return KeyError(
+                f"entity {entity} has numbers that no step could work with: see Space.explain"
             )
+        return self._presence.no_body(entity, now)
 
-        return has_all
+    def _is_as_updated(self, world: World) -> bool:
+        return self._mark[0] is world.mark() and self._mark[1] == len(world.dead())
+
+    def _is_body_now(self, world: World) -> Callable[[int], bool]:
+        types = [kind.type for kind in self._roster.makers]
+        find: Any = world.finder(types)
+
+        def is_body(entity: int) -> bool:
+            now = find(entity)
+            return now is not None and all(kind in now for kind in types)
+
+        return is_body

@@ -33,12 +33,14 @@ class QueriedBoxes:
         """Return the row of an id, -1 if it has none."""
         return int(self._rows.find(id)) if -(2**63) <= id < 2**63 else -1
 
-    def gone_rows(self) -> tuple[int, ...]:
-        """Return no rows: a box that was removed is in no tree."""
-        return ()
-
-    def allowed(self, filter: Filter, n_hits: int = 1) -> Allowed:
+    def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
         """Return the filter, a function that takes an id."""
-        if filter is None or (callable(filter) and not isinstance(filter, type)):
+        if filter is None:
+            return None
+        if callable(filter) and not isinstance(filter, type):
             return filter
         raise TypeError(f"filter={filter!r} must be a function that takes an id, or None")
+
+    def left_out(self, filter: Filter, solid: bool) -> tuple[int, ...]:
+        """Return no rows: a box that was removed is in no tree."""
+        return ()

@@ -18,7 +18,7 @@ from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import refusal
 from ecs_collide.sync.registry import Roster
 from ecs_collide.traits import Filter as FilterTrait
-from ecs_collide.traits import filter_numbers
+from ecs_collide.traits import filter_numbers, filters_allow
 
 LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
 
@@ -148,14 +148,8 @@ class ContactQueries:
         def has(entity: int, kind: type | None) -> bool:
             return kind is None or world.component(entity, kind) is not None
 
-        (categories, mask, group), (others, other_mask, other_group) = (
-            self._filter_of(entity) for entity in (first, second)
-        )
-        if group != 0 and group == other_group:
-            met = group > 0
-        else:
-            met = bool(categories & other_mask and others & mask)
-        return met and self._judges.allows(first, second, has)
+        met = filters_allow(self._filter_of(first), self._filter_of(second))
+        return bool(met) and self._judges.allows(first, second, has)
 
     def _filter_of(self, entity: int) -> tuple[int, int, int]:
         """Return categories, mask and group of an entity, or raise what names it."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide.constants import ONE_WAY
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import Ring
+from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import LEAVING
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.step.events_of_step import unit_normals
@@ -114,16 +115,21 @@ class Inspection:
         roster: Roster,
         lookup: BodyLookup,
         lock: Guard,
+        queried: QueriedBodies,
         ring: Ring | None,
     ) -> None:
         self._state = state
         self._roster = roster
         self._lookup = lookup
         self._guard = lock
+        self._queried = queried
         self._ring = ring
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body."""
+        present = self._queried.present
+        if present is not None and (found := present.bounds(entity)) is not None:
+            return found
         row, columns = self._lookup.row(entity), self._roster.columns
         if row < 0:
             low, high = self._lookup.new_body(entity).corners

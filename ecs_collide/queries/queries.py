@@ -33,8 +33,9 @@ from ecs_collide.queries.searcher import (
     rows_to_exclude,
     rows_to_exclude_each,
 )
+from ecs_collide.traits import Filter as CategoryFilter
 
-Filter: TypeAlias = type | tuple[type, ...] | Callable[[int], object] | None
+Filter: TypeAlias = type | tuple[type, ...] | CategoryFilter | Callable[[int], object] | None
 Each: TypeAlias = Sequence[int] | NDArray[np.int64] | None
 Allowed: TypeAlias = Callable[[int], object] | None
 
@@ -53,11 +54,11 @@ class Queried(Protocol):
     def row(self, id: int) -> int:
         """Return the row of an id, -1 if it has none."""
 
-    def gone_rows(self) -> tuple[int, ...]:
-        """Return the rows whose boxes are no longer there, which no query finds."""
-
-    def allowed(self, filter: Filter, n_hits: int = 1) -> Allowed:
+    def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
         """Return a function that tells whether a hit counts, None if all do."""
+
+    def left_out(self, filter: Filter, solid: bool) -> Sequence[int]:
+        """Return the rows of the boxes that do not count, in a query in bulk."""
 
 
 class Queries:
@@ -67,7 +68,12 @@ class Queries:
         self._queried = queried
 
     def query(
-        self, min: VectorLike, max: VectorLike, exclude: Exclude = None, filter: Filter = None
+        self,
+        min: VectorLike,
+        max: VectorLike,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> list[int]:
         """Return the boxes that share a point with a region, sorted by id."""
         queried = self._queried
@@ -76,15 +82,24 @@ class Queries:
             ids = queried.boxes[2]
             excluded = {ids[row] for row in self._excluded(exclude) or ()}
             found = [id for id in found if id not in excluded]
-        allowed = queried.allowed(filter, len(found))
+        allowed = queried.allowed(filter, len(found), solid)
         if allowed is not None:
             found = [id for id in found if allowed(id)]
         return found
 
-    def query_many(self, mins: ArrayLike, maxs: ArrayLike, exclude: Exclude = None) -> RegionHits:
+    def query_many(
+        self,
+        mins: ArrayLike,
+        maxs: ArrayLike,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
+    ) -> RegionHits:
         """Return the boxes in each of many regions."""
         queried = self._queried
-        return queried.searcher.regions(mins, maxs, self._left_out(exclude), queried.boxes)
+        return queried.searcher.regions(
+            mins, maxs, self._left_out(exclude, filter, solid), queried.boxes
+        )
 
     def cast_ray(
         self,
@@ -93,10 +108,15 @@ class Queries:
         limit: int,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> list[RayHit]:
         """Return the first `limit` hits of a ray, sorted by time, then id; 0: all."""
         queried, excluded = self._queried, self._excluded(exclude)
-        searcher, boxes, allowed = queried.searcher, queried.boxes, queried.allowed(filter)
+        searcher, boxes, allowed = (
+            queried.searcher,
+            queried.boxes,
+            queried.allowed(filter, 1, solid),
+        )
         if allowed is None:
             return searcher.ray(origin, direction, limit, excluded, boxes)
 
@@ -111,11 +131,13 @@ class Queries:
         directions: ArrayLike,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> RayHits:
         """Return the first hit of each of many rays."""
         queried = self._queried
         each = self._excluded_each(exclude_each)
-        left_out = self._left_out(exclude)
+        left_out = self._left_out(exclude, filter, solid)
         return queried.searcher.rays(origins, directions, each, left_out, queried.boxes)
 
     def cast_box(
@@ -123,18 +145,20 @@ class Queries:
         centre: VectorLike,
         half: VectorLike,
         motion: VectorLike,
+        limit: int,
         exclude: Exclude = None,
         filter: Filter = None,
-    ) -> BoxHit | None:
-        """Return what a box meets first on a straight way, or None."""
+        solid: bool = False,
+    ) -> list[BoxHit]:
+        """Return the first `limit` hits of a box on a straight way, by time, then id; 0: all."""
         queried, excluded = self._queried, self._excluded(exclude)
-        searcher, boxes, allowed = queried.searcher, queried.boxes, queried.allowed(filter)
+        searcher, boxes = queried.searcher, queried.boxes
+        allowed = queried.allowed(filter, 1, solid)
 
         def search(limit: int) -> list[BoxHit]:
             return searcher.box(centre, half, motion, limit, excluded, boxes)
 
-        hits = search(1) if allowed is None else first_allowed(search, 1, allowed)
-        return hits[0] if hits else None
+        return search(limit) if allowed is None else first_allowed(search, limit, allowed)
 
     def cast_boxes(
         self,
@@ -143,27 +167,32 @@ class Queries:
         motions: ArrayLike,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> BoxHits:
         """Return what each of many boxes meets first."""
         queried, each = self._queried, self._excluded_each(exclude_each)
-        left_out = self._left_out(exclude)
+        left_out = self._left_out(exclude, filter, solid)
         return queried.searcher.cast_boxes(centres, halves, motions, each, left_out, queried.boxes)
 
     def nearest(
         self,
-        point: VectorLike,
+        min: VectorLike,
+        max: VectorLike,
         k: int = 1,
         within: float = math.inf,
         exclude: Exclude = None,
         filter: Filter = None,
+        solid: bool = False,
     ) -> list[Neighbour]:
-        """Return the k boxes nearest to a point, by distance, then id."""
+        """Return the k boxes nearest to a box, or to a point, by distance, then id."""
         queried, excluded = self._queried, self._excluded(exclude)
         k, within = checked_count(k), checked_distance(within)
-        searcher, boxes, allowed = queried.searcher, queried.boxes, queried.allowed(filter)
+        searcher, boxes = queried.searcher, queried.boxes
+        allowed = queried.allowed(filter, 1, solid)
 
         def search(limit: int) -> list[Neighbour]:
-            return searcher.near(point, limit, within, excluded, boxes)
+            return searcher.near(min, max, limit, within, excluded, boxes)
 
         return search(k) if allowed is None else first_allowed(search, k, allowed)
 
@@ -174,10 +203,16 @@ class Queries:
         within: float = math.inf,
         exclude: Exclude = None,
         exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
     ) -> Neighbours:
         """Return the k boxes nearest to each of many points."""
         queried, each = self._queried, self._excluded_each(exclude_each)
-        k, within, left_out = checked_count(k), checked_distance(within), self._left_out(exclude)
+        k, within, left_out = (
+            checked_count(k),
+            checked_distance(within),
+            self._left_out(exclude, filter, solid),
+        )
         return queried.searcher.nearest_many(points, k, within, each, left_out, queried.boxes)
 
     def _excluded(self, exclude: Exclude) -> Rows:
@@ -186,7 +221,7 @@ class Queries:
     def _excluded_each(self, exclude_each: Each) -> Integers | None:
         return rows_to_exclude_each(exclude_each, self._queried.row)
 
-    def _left_out(self, exclude: Exclude) -> Rows:
-        """Return the rows that a query in bulk leaves out: excluded ones, and those gone."""
-        excluded, gone = self._excluded(exclude), self._queried.gone_rows()
-        return (*(excluded or ()), *gone) if gone else excluded
+    def _left_out(self, exclude: Exclude, filter: Filter, solid: bool) -> Rows:
+        """Return the rows that a query in bulk leaves out."""
+        excluded, others = self._excluded(exclude), self._queried.left_out(filter, solid)
+        return (*(excluded or ()), *others) if others else excluded

@@ -18,9 +18,9 @@ except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
-    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
     from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
     from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
+    from cython.cimports.ecs_collide.motion.bodies_c import flat
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, Sweeper
     from cython.cimports.ecs_collide.queries.ranking_c import Ranking
     from cython.cimports.libc.math import nextafter, sqrt
@@ -28,9 +28,9 @@ else:
     from math import nextafter, sqrt
 
     from ecs_collide.broadphase.dynamic_tree import Tree
-    from ecs_collide.broadphase.fat_bounds import flat
     from ecs_collide.broadphase.nodes import Nodes
     from ecs_collide.broadphase.simd import WIDTH
+    from ecs_collide.motion.bodies import flat
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
     from ecs_collide.queries.ranking import Ranking
 
@@ -49,7 +49,7 @@ cython.declare(
 )
 RAY = 0  # when a ray is in a box, closed
 CAST = 1  # when a box that moves meets it, by the rules of the sweep
-NEAR = 2  # how far it is from a point
+NEAR = 2  # how far it is from a box, which may be a point
 INF = float("inf")
 TINY = 1e-200  # as in narrowphase.sweep_test
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
@@ -78,6 +78,7 @@ class Seeker:
     best: Ranking
     barred: cython.schar[::1]  # of each item: 1 if it is left out
     n_barred: cython.Py_ssize_t
+    is_cut_short: cython.bint  # whether a query has marked items and not taken the marks away
     alone: cython.Py_ssize_t  # another item that is left out; -1: none
     asks: cython.int
     centre: cython.double[3]
@@ -100,6 +101,7 @@ class Seeker:
         self.best = Ranking()
         self.barred = zeros(BYTE, 0)
         self.n_barred = 0
+        self.is_cut_short = False
         self.alone = -1
         self.asks = RAY
         if not cython.compiled:
@@ -187,7 +189,9 @@ class Seeker:
         if not (_take(origin, self.low, self.dim) and _take(direction, self.way, self.dim)):
             return None
         self.asks = RAY
-        self._seek(most, 1.0, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, 1.0, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_ray(i, tight_min, tight_max)
             answers.append(
@@ -225,7 +229,9 @@ class Seeker:
             if self.half[k] < 0.0:
                 return None
         self._take_box()
-        self._seek(most, 1.0, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, 1.0, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_box(i, tight_min, tight_max)
             answers.append(
@@ -241,7 +247,8 @@ class Seeker:
 
     def nearest(
         self,
-        point: object,
+        lower: object,
+        upper: object,
         most: cython.Py_ssize_t,
         within: cython.double,
         barred,
@@ -249,17 +256,23 @@ class Seeker:
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> object:
-        """Return distance, id and closest point of the `most` nearest items; 0: of all.
+        """Return distance, id and closest point of the items nearest to a box; 0: of all.
 
-        None where the point is no plain tuple of numbers.
+        The box may be a point.  None where its corners are not plain tuples of numbers in order.
         """
         answers: list = []
         i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
 
-        if not _take(point, self.low, self.dim):
+        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
             return None
+        for k in range(self.dim):
+            if self.low[k] > self.high[k]:
+                return None
         self.asks = NEAR
-        self._seek(most, within, barred, tight_min, tight_max, ids)
+        self._bar(barred, 1, ids.shape[0])
+        self._seek(most, within, tight_min, tight_max, ids)
+        self._bar(barred, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_near(i, tight_min, tight_max)
             answers.append((self.hit[0], ids[self.best.items[i]], self._vector(1)))
@@ -287,13 +300,14 @@ class Seeker:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
+        self._bar(barred, 1, ids.shape[0])
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.low[k] = origins[i, k] + 0.0
                 self.way[k] = directions[i, k]
             self.asks = RAY
             self.alone = alone[i]
-            self._seek(1, 1.0, barred, tight_min, tight_max, ids)
+            self._seek(1, 1.0, tight_min, tight_max, ids)
             found[i] = -1
             if self.best.n == 0:
                 continue
@@ -301,6 +315,7 @@ class Seeker:
             self._describe_ray(0, tight_min, tight_max)
             for k in range(1 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
         self.alone = -1
 
     def cast_boxes(
@@ -324,6 +339,7 @@ class Seeker:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
+        self._bar(barred, 1, ids.shape[0])
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.centre[k] = centres[i, k] + 0.0
@@ -331,7 +347,7 @@ class Seeker:
                 self.way[k] = motions[i, k]
             self._take_box()
             self.alone = alone[i]
-            self._seek(1, 1.0, barred, tight_min, tight_max, ids)
+            self._seek(1, 1.0, tight_min, tight_max, ids)
             found[i] = -1
             if self.best.n == 0:
                 continue
@@ -339,6 +355,7 @@ class Seeker:
             self._describe_box(0, tight_min, tight_max)
             for k in range(2 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
         self.alone = -1
 
     def nearest_many(
@@ -364,12 +381,13 @@ class Seeker:
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
+        self._bar(barred, 1, ids.shape[0])
         for i in range(points.shape[0]):
             for k in range(self.dim):
-                self.low[k] = points[i, k] + 0.0
+                self.low[k] = self.high[k] = points[i, k] + 0.0
             self.asks = NEAR
             self.alone = alone[i]
-            self._seek(most, within, barred, tight_min, tight_max, ids)
+            self._seek(most, within, tight_min, tight_max, ids)
             for j in range(most):
                 found[i, j] = -1
             for j in range(self.best.n):
@@ -377,6 +395,7 @@ class Seeker:
                 self._describe_near(j, tight_min, tight_max)
                 for k in range(1 + self.dim):
                     hits[most * i + j, k] = self.hit[k]
+        self._bar(barred, 0, ids.shape[0])
         self.alone = -1
 
     def query_many(
@@ -472,6 +491,9 @@ class Seeker:
         item: cython.Py_ssize_t
 
         self.n_barred = 0
+        if self.is_cut_short and mark:  # an exception has left marks
+            self.barred = zeros(BYTE, 2 * n_items)
+        self.is_cut_short = mark and barred is not None
         if barred is None:
             return 0
         if self.barred.shape[0] < n_items:
@@ -488,18 +510,15 @@ class Seeker:
         self,
         most: cython.Py_ssize_t,
         bound: cython.double,
-        barred,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> cython.int:
         """Find the first `most` items with keys up to `bound`, in order."""
         self.best.begin(most, bound)
-        self._bar(barred, 1, ids.shape[0])
         self._walk(self.first.nodes, tight_min, tight_max, ids)
         if self.has_second:
             self._walk(self.second.nodes, tight_min, tight_max, ids)
-        self._bar(barred, 0, ids.shape[0])
         self.best.sort(ids)
         return 0
 
@@ -596,7 +615,7 @@ class Seeker:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return how far the point is from a box; 0 inside.
+        """Return how far the query's box is from another; 0 where they share a point.
 
         Lengths so small that their squares might be lost are scaled: by a
         power of two, which changes no bit of the answer.
@@ -608,14 +627,14 @@ class Seeker:
         k: cython.Py_ssize_t
 
         for k in range(self.dim):
-            gap = max(mins[p + k] - self.low[k], self.low[k] - maxs[q + k])
+            gap = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
             greatest = max(greatest, gap)
         if greatest == 0.0:
             return 0.0
         if greatest < NOTICEABLE:
             scale = SCALE
         for k in range(self.dim):
-            gap = max(mins[p + k] - self.low[k], self.low[k] - maxs[q + k])
+            gap = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
             if gap > 0.0:
                 gap = gap * scale
                 total = total + gap * gap

@@ -280,13 +280,22 @@ class Searcher:
         return [BoxHit(id, time, at, normal, depth) for time, id, at, normal, depth in hits]
 
     def near(
-        self, point: VectorLike, most: int, within: float, barred: Rows, boxes: Boxes
+        self,
+        lower: VectorLike,
+        upper: VectorLike,
+        most: int,
+        within: float,
+        barred: Rows,
+        boxes: Boxes,
     ) -> list[Neighbour]:
-        """Return the nearest boxes."""
-        hits = self._search.nearest(point, most, within, barred, *boxes)
+        """Return the boxes nearest to a box, which may be a point."""
+        hits = self._search.nearest(lower, upper, most, within, barred, *boxes)
         if hits is None:
-            (known,) = self._vectors(point=point)
-            hits = self._search.nearest(known, most, within, barred, *boxes)
+            if lower is upper:
+                (low,) = (high,) = self._vectors(point=lower)
+            else:
+                low, high = self._corners(lower, upper)
+            hits = self._search.nearest(low, high, most, within, barred, *boxes)
         return [Neighbour(id, distance, at) for distance, id, at in hits]
 
     # Queries in bulk

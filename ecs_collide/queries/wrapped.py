@@ -174,15 +174,26 @@ class WrappedSearcher(Searcher):
         ]
 
     def near(
-        self, point: VectorLike, most: int, within: float, barred: Rows, boxes: Boxes
+        self,
+        lower: VectorLike,
+        upper: VectorLike,
+        most: int,
+        within: float,
+        barred: Rows,
+        boxes: Boxes,
     ) -> list[Neighbour]:
-        """Return the nearest boxes."""
-        (known,) = self._vectors(point=point)
-        place = self._ring.into_world(np.array(known))
+        """Return the boxes nearest to a box, which may be a point."""
+        if lower is upper:
+            (low,) = (high,) = self._vectors(point=lower)
+        else:
+            low, high = self._corners(lower, upper)
+        start = self._ring.into_world(np.array(low))
+        size = np.array(high) - np.array(low)
 
         def ask(shift: Floats) -> list[Any]:
-            moved = tuple((place - shift).tolist())
-            hits = super(WrappedSearcher, self).near(moved, most, within, barred, boxes)
+            one = tuple((start - shift).tolist())
+            other = tuple((start - shift + size).tolist())
+            hits = super(WrappedSearcher, self).near(one, other, most, within, barred, boxes)
             return [(hit.distance, *hit) for hit in hits]
 
         ways = [(shift, np.zeros(1)) for shift in self._beside()]

@@ -23,18 +23,20 @@ from ecs_collide.constants import MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.snapshot.schema import (
     CONTACT,
-    FILTERED,
     PENDING,
-    QUARANTINED,
     RIDE,
-    SEEN,
     STRAY,
-    UNSEEN,
     Doubles,
     Longs,
     State,
 )
 from ecs_collide.sync.quarantine import Report
+from ecs_collide.sync.seen import (
+    FILTERED,
+    QUARANTINED,
+    SEEN,
+    UNSEEN,
+)
 
 VERSION = 1
 """Of the layout; another one is refused."""
@@ -256,7 +258,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
 
     bodies = parts.ids("bodies")
     flags = parts.array("flags", np.uint8)
-    _require(len(flags) == len(bodies) and (flags < 32).all(), "the flags of its bodies")
+    _require(len(flags) == len(bodies) and (flags < 64).all(), "the flags of its bodies")
     state = State(
         dim=dim,
         step=step,

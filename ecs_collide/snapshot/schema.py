@@ -3,44 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.sync.quarantine import Report
+from ecs_collide.sync.seen import SEEN
 
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
-
-# What has become of a body since the last step; bits of `State.flags`.
-QUARANTINED = 1  # it was left out of it
-TOUCHED = 2  # known to be moved or resized by the game already
-UNSEEN = 4  # no step has taken it up yet
-CHANGED = 8  # it has other components, or other objects for them
-REPLACED = 16  # all of those that make it a body: it is another one
-
-SEEN = (
-    ("Position", "seen_centre", 0.0),
-    ("Extents", "seen_half", 0.0),
-    ("Velocity", "seen_velocity", 0.0),
-    ("Growth", "seen_growth", 0.0),
-    ("Mass", "seen_mass", 1.0),
-    ("Deflect", "seen_restitution", 0.0),
-    ("Position", "seen_place", 0.0),
-    ("Extents", "seen_size", 0.0),
-)
-"""The columns of what was seen last: whose numbers they are, and what stands for none."""
-
-N_OF_STEPS = 6  # of these are what a step works on; the others differ only in a game's own numbers
 
 STRAY = np.dtype([("column", "u1"), ("axis", "u1"), ("body", "<u4"), ("value", "<f8")])
 CONTACT = np.dtype(
     [("first", "<i8"), ("second", "<i8"), ("kind", "i1"), ("axis", "i1"), ("sign", "i1"),
      ("since", "<f8")]
 )  # fmt: skip
-FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
 RIDE = np.dtype([("entity", "<i8"), ("drift", "<f8", (3,)), ("taken_off", "<f8", (3,))])
 PENDING = np.dtype([("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))])
 
@@ -139,8 +117,3 @@ def holders(ids: Longs, masks: NDArray[np.uint64], n: int) -> Longs:
     """Return the entities whose masks have the n-th bit."""
     found: Longs = ids[masks & np.uint64(1 << n) != 0]
     return found
-
-
-def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
-    """Return an array of so many strays, contacts or contact events, to be filled."""
-    return np.zeros(n, dtype)

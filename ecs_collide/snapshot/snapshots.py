@@ -33,20 +33,13 @@ from ecs_collide.snapshot.capture import (
     Update,
 )
 from ecs_collide.snapshot.schema import (
-    CHANGED,
     CONTACT,
-    N_OF_STEPS,
     PENDING,
-    REPLACED,
     RIDE,
-    SEEN,
     STRAY,
-    TOUCHED,
-    UNSEEN,
     Doubles,
     Longs,
     State,
-    none_of,
 )
 from ecs_collide.step.events_of_step import StepEvents, contact_order
 from ecs_collide.step.handlers import require_component_type
@@ -57,6 +50,16 @@ from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import N_KEPT
 from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.seen import (
+    CHANGED,
+    MOVED,
+    N_OF_STEPS,
+    REPLACED,
+    SEEN,
+    TOUCHED,
+    UNSEEN,
+    none_of,
+)
 
 _USUAL = Components()
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for
@@ -128,6 +131,7 @@ class Snapshots:
             np.uint8
         )
         flags[c.news[rows] & NEW != 0] |= UNSEEN
+        flags[np.isin(rows, self._roster.moved_rows())] |= MOVED
         state = State(
             dim=step.dim,
             step=step.step,
@@ -322,6 +326,9 @@ class Snapshots:
         timeline = step.timeline
         roster.recall(world, state.bodies)
         roster.resume(state.flags, state.seen)
+        position = roster.makers[0].type
+        for entity in state.bodies[state.flags & MOVED != 0].tolist():
+            roster.note_move(roster.row_of[entity], world.component(entity, position))
         roster.resume_filters(state.filters)
         contacts = np.empty((len(state.contacts), 5), np.int64)
         for n, name in enumerate(("first", "second", "kind", "axis", "sign")):

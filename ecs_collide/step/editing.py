@@ -85,6 +85,13 @@ class BodyEditor:
         if self._roster.sweeps and row >= 0:  # what is new is not swept in its first step anyway
             self._roster.drives.put.add(row)
 
+    def move_to(self, entity: int, centre: VectorLike) -> None:
+        """Put a body where a move has led it: its contacts last as long as it touches."""
+        self.set_positions([entity], np.asarray(centre)[None])
+        row = self._lookup.row(entity)
+        if row >= 0:
+            self._roster.note_move(row, self._component(entity, self._roster.makers[0].type))
+
     def _components_of(self, kind: type, entities: list[int]) -> list[Any]:
         """Return the component of some type of each entity, or raise."""
         components = [self._component(entity, kind) for entity in entities]

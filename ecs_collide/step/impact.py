@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ecs_collide.events import SweepKind, Vector, VectorLike, _Pair
+from ecs_collide.events import BodyPair, SweepKind, Vector, VectorLike
 
 
 class _Step(Protocol):
@@ -16,7 +16,7 @@ class _Step(Protocol):
     def answer_pending(self, impact: Impact) -> None: ...
 
 
-class Impact(_Pair):
+class Impact(BodyPair):
     """Two bodies meet, now; handed to a game's own responses in time order.
 
     The positions of the two are those of this instant, and so are their

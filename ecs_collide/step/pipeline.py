@@ -141,6 +141,7 @@ class Pipeline:
         roster, timeline = self._roster, state.timeline
         self._keep(timeline)
         self._guard.is_changing = True
+        state.moment = object()
         self._guard.begin_step()
         roster.compare(world)
         state.new_reports = state.new_reports + roster.read(state.step, dt, self.rest_speed)
@@ -571,10 +572,12 @@ class Pipeline:
             self._roster.write_one(self._roster.row_of[entity])
 
     def position_of(self, entity: int) -> Vector:
-        """Return where a body is at the time the step has reached."""
+        """Return where a body is: at the time a step has reached, between steps at its end."""
         row = self._row_in_step(entity)
         if row < 0:
             return tuple(self._lookup.new_body(entity).centre)
+        if not self._state.is_stepping:  # the time reached is still that of the last impact
+            return tuple(self._roster.columns.seen_centre[row].tolist())
         return tuple(self._state.timeline.centre_now(row, k) for k in range(self._state.dim))
 
     def velocity_of(self, entity: int) -> Vector:

@@ -54,6 +54,8 @@ class StepState:
         How many reports there have been.
     before : object
         What the space was before the step under way; None between steps.
+    moment : object
+        Another one once a step has begun or a snapshot was restored.
     counts : list
         The numbers of the last step, in the order of the fields of `Stats`.
     stats : Stats or None
@@ -83,6 +85,7 @@ class StepState:
         self.new_reports: list[Report] = []
         self.n_reports = 0
         self.before: Any = None
+        self.moment = object()
         self.counts: list[Any] = []
         self.stats: Stats | None = Stats()
         self.n_movers = self.n_asleep = 0
@@ -133,3 +136,4 @@ class StepState:
         self.n_asleep = 0
         self.phase = IDLE
         self.is_settling = False
+        self.moment = object()

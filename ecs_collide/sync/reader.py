@@ -15,7 +15,7 @@ except ImportError:
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import flat
+    from cython.cimports.ecs_collide.motion.bodies_c import flat
     from cython.cimports.ecs_collide.motion.surfaces_c import Traits
     from cython.cimports.ecs_collide.sync.bindings_c import Kind
     from cython.cimports.ecs_collide.sync.slots_c import (

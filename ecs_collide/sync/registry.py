@@ -47,7 +47,15 @@ from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.motion.columns import Columns
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.response.rules import RESPONSE_CODES
-from ecs_collide.snapshot.schema import (
+from ecs_collide.sync.quarantine import (
+    Report,
+    find_no_number,
+    leads_around,
+    out_of_bounds,
+    quarantine_report,
+    rules,
+)
+from ecs_collide.sync.seen import (
     CHANGED,
     FILTERED,
     N_OF_STEPS,
@@ -58,15 +66,7 @@ from ecs_collide.snapshot.schema import (
     UNSEEN,
     none_of,
 )
-from ecs_collide.step.sleep_rules import Sleep
-from ecs_collide.sync.quarantine import (
-    Report,
-    find_no_number,
-    leads_around,
-    out_of_bounds,
-    quarantine_report,
-    rules,
-)
+from ecs_collide.sync.sleep_list import Sleep
 from ecs_collide.sync.targets import Drives
 from ecs_collide.traits import (
     ALL,
@@ -140,6 +140,8 @@ class Kept(NamedTuple):
         Rows of the fixed bodies that the game has asked to be read.
     ignored : tuple of int
         Entities that are fixed and moving, of which no warning has told yet.
+    moves : dict
+        By row: where `Space.move` has put a body since the last step.
     """
 
     entities: Rows
@@ -151,6 +153,7 @@ class Kept(NamedTuple):
     unread: Rows
     asked: frozenset[int]
     ignored: tuple[int, ...]
+    moves: dict[int, list[float]]
 
 
 class Roster:
@@ -216,6 +219,7 @@ class Roster:
         self._dead: frozenset[int] = frozenset()
         self._has_begun = False  # whether it is known where the last step began
         self._begun: NDArray[np.float64] | None = None  # see `begun`
+        self._moves: dict[int, list[float]] = {}  # see `note_move`
         self._relocated: list[int] = []  # rows that a response has put somewhere else
         self._timeline = timeline
         self.rules = rules(components, dim, None if ring is None else ring.wrap)
@@ -461,6 +465,7 @@ class Roster:
     def _release(self, entity: int, reason: EndReason) -> None:
         row = self.row_of[entity]
         self._keep_filed(row)
+        self._moves = {known: place for known, place in self._moves.items() if known != row}
         del self.row_of[entity]
         self._forget(row, reason)
         self._timeline.sleepers.forget(row)
@@ -506,9 +511,13 @@ class Roster:
         if self._new:
             gatherer.find_faces(np.array(self._new, np.int64).data)
             self._new.clear()
-        touched = gatherer.touched_rows
+        touched, moves = gatherer.touched_rows, self._moves
+        self._moves = {}
         before, self.teleports = self.teleports, {}
         for row in touched:
+            if moves and moves.get(row) == c.seen_place[row].tolist():
+                self._timeline.contacts.wake_partners(row)
+                continue
             self._forget(row, EndReason.TELEPORTED)
             entity = self.views.ids[row]
             self.teleports[entity] = before.get(entity, 0) + 1
@@ -797,6 +806,39 @@ class Roster:
         centre = [at - lean * h for at, lean, h in zip(place, self._leans, half, strict=True)]
         return centre, half
 
+    def boxes_of(
+        self, places: NDArray[np.float64], sizes: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return centres and half sizes (n, dim) that numbers of a game's components mean."""
+        halves = sizes / self._halves
+        return places - np.array(self._leans) * halves, halves
+
+    def are_held_fixed(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return by row whether the next step does not read the components of a body."""
+        held: NDArray[np.bool_] = self.columns.has[rows] & FIXED != 0
+        if held.any():
+            held &= ~np.isin(rows, [*self._asked, *self._unread.tolist()])
+        return held
+
+    def note_move(self, row: int, position: Any) -> None:
+        """Have the next step see no teleport where the position still says what it says now."""
+        self._moves[row] = [float(read_number(position, name)) for name in self._position.names]
+        if self.sweeps:
+            self.drives.put.add(row)
+
+    def moved_rows(self) -> list[int]:
+        """Return the rows of the bodies that stand where `Space.move` has put them."""
+        return [
+            row
+            for row, place in self._moves.items()
+            if (position := self.holder(self._position.type, row)) is not None
+            and [float(read_number(position, name)) for name in self._position.names] == place
+        ]
+
+    def find_error(self, entity: int, get: Callable[[type], Any]) -> Exception | None:
+        """Return the error to raise where a component of an entity holds no number, else None."""
+        return find_no_number(self.rules, entity, get)
+
     def set_centre(self, position: Any, extents: Any, centre: Iterable[float]) -> None:
         """Set a body's position such that its centre comes to lie there."""
         for k, value in enumerate(centre):
@@ -834,6 +876,7 @@ class Roster:
             self._unread,
             frozenset(self._asked) if self._asked else _NOBODY,
             tuple(self._ignored),
+            self._moves,
         )
 
     def _keep_filed(self, row: int) -> None:
@@ -883,6 +926,7 @@ class Roster:
         self.teleports = kept.teleports
         self.drives.put.update(kept.put)
         self._n_out = kept.n_out
+        self._moves = kept.moves
         self._is_told = kept.told is None
         self._place_all()
 
@@ -1061,5 +1105,6 @@ class Roster:
         self._asked.clear()
         self._stale.clear()
         self.drives.clear()
+        self._moves = {}
         self._is_told = False
         self._gatherer.find_faces(rows.data)

@@ -719,3 +719,21 @@ def test_restore_failed_after_an_entity_was_deleted_twice(is_in_snapshot):
     esper.process(1.0)
     assert space.entities == ([other, twice] if is_in_snapshot else [other])
     space.check()
+
+
+@pytest.mark.parametrize("wrap", [None, (50, None)])
+def test_position_of_a_body_was_that_of_the_last_impact_instead_of_the_end_of_the_step(wrap):
+    ball = body(0, 0, ec.Velocity(40, 0), ec.Deflect(0.5))
+    walker = body(0, 20, ec.Velocity(60, 0))
+    body(31, 0)
+    space = ec.install(wrap=wrap)
+    heard = []
+    space.on_collision(lambda event: heard.append(space.position_of(walker)))
+
+    esper.process(1.0)
+
+    for entity in (ball, walker):
+        assert space.position_of(entity) == of(entity, ec.Position).xy
+    assert space.position_of(ball) == (23.5, 0)
+    assert space.position_of(walker) == ((10, 20) if wrap else (60, 20))
+    assert heard == [space.position_of(walker)]

@@ -1,0 +1,273 @@
+"""Move one body now, between two steps: for turn-based games, tools and AI.
+
+A move is a chain of straight casts by the rules of the sweep.  Where the box meets a solid body
+it stands flush against it, and the rest of the way is answered as the body's response says.
+Other bodies stay where they are: all that blocks the way is immovable to a move.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ecs_collide import _checks
+from ecs_collide.components import Deflect, Sensor, Slide, Stop
+from ecs_collide.events import Vector, VectorLike
+from ecs_collide.motion.wrapping import Ring
+from ecs_collide.queries.bodies import QueriedBodies
+from ecs_collide.queries.contacts import ContactQueries
+from ecs_collide.queries.queries import Filter, Queries
+from ecs_collide.queries.searcher import BoxHit, Exclude
+from ecs_collide.step.editing import BodyEditor
+from ecs_collide.step.lookup import WorldLink
+from ecs_collide.sync.registry import Roster
+from ecs_collide.traits import OneWay, Separate
+
+MoveResponse = Slide | Stop | Deflect
+
+HIT_LIMIT = 32  # solid bodies that one move answers: a box may bounce in a gap without end
+
+
+class MoveHit(NamedTuple):
+    """What a body met on its way.
+
+    Attributes
+    ----------
+    entity : int
+        The body that was met.
+    time : float
+        Fraction of the length of the way that was asked for, from 0 to 1: how much of it the
+        body had gone, or would have gone without what it met before.
+    position : tuple of float
+        The centre of the body that was moved, then.
+    normal : tuple of float
+        Unit axis vector out of the face that was met.
+    is_solid : bool
+        Whether it blocked the way; False for what was crossed, such as a sensor.
+    depth : float
+        How far they overlapped at the start, in world units; 0 for an impact.
+    """
+
+    entity: int
+    time: float
+    position: Vector
+    normal: Vector
+    is_solid: bool
+    depth: float
+
+
+class Moved(NamedTuple):
+    """Where a move led.
+
+    Attributes
+    ----------
+    position : tuple of float
+        Where the body's centre arrived.
+    displacement : tuple of float
+        How far it moved, in world units; in a world that wraps, the way it took.
+    remaining : tuple of float
+        What is left of the way: zeros, unless it was stopped.
+    hits : tuple of MoveHit
+        What it met, in order.
+    """
+
+    position: Vector
+    displacement: Vector
+    remaining: Vector
+    hits: tuple[MoveHit, ...]
+
+
+class Moves:
+    """Moves bodies, or finds out where they would arrive; `Space` documents both."""
+
+    def __init__(
+        self,
+        link: WorldLink,
+        roster: Roster,
+        queried: QueriedBodies,
+        queries: Queries,
+        contacts: ContactQueries,
+        editor: BodyEditor,
+        up: Vector,
+        ring: Ring | None,
+    ) -> None:
+        self._link = link
+        self._roster = roster
+        self._queried = queried
+        self._queries = queries
+        self._contacts = contacts
+        self._editor = editor
+        self._up = up
+        self._ring = ring
+
+    def move(
+        self,
+        entity: int,
+        displacement: VectorLike,
+        response: MoveResponse,
+        exclude: Exclude,
+        filter: Filter,
+    ) -> Moved:
+        """Move a body now."""
+        moved = self.check_move(entity, displacement, response, exclude, filter)
+        self._editor.move_to(entity, moved.position)
+        present = self._queried.present
+        assert present is not None
+        present.put(entity, moved.position)
+        return moved
+
+    def check_move(
+        self,
+        entity: int,
+        displacement: VectorLike,
+        response: MoveResponse,
+        exclude: Exclude,
+        filter: Filter,
+    ) -> Moved:
+        """Return where a move would lead, and move nothing."""
+        if self._queried.present is None:
+            self._queried.update()
+        present = self._queried.present
+        assert present is not None
+        bounds = present.bounds(entity)
+        if bounds is None:
+            raise self._queried.no_body(entity)
+        way = _checks.vectors("displacement", displacement)
+        if way.shape != present.mins.shape[1:]:
+            raise ValueError(f"displacement={displacement!r} must be {len(self._up)} numbers")
+        _require_response(response)
+        start, half = present.centre_and_half(entity)
+        path = _Path(start, way.tolist(), response, self._ring)
+        excluded = {entity}
+        if exclude is not None:
+            excluded |= {exclude} if isinstance(exclude, int) else set(exclude)
+        self._walk(entity, path, half, excluded, filter)
+        gone = tuple(now - then for now, then in zip(path.centre, start, strict=True))
+        hits = tuple(hit._replace(position=self._place(hit.position)) for hit in path.hits)
+        return Moved(self._place(path.centre), gone, path.remaining, hits)
+
+    def _place(self, position: Vector) -> Vector:
+        """Return a position as it is in the world."""
+        if self._ring is None:
+            return position
+        return tuple(self._ring.into_world(np.array(position)).tolist())
+
+    def _walk(
+        self, entity: int, path: _Path, half: Vector, excluded: set[int], filter: Filter
+    ) -> None:
+        """Follow the path from one solid body to the next."""
+        crossed = set(excluded)
+        while path.goes_on and len(path.hits) - (len(crossed) - len(excluded)) < HIT_LIMIT:
+            way = path.way
+            for hit in self._queries.cast_box(path.centre, half, way, 0, excluded, filter):
+                if not self._contacts.may_meet(entity, hit.id):
+                    continue
+                is_solid = self._is_solid(entity, hit)
+                closes = sum(n * w for n, w in zip(hit.normal, way, strict=True)) < 0.0
+                if is_solid and closes:
+                    path.answer(hit)
+                    break
+                if not is_solid and hit.id not in crossed:
+                    crossed.add(hit.id)
+                    path.cross(hit)
+            else:
+                path.finish()
+        if path.goes_on:
+            path.remaining = path.way
+
+    def _is_solid(self, entity: int, hit: BoxHit) -> bool:
+        """Return whether a body that is hit blocks the one that moves."""
+        world = self._link.world
+        one, other = (
+            {kind: world.component(body, kind) for kind in (Sensor, OneWay, Separate)}
+            for body in (entity, hit.id)
+        )
+        if one[Sensor] is not None or other[Sensor] is not None:
+            return False
+        if one[Separate] is not None and other[Separate] is not None:
+            return False
+        backwards = tuple(-part + 0.0 for part in hit.normal)
+        return self._is_open(other[OneWay], hit.normal, hit.depth) and self._is_open(
+            one[OneWay], backwards, hit.depth
+        )
+
+    def _is_open(self, one_way: OneWay | None, normal: Vector, depth: float) -> bool:
+        """Return whether a platform, if it is one, is solid on the side with this normal."""
+        if one_way is None:
+            return True
+        side = self._up if one_way.normal is None else one_way.normal
+        return depth == 0.0 and tuple(side)[: len(normal)] == normal
+
+
+class _Path:
+    """The way of one move, as far as it is known.
+
+    Attributes
+    ----------
+    centre : tuple of float
+        Where the body is; beyond the edge of a world that wraps if its way leads there.
+    goes_on : bool
+        Whether it is still under way.
+    remaining : tuple of float
+        What is left of the way.
+    hits : list of MoveHit
+    """
+
+    def __init__(
+        self, centre: Vector, way: list[float], response: MoveResponse, ring: Ring | None
+    ) -> None:
+        self.centre = centre
+        self.goes_on = any(way)
+        self.remaining = (0.0,) * len(centre)
+        self.hits: list[MoveHit] = []
+        self._target = [at + part for at, part in zip(centre, way, strict=True)]
+        self._response = response
+        self._ring = ring
+        self._time = 0.0  # of the way that was asked for
+
+    @property
+    def way(self) -> Vector:
+        """The way to the target."""
+        return tuple(to - at for to, at in zip(self._target, self.centre, strict=True))
+
+    def cross(self, hit: BoxHit) -> None:
+        """Note a body that is passed through."""
+        self._note(hit, hit.centre, False)
+
+    def answer(self, hit: BoxHit) -> None:
+        """Go as far as a solid body, and answer it."""
+        axis = next(k for k, part in enumerate(hit.normal) if part)
+        at = [c + hit.time * w for c, w in zip(self.centre, self.way, strict=True)]
+        if hit.depth == 0.0:
+            at[axis] = self._beside(hit.centre[axis], at[axis], axis)
+        self._note(hit, tuple(at), True)
+        self._time += (1.0 - self._time) * hit.time
+        self.centre = tuple(at)
+        if isinstance(self._response, Stop):
+            self.remaining, self.goes_on = self.way, False
+            return
+        restitution = self._response.restitution if isinstance(self._response, Deflect) else 0.0
+        self._target[axis] = at[axis] - restitution * (self._target[axis] - at[axis])
+        self.goes_on = self._target != list(self.centre)
+
+    def _beside(self, face: float, at: float, axis: int) -> float:
+        """Return where the centre is flush against a face, in the round of the path."""
+        width = 0.0 if self._ring is None else float(self._ring.widths[axis])
+        return face + width * round((at - face) / width) if width else face
+
+    def finish(self) -> None:
+        """Go to the end."""
+        self.centre, self.goes_on = tuple(self._target), False
+
+    def _note(self, hit: BoxHit, position: Vector, is_solid: bool) -> None:
+        time = self._time + (1.0 - self._time) * hit.time
+        self.hits.append(MoveHit(hit.id, time, position, hit.normal, is_solid, hit.depth))
+
+
+def _require_response(response: object) -> None:
+    if not isinstance(response, (Slide, Stop, Deflect)):
+        raise TypeError(
+            f"response={response!r} must be Slide(), Stop() or Deflect(restitution): "
+            "what the body does where it meets another one"
+        )

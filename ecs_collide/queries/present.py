@@ -1,0 +1,171 @@
+"""The bodies of a space as they are now, for queries after `Space.update`.
+
+The game has changed the world since the last step: bodies came and went, were moved and resized.
+Here all of them are read once and put into a tree of their own.  What a step works on is not
+touched, so the steps to come are the same as without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide import _backend
+from ecs_collide._checks import LARGEST
+from ecs_collide.components import Sensor
+from ecs_collide.esper_world import World
+from ecs_collide.events import Vector
+from ecs_collide.motion.wrapping import Ring
+from ecs_collide.queries.searcher import Boxes, Searcher
+from ecs_collide.queries.wrapped import WrappedSearcher
+from ecs_collide.sync.registry import Roster
+from ecs_collide.traits import Filter, filter_numbers
+
+Doubles = NDArray[np.float64]
+Longs = NDArray[np.int64]
+
+_BOTH = 3  # the bits of an entity that has the two components of a body
+
+
+class PresentBodies:
+    """All bodies of a world at one moment between two steps, in a tree of their own.  O(n log n).
+
+    Bodies whose numbers no step could work with are left out, as a step does.
+
+    Attributes
+    ----------
+    ids : int64 (n,)
+        The entities, by rising id; a body's row is its place among them.
+    mins, maxs : float64 (n, dim)
+        Their boxes.
+    searcher : Searcher
+    """
+
+    def __init__(self, world: World, roster: Roster, dim: int, ring: Ring | None) -> None:
+        self._world = world
+        ids, places, sizes = _read_boxes(world, roster, dim)
+        sound = _are_sound(places, sizes, ring, roster)
+        ids, places, sizes = ids[sound], places[sound], sizes[sound]
+        self.ids: Longs = ids
+        self._centres, self._halves = roster.boxes_of(places, sizes)
+        if ring is not None:
+            self._centres = ring.into_world(self._centres)
+        self.mins: Doubles = self._centres - self._halves
+        self.maxs: Doubles = self._centres + self._halves
+        self._take_unchanged(roster, places, sizes)
+        tree = self._tree = _backend.kernels.tree.Tree(dim, len(self.ids))
+        if len(self.ids):
+            rows, still = np.arange(len(self.ids)), np.zeros((0, dim))
+            tree.renew(rows.data, self.mins.data, self.maxs.data, still.data, False, 0.0, 0.0)
+        self.searcher: Searcher = (
+            Searcher(dim, "space", tree)
+            if ring is None
+            else WrappedSearcher(ring, dim, "space", tree)
+        )
+        self._boxes = self.mins.data, self.maxs.data, self.ids.data
+        if not len(self.ids):  # no rows would say that the boxes in the tree are their own
+            nowhere = np.full((1, dim), np.nan)
+            self._boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
+
+    def _take_unchanged(self, roster: Roster, places: Doubles, sizes: Doubles) -> None:
+        """Have the boxes that the last step left, of bodies that have not changed since."""
+        c, rows = roster.columns, roster.rows_of(self.ids)
+        known = np.flatnonzero((rows >= 0) & (c.news[rows] == 0) & (c.quarantined[rows] == 0))
+        same = np.asarray((c.seen_place[rows[known]] == places[known]).all(axis=1))
+        same &= (c.seen_size[rows[known]] == sizes[known]).all(axis=1)
+        same |= roster.are_held_fixed(rows[known])
+        kept = known[same]
+        self.mins[kept], self.maxs[kept] = c.tight_min[rows[kept]], c.tight_max[rows[kept]]
+        self._centres[kept] = c.seen_centre[rows[kept]]
+        self._halves[kept] = c.seen_half[rows[kept]]
+
+    def centre_and_half(self, entity: int) -> tuple[Vector, Vector]:
+        """Return the centre and the half sizes of a body."""
+        row = self.row(entity)
+        return tuple(self._centres[row].tolist()), tuple(self._halves[row].tolist())
+
+    def put(self, entity: int, centre: Vector) -> None:
+        """Have a body somewhere else."""
+        row = self.row(entity)
+        self._centres[row] = centre
+        self.mins[row] = self._centres[row] - self._halves[row]
+        self.maxs[row] = self._centres[row] + self._halves[row]
+        still = np.zeros((0, self.mins.shape[1]))
+        self._tree.renew_one(row, self.mins.data, self.maxs.data, still.data, True, 0.0, 0.0)
+
+    @property
+    def boxes(self) -> Boxes:
+        """The boxes by row, and the entities."""
+        return self._boxes
+
+    def row(self, id: int) -> int:
+        """Return the row of an entity, -1 if it has none."""
+        place = int(np.searchsorted(self.ids, id))
+        return place if place < len(self.ids) and self.ids[place] == id else -1
+
+    def bounds(self, entity: int) -> tuple[Vector, Vector] | None:
+        """Return the min and the max corner of a body, None for an entity that is none."""
+        row = self.row(entity)
+        if row < 0:
+            return None
+        return tuple(self.mins[row].tolist()), tuple(self.maxs[row].tolist())
+
+    def filters(self) -> Longs:
+        """Return categories, mask and group of each body, int64 (n, 3)."""
+        numbers = np.tile(np.array(filter_numbers(None), np.int64), (len(self.ids), 1))
+        for row, its in self._components_of(Filter):
+            numbers[row] = filter_numbers(its)
+        return numbers
+
+    def sensors(self) -> NDArray[np.bool_]:
+        """Return which bodies are sensors, bool (n,)."""
+        found = np.zeros(len(self.ids), np.bool_)
+        found[[row for row, _ in self._components_of(Sensor)]] = True
+        return found
+
+    def _components_of(self, kind: type) -> list[tuple[int, Any]]:
+        """Return row and component of each body that has one of a type."""
+        entities = self._world.entities([kind])
+        having = ((entity, its[kind]) for entity, its in entities.items() if kind in its)
+        found = ((self.row(entity), component) for entity, component in having)
+        return [(row, component) for row, component in found if row >= 0]
+
+
+def _read_boxes(world: World, roster: Roster, dim: int) -> tuple[Longs, Doubles, Doubles]:
+    """Return the entities that are bodies, and what their components say of place and size.
+
+    Raises
+    ------
+    TypeError
+        A component holds something that is no number.
+    """
+    records = _backend.kernels.records
+    makers = [records.Records(kind.type, kind.names, False) for kind in roster.makers]
+    types = [kind.type for kind in roster.makers]
+    found, masks, _ = records.survey(world.entities(types), frozenset(world.dead()), makers)
+    ids, has = np.array(found, np.int64), np.array(masks, np.uint64)
+    numbers = []
+    for n, maker in enumerate(makers):
+        values = np.zeros((len(maker.items), dim))
+        holders = ids[has >> np.uint64(n) & np.uint64(1) != 0]
+        wrong = maker.take(values.data) if len(values) else -1
+        if wrong >= 0:
+            error = roster.find_error(int(holders[wrong]), {types[n]: maker.items[wrong]}.get)
+            raise error or TypeError(f"entity {holders[wrong]}: {types[n].__name__} has no numbers")
+        numbers.append(values[(has == _BOTH)[has >> np.uint64(n) & np.uint64(1) != 0]])
+    return ids[has == _BOTH], numbers[0], numbers[1]
+
+
+def _are_sound(
+    places: Doubles, sizes: Doubles, ring: Ring | None, roster: Roster
+) -> NDArray[np.bool_]:
+    """Return which boxes a step could work with, bool (n,)."""
+    sound = np.asarray((np.abs(places) <= LARGEST).all(axis=1))
+    sound &= ((sizes >= 0.0) & (sizes <= LARGEST)).all(axis=1)
+    if ring is not None:
+        _, halves = roster.boxes_of(places, sizes)
+        for k in ring.axes:
+            sound &= halves[:, k] <= ring.widths[k] / 2.0
+    return sound

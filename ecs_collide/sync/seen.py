@@ -1,0 +1,37 @@
+"""What was seen of bodies last: the columns that a snapshot holds, and what has changed since."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What has become of a body since the last step; bits of `snapshot.schema.State.flags`.
+QUARANTINED = 1  # it was left out of it
+TOUCHED = 2  # known to be moved or resized by the game already
+UNSEEN = 4  # no step has taken it up yet
+CHANGED = 8  # it has other components, or other objects for them
+REPLACED = 16  # all of those that make it a body: it is another one
+MOVED = 32  # it stands where `Space.move` has put it, which is no teleport
+
+SEEN = (
+    ("Position", "seen_centre", 0.0),
+    ("Extents", "seen_half", 0.0),
+    ("Velocity", "seen_velocity", 0.0),
+    ("Growth", "seen_growth", 0.0),
+    ("Mass", "seen_mass", 1.0),
+    ("Deflect", "seen_restitution", 0.0),
+    ("Position", "seen_place", 0.0),
+    ("Extents", "seen_size", 0.0),
+)
+"""The columns of what was seen last: whose numbers they are, and what stands for none."""
+
+N_OF_STEPS = 6  # of these are what a step works on; the others differ only in a game's own numbers
+
+FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
+
+
+def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
+    """Return an array of so many strays, contacts or contact events, to be filled."""
+    return np.zeros(n, dtype)

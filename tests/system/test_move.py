@@ -1,0 +1,337 @@
+"""One body moved now, between two steps: `Space.move` and `Space.check_move`."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import Falls, box, mover, position
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+DT = 1 / 60
+
+_NUMBERS = itertools.count()
+
+
+class Picky:
+    """A component of the game."""
+
+
+def enter_new_world():
+    esper.switch_world(f"{__name__} {next(_NUMBERS)}")
+
+
+def hits_of(moved):
+    return [(hit.entity, hit.is_solid) for hit in moved.hits]
+
+
+def test_a_body_without_velocity_arrives_where_nothing_is_in_its_way():
+    space = ec.install()
+    piece = box((0, 0), (1, 1))
+
+    moved = space.move(piece, (5, -3))
+
+    assert moved == ec.Moved((5, -3), (5, -3), (0, 0), ())
+    assert position(piece) == (5, -3)
+
+
+def test_a_body_slides_along_what_it_meets_by_default():
+    #
+    #              +--+
+    #   +--+  20   |  |
+    #   |  | ----> |  |   3 up
+    #   +--+       +--+
+    #
+    space = ec.install()
+    piece, wall = box((0, 0), (1, 1)), box((10, 0), (1, 5))
+
+    moved = space.move(piece, (20, 3))
+
+    assert (moved.position, moved.displacement, moved.remaining) == ((8, 3), (8, 3), (0, 0))
+    (hit,) = moved.hits
+    assert (hit.entity, hit.time, hit.normal, hit.is_solid) == (wall, 0.4, (-1, 0), True)
+    assert hit.position == (8, pytest.approx(1.2))
+    assert position(piece) == (8, 3)
+
+
+def test_a_body_can_stop_or_bounce():
+    space = ec.install()
+    piece, wall = box((0, 0), (1, 1)), box((10, 0), (1, 5))
+
+    stopped = space.check_move(piece, (16, 4), ec.Stop())
+    bounced = space.check_move(piece, (16, 4), ec.Deflect(0.5))
+
+    assert (stopped.position, stopped.remaining) == ((8, 2), (8, 2))
+    assert (bounced.position, bounced.remaining) == ((4, 4), (0, 0))
+    assert hits_of(stopped) == hits_of(bounced) == [(wall, True)]
+
+
+def test_checking_a_move_moves_nothing():
+    space = ec.install()
+    piece = box((0, 0), (1, 1))
+    esper.process(DT)
+    before = space.state_hash()
+
+    space.check_move(piece, (5, 0))
+
+    assert position(piece) == (0, 0)
+    esper.process(0.0)
+    assert space.bounds(piece) == ((-1, -1), (1, 1))
+    assert before != b""
+
+
+def test_nothing_is_tunnelled_through_however_far_the_way_is():
+    space = ec.install()
+    piece, wall = box((0, 0), (1, 1)), box((500, 0), (0.001, 5))
+
+    moved = space.move(piece, (1e9, 0))
+
+    assert moved.hits[0].entity == wall
+    assert moved.position == (500 - 0.001 - 1, 0)
+
+
+def test_a_body_does_not_snag_on_the_seams_of_tiles():
+    space = ec.install()
+    for n in range(20):
+        box((16 * n + 8, -8), (8, 8))
+    piece = box((3, 5), (3, 5))
+
+    for _ in range(100):
+        moved = space.move(piece, (2.37, -1))
+        assert moved.displacement[0] == pytest.approx(2.37)
+        assert moved.position[1] == 5
+    assert position(piece)[0] == pytest.approx(240)
+
+
+def test_sensors_and_open_platforms_are_crossed_and_told_in_order():
+    space = ec.install()
+    piece = box((0, 0), (1, 1))
+    coin = box((0, 5), (1, 1), ec.Sensor())
+    ledge = box((0, 10), (5, 1), ec.OneWay())
+    roof = box((0, 20), (5, 1))
+
+    up = space.move(piece, (0, 30))
+    down = space.move(piece, (0, -30))
+
+    assert hits_of(up) == [(coin, False), (ledge, False), (roof, True)]
+    assert hits_of(down) == [(ledge, True)]
+    assert position(piece) == (0, 12)
+
+
+def test_bodies_that_a_filter_keeps_apart_are_not_met():
+    space = ec.install()
+    piece = box((0, 0), (1, 1), ec.Filter(categories=2, mask=4))
+    box((5, 0), (1, 1))
+    picky = box((10, 0), (1, 1), ec.Filter(categories=4, mask=2), Picky())
+    wall = box((15, 0), (1, 1), ec.Filter(categories=4, mask=2))
+    space.filter_pairs(lambda first, second: False, Picky)
+
+    moved = space.check_move(piece, (20, 0))
+
+    assert hits_of(moved) == [(wall, True)]
+    assert hits_of(space.check_move(piece, (20, 0), exclude=wall)) == []
+    assert hits_of(space.check_move(piece, (20, 0), filter=Picky)) == []
+    assert picky not in [hit.entity for hit in moved.hits]
+
+
+def test_members_of_a_soft_crowd_pass_each_other():
+    space = ec.install()
+    piece = box((0, 0), (1, 1), ec.Separate())
+    mate = box((5, 0), (1, 1), ec.Separate())
+
+    assert hits_of(space.check_move(piece, (20, 0))) == [(mate, False)]
+
+
+def test_a_body_inside_another_may_leave_it_and_gets_no_deeper():
+    space = ec.install()
+    piece, wall = box((1.5, 0), (1, 1)), box((0, 0), (1, 1))
+
+    deeper = space.check_move(piece, (-1, 3))
+    out = space.check_move(piece, (5, 0))
+
+    assert (deeper.position, hits_of(deeper)) == ((1.5, 3), [(wall, True)])
+    assert deeper.hits[0].depth == 0.5
+    assert (out.position, hits_of(out)) == ((6.5, 0), [])
+
+
+def test_moves_see_the_world_as_it_is_now_and_each_other():
+    space = ec.install()
+    first, second = box((0, 0), (1, 1)), box((0, 10), (1, 1))
+    esper.process(DT)
+    wall = box((10, 0), (1, 20))
+    space.move(first, (20, 0))
+
+    moved = space.move(second, (8, -9))
+
+    assert position(first) == (8, 0)
+    assert (moved.position, hits_of(moved)) == ((8, 2), [(first, True)])
+    assert space.cast_ray((0, 2), (20, 0)).entity == second
+    assert space.query_point((9, 5)) == [wall]
+
+
+def test_a_body_that_bounces_without_end_is_stopped_and_says_what_is_left():
+    space = ec.install()
+    piece = box((0, 0), (1, 1))
+    box((-3, 0), (1, 1)), box((3, 0), (1, 1))
+
+    moved = space.check_move(piece, (1e6, 0), ec.Deflect())
+
+    assert len(moved.hits) == 32
+    assert abs(moved.remaining[0]) > 9e5
+
+
+def test_a_move_goes_around_a_world_that_wraps():
+    space = ec.install(wrap=(100, None))
+    piece, wall = box((95, 0), (1, 1)), box((10, 0), (1, 1))
+
+    moved = space.move(piece, (30, 0))
+
+    assert hits_of(moved) == [(wall, True)]
+    assert (moved.position, moved.displacement) == ((8, 0), (13, 0))
+    assert position(piece) == (8, 0)
+
+
+def test_a_contact_lasts_while_a_body_is_moved_along_it():
+    space = ec.install()
+    box((0, -5), (50, 5))
+    hero = mover((0, 1), (1, 1), (0, 0), ec.Slide(), Falls())
+    for _ in range(3):
+        esper.process(DT)
+    before = space.contacts(hero)
+
+    space.move(hero, (4, 0))
+    esper.process(DT)
+
+    assert [contact.since for contact in space.contacts(hero)] == [before[0].since]
+    assert not space.contacts_began
+    assert not space.contacts_ended
+
+
+def test_a_contact_that_a_move_ends_has_separated_and_is_no_teleport():
+    space = ec.install()
+    floor = box((0, -5), (50, 5))
+    hero = mover((0, 1), (1, 1), (0, -1), ec.Slide())
+    esper.process(DT)
+    assert [contact.other(hero) for contact in space.contacts(hero)] == [floor]
+
+    space.move(hero, (0, 10))
+    esper.component_for_entity(hero, ec.Velocity).set(0, 0)
+    esper.process(DT)
+
+    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.SEPARATED]
+
+
+def test_a_teleport_after_a_move_is_a_teleport():
+    space = ec.install()
+    box((0, -5), (50, 5))
+    hero = mover((0, 1), (1, 1), (0, -1), ec.Slide())
+    esper.process(DT)
+
+    space.move(hero, (4, 0))
+    space.teleport(hero, (6, 1))
+    esper.process(DT)
+
+    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
+
+
+def test_a_move_is_no_teleport_after_a_snapshot_was_restored():
+    runs = []
+    for restores in (False, True):
+        enter_new_world()
+        space = ec.install()
+        box((0, -5), (50, 5))
+        hero = mover((0, 1), (1, 1), (0, -1), ec.Slide())
+        esper.process(DT)
+        space.move(hero, (4, 0))
+        if restores:
+            space.restore(space.snapshot())
+        esper.process(DT)
+        runs.append((space.state_hash(), list(space.contacts_ended), space.contacts()))
+
+    assert runs[0] == runs[1]
+    assert runs[0][1] == []
+
+
+def test_a_body_that_slept_on_one_that_was_moved_falls():
+    space = ec.install(sleep=True)
+    shelf = box((0, 0), (5, 1))
+    crate = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    for _ in range(200):
+        esper.process(DT)
+    assert space.stats.asleep == 1
+
+    space.move(shelf, (0, -10))
+    esper.component_for_entity(crate, ec.Velocity).set(0, -60)
+    esper.process(1.0)
+
+    assert position(crate) == (0, -8)
+
+
+def test_in_a_swept_world_a_moved_body_is_not_swept_once_more():
+    space = ec.install(motion="swept")
+    piece = box((0, 0), (1, 1), ec.Slide())
+    box((5, 0), (1, 1))  # around which it is moved
+    esper.process(DT)
+
+    for way in ((0, 5), (10, 0), (0, -5)):
+        space.move(piece, way)
+    esper.process(DT)
+
+    assert position(piece) == (10, 0)
+    assert not space.collisions
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_move_leads_where_a_step_would_among_walls(dim):
+    rng = random.Random(dim)
+    n_hits = 0
+    for _ in range(150):
+        enter_new_world()
+        walls = [
+            (
+                [rng.randrange(-12, 12) for _ in range(dim)],
+                [rng.choice((0.5, 1, 2, 4)) for _ in range(dim)],
+            )
+            for _ in range(12)
+        ]
+        free = [
+            wall
+            for wall in walls
+            if any(abs(at) >= half + 1 for at, half in zip(*wall, strict=True))
+        ]
+        way = [rng.randrange(-40, 40) for _ in range(dim)]
+        for centre, half in free:
+            esper.create_entity(ec.Position(*centre), ec.Extents(*half))
+        piece = esper.create_entity(
+            ec.Position(*(0,) * dim), ec.Extents(*(1,) * dim), ec.Velocity(*way), ec.Slide()
+        )
+        space = ec.install(dim=dim)
+
+        moved = space.check_move(piece, way)
+        esper.process(1.0)
+
+        assert moved.position == pytest.approx(space.positions([piece])[0].tolist(), abs=1e-12)
+        solid = {hit.entity for hit in moved.hits}
+        assert solid <= {hit.other(piece) for hit in space.collisions_of(piece)}
+        n_hits += len(solid)
+    assert n_hits > 60
+
+
+def test_what_is_no_move_is_refused():
+    space = ec.install()
+    piece = box((0, 0), (1, 1))
+
+    with pytest.raises(KeyError, match="entity 99 is no body"):
+        space.move(99, (1, 0))
+    with pytest.raises(ValueError, match="displacement"):
+        space.move(piece, (1, 0, 0))
+    with pytest.raises(TypeError, match=r"Slide.*Stop.*Deflect"):
+        space.move(piece, (1, 0), ec.Push())
+    with pytest.raises(ValueError, match="displacement"):
+        space.move(piece, (float("nan"), 0))
+    assert position(piece) == (0, 0)

@@ -1,0 +1,86 @@
+"""Run a program that opens a pyglet window, without a person: keys are pressed by a script."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+DT = 1 / 60
+
+
+def play(
+    program: str,
+    name: str,
+    keys: Mapping[int, tuple[str, ...]] | None = None,
+    frames: int = 120,
+    watch: Callable[[dict[str, Any], int], None] | None = None,
+) -> dict[str, Any]:
+    """Run a program in a real window for some frames; return its names.
+
+    Parameters
+    ----------
+    program, name : str
+        The source, and what tracebacks call it.
+    keys : mapping
+        From a frame on, the names of the keys that are down.
+    frames : int
+        How many frames of 1/60 s.
+    watch : callable, optional
+        Called after each frame with the names of the program and the number of the frame.
+    """
+    pyglet = pytest.importorskip("pyglet")
+    if sys.platform == "linux" and not os.environ.get("DISPLAY"):
+        pytest.skip("no display")
+    try:
+        pyglet.window.Window(1, 1, visible=False).close()
+    except Exception as error:  # of a different class on every platform
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no window: {error}")
+
+    names: dict[str, Any] = {"__name__": "__main__"}
+    scheduled: list[Callable[[float], object]] = []
+    windows: list[Any] = []
+    real_window = pyglet.window.Window
+    send = pyglet.event.EventDispatcher.dispatch_event  # a window's own one queues the events
+
+    def open_window(*args: Any, **options: Any) -> Any:
+        windows.append(real_window(*args, **options))
+        return windows[-1]
+
+    def run(*_args: Any) -> None:
+        down: tuple[str, ...] = ()
+        for frame in range(frames):
+            wanted = (keys or {}).get(frame, down)
+            for window in windows:
+                for key in sorted(set(down) - set(wanted)):
+                    send(window, "on_key_release", getattr(pyglet.window.key, key), 0)
+                for key in sorted(set(wanted) - set(down)):
+                    send(window, "on_key_press", getattr(pyglet.window.key, key), 0)
+            down = wanted
+            for function in scheduled:
+                function(DT)
+            for window in windows:
+                window.switch_to()
+                send(window, "on_draw")
+            if watch is not None:
+                watch(names, frame)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pyglet.window, "Window", open_window)
+        patch.setattr(pyglet.app, "run", run)
+        patch.setattr(
+            pyglet.clock, "schedule_interval", lambda function, _: scheduled.append(function)
+        )
+        try:
+            exec(compile(program, name, "exec"), names)
+        finally:
+            for window in windows:
+                window.close()
+    assert windows, "the program opened no window"
+    assert scheduled, "the program runs no steps"
+    return names
