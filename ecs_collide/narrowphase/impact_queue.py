@@ -1,9 +1,10 @@
 """The next impact of each pair, the earliest first.
 
-The key is (time, corner, lower id, higher id, image): no two pairs share one, so the
-order is the same whatever order the pairs came in.  Corner impacts come after
-all others of their instant; without this a box aimed at the seam of two tiles
-would catch on it.
+The key is (time, rank, lower id, higher id, image): no two pairs share one, so the
+order is the same whatever order the pairs came in.  Of one instant the impacts of faces come
+first (rank 0), then those of corners (1): without this a box aimed at the seam of two tiles
+would catch on it.  Pairs that cross come last (2): what a solid body holds back does not enter a
+sensor whose face is flush with it.
 """
 
 try:
@@ -29,7 +30,7 @@ class Queue:
     def __init__(self):
         self.size = 0
         self.time = zeros(DOUBLE, 16)
-        self.corner = zeros(BYTE, 16)
+        self.rank = zeros(BYTE, 16)
         self.keys = zeros(LONG, 16, 3)
         self.heap = zeros(LONG, 16)
         self.due = zeros(DOUBLE, 16)
@@ -40,7 +41,7 @@ class Queue:
     def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
         time: cython.double[::1] = grown(self.time, n_pairs)
-        corner: cython.schar[::1] = grown(self.corner, n_pairs)
+        rank: cython.schar[::1] = grown(self.rank, n_pairs)
         keys: cython.longlong[:, ::1] = grown(self.keys, n_pairs)
         heap: cython.longlong[::1] = grown(self.heap, n_pairs)
         due: cython.double[::1] = grown(self.due, n_pairs)
@@ -48,7 +49,7 @@ class Queue:
         low, high, place = interleaved(keys)
 
         self.time = time
-        self.corner = corner
+        self.rank = rank
         self.heap = heap
         self.due = due
         self.image = image
@@ -81,11 +82,11 @@ class Queue:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def put(self, pair: cython.Py_ssize_t, time: cython.double, corner: cython.int) -> cython.void:
+    def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
         """Queue a pair, or give a queued one a new time.  O(log n)."""
         self.drop(pair)
         self.time[pair] = time
-        self.corner[pair] = corner
+        self.rank[pair] = rank
         self.size += 1
         self._rise(self.size - 1, pair)
 
@@ -114,8 +115,8 @@ class Queue:
     @cython.exceptval(check=False)
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Tell which of two pairs of one time comes first."""
-        if self.corner[one] != self.corner[other]:
-            return self.corner[one] < self.corner[other]
+        if self.rank[one] != self.rank[other]:
+            return self.rank[one] < self.rank[other]
         if self.low[one] != self.low[other]:
             return self.low[one] < self.low[other]
         if self.high[one] != self.high[other]:

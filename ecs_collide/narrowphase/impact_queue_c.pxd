@@ -4,7 +4,7 @@ cimport cython
 cdef class Queue:
     cdef public Py_ssize_t size
     cdef double[::1] time
-    cdef signed char[::1] corner
+    cdef signed char[::1] rank
     cdef long long[:, ::1] keys
     cdef long long[:] low
     cdef long long[:] high
@@ -16,7 +16,7 @@ cdef class Queue:
     cdef void clear(self) noexcept
     cdef Py_ssize_t top(self) noexcept
     cdef bint holds(self, Py_ssize_t pair) noexcept
-    cdef void put(self, Py_ssize_t pair, double time, int corner) noexcept
+    cdef void put(self, Py_ssize_t pair, double time, int rank) noexcept
     cdef void drop(self, Py_ssize_t pair) noexcept
     cdef void _put_at(self, Py_ssize_t place, Py_ssize_t pair) noexcept
     cdef bint _breaks_tie(self, Py_ssize_t one, Py_ssize_t other) noexcept

@@ -31,11 +31,17 @@ else:
     from ecs_collide.response.clusters import Clusters
 
 cython.declare(
-    INF=cython.double, CLEAR=cython.double, KEEPS=cython.int, OVERLAPS=cython.int, PARTS=cython.int
+    INF=cython.double,
+    CLEAR=cython.double,
+    KEEPS=cython.int,
+    OVERLAPS=cython.int,
+    PARTS=cython.int,
+    CROSSES=cython.int,
 )
 INF = float("inf")
 CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
 
+CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `Queue`
 
 # How a pair touches: added to 1 + axis in `Pairs.touch`.
 KEEPS = 3  # up to this: it has kept together since it was swept
@@ -484,7 +490,7 @@ class Meetings:
 
         if t < 1.0:
             self.note_side(p, IMPACT)
-            self.queue.put(p, t, self.sweeper.corner)
+            self.queue.put(p, t, CROSSES if self.pairs.crossing[p] else self.sweeper.corner)
             self.pairs.stale[p] = 0
 
     @cython.cfunc
@@ -496,12 +502,12 @@ class Meetings:
         if self.pairs.inside[p]:
             t = self.now + max(self.sweeper.exit, 0.0)
             if t < 1.0:
-                self.queue.put(p, t, 0)
+                self.queue.put(p, t, CROSSES)
         elif kind == IMPACT:
             self._queue_impact(p)
         elif kind == OVERLAP:
             self.note_side(p, kind)
-            self.queue.put(p, self.now, 0)
+            self.queue.put(p, self.now, CROSSES)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -579,7 +585,7 @@ class Meetings:
             while q >= 0:
                 if (
                     self.queue.holds(q)
-                    and not self.queue.corner[q]
+                    and not self.queue.rank[q]
                     and not self.pairs.crossing[q]
                     and self.now < self.queue.time[q] <= until
                 ):

@@ -301,7 +301,7 @@ class Timeline:
         while True:
             p = self.queue.top()
             is_late = p < 0 or self.queue.time[p] > self.meetings.now
-            if (is_late or self.queue.corner[p]) and self._look_again():
+            if (is_late or self.queue.rank[p]) and self._look_again():
                 continue
             if p < 0:
                 return -1
@@ -350,7 +350,7 @@ class Timeline:
         if self._is_stale(p):
             if not self.meetings.is_due(p):
                 # Queued again: it comes an instant later, by rounding, and is told then.
-                if not self.queue.corner[p] and not self.queue.holds(p):
+                if not self.queue.rank[p] and not self.queue.holds(p):
                     self._record(p, STOPPED_ALREADY)
                     if self.pairs.kind[p] == IMPACT:
                         self._touch(p)
@@ -359,10 +359,10 @@ class Timeline:
                         self.carrying.land(p)
                         self._resume(p)
                 return False
-            if self.meetings.sweeper.corner and not self.queue.corner[p]:
+            if self.meetings.sweeper.corner and not self.queue.rank[p]:
                 self.queue.put(p, self.meetings.now, 1)
                 return False
-        if self.queue.corner[p] and self.meetings.waits(p):
+        if self.queue.rank[p] and self.meetings.waits(p):
             return False
         if b.asleep[i] and b.yields[i]:
             self.sleepers.rouse(i)

@@ -68,6 +68,10 @@ class Side(NamedTuple):
         return -self.gap / self.rate
 
 
+# What is queued: of one instant the lowest come first.
+FACE, CORNER, CROSSING = range(3)
+
+
 @dataclass
 class Impact:
     """The next impact of a pair."""
@@ -325,7 +329,7 @@ class Simulator:
         while True:
             pair = min(self.queue, key=self.key) if self.queue else None
             is_due = pair is not None and self.queue[pair].time == self.now
-            if (is_due and not self.queue[pair].corner) or not self.look_again():
+            if (is_due and self.rank(pair) == FACE) or not self.look_again():
                 return pair
 
     def finish(self) -> None:
@@ -341,10 +345,15 @@ class Simulator:
                 self.since[i] = self.now
                 self.velocity[i] = velocity
 
-    def key(self, pair: tuple[int, int]) -> tuple[Fraction, bool, int, int]:
+    def key(self, pair: tuple[int, int]) -> tuple[Fraction, int, int, int]:
         """Return what decides whose turn it is."""
-        impact = self.queue[pair]
-        return impact.time, impact.corner, *pair
+        return self.queue[pair].time, self.rank(pair), *pair
+
+    def rank(self, pair: tuple[int, int]) -> int:
+        """Return what a queued impact is: of those of one instant the lowest come first."""
+        if self.crosses(pair):
+            return CROSSING
+        return CORNER if self.queue[pair].corner else FACE
 
     def take(self, pair: tuple[int, int]) -> None:
         """Take the impact of a pair, whose turn it is."""

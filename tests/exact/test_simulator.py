@@ -316,8 +316,8 @@ def test_a_body_between_two_walls_that_close_is_crushed_once():
     assert told(exact) == [
         (half, 1, 2, "answered"),
         (half, 2, 3, "crushed"),
-        (Fraction(3, 4), 1, 3, "crossed"),
         (Fraction(3, 4), 2, 4, "answered"),
+        (Fraction(3, 4), 1, 3, "crossed"),
     ]
 
 
@@ -540,16 +540,20 @@ FAULTS = {
         "restitution = min(self",
     ),
     "corners come first": (
-        "return impact.time, impact.corner, *pair",
-        "return impact.time, not impact.corner, *pair",
+        "return CORNER if self.queue[pair].corner else FACE",
+        "return FACE if self.queue[pair].corner else CORNER",
     ),
     "corners are like all others": (
-        "return impact.time, impact.corner, *pair",
-        "return impact.time, False, *pair",
+        "return CORNER if self.queue[pair].corner else FACE",
+        "return FACE",
     ),
     "the higher ids come first": (
-        "return impact.time, impact.corner, *pair",
-        "return impact.time, impact.corner, -pair[0], -pair[1]",
+        "return self.queue[pair].time, self.rank(pair), *pair",
+        "return self.queue[pair].time, self.rank(pair), -pair[0], -pair[1]",
+    ),
+    "what crosses does not wait for what is solid": (
+        "        if self.crosses(pair):\n            return CROSSING\n        return CORNER if",
+        "        return CORNER if",
     ),
     "what is touched at its edge is hit": (
         "any(side.rate == 0 and side.gap >= 0 for",
@@ -640,7 +644,7 @@ FAULTS = {
         "if pair[0] not in changed:",
     ),
     "a corner does not wait for what the faces make due": (
-        "if (is_due and not self.queue[pair].corner) or not",
+        "if (is_due and self.rank(pair) == FACE) or not",
         "if is_due or not",
     ),
     "what an answer makes due does not wait for its round": (
@@ -718,3 +722,22 @@ def test_every_fault_is_found(fault, monkeypatch):
 
     with pytest.raises((AssertionError, KeyError, EndlessError)):
         run_all(known_scenes())
+
+
+def test_what_a_floor_holds_back_does_not_enter_a_sensor_flush_with_it():
+    #
+    #      | falls
+    #    +-v-+
+    #    | 3 |
+    #  +-+---+-+     1: a sensor, 2: the floor, both with this upper face
+    #
+    half = Fraction(1, 2)
+    exact = run(
+        [
+            body(1, (0, -1), (4, 1), sensor=True),
+            body(2, (0, -1), (4, 1)),
+            body(3, (0, half), (half, half), (0, -3), "slide"),
+        ]
+    )
+
+    assert told(exact) == [(0, 2, 3, "answered")]

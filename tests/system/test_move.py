@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, box, mover, position
+from tests.scenes import Falls, Gravity, box, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -200,6 +200,7 @@ def test_a_contact_lasts_while_a_body_is_moved_along_it():
     space = ec.install()
     box((0, -5), (50, 5))
     hero = mover((0, 1), (1, 1), (0, 0), ec.Slide(), Falls())
+    esper.add_processor(Gravity(), priority=200)
     for _ in range(3):
         esper.process(DT)
     before = space.contacts(hero)

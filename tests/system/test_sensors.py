@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover, position, set_velocity, velocity
+from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "life")
 
@@ -203,3 +203,23 @@ def test_a_crate_that_becomes_a_sensor_lets_its_load_fall():
 
     assert position(rider) == (0, -2)
     assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+
+
+@pytest.mark.parametrize("sensor_is_older", [False, True])
+def test_a_body_at_rest_does_not_flicker_in_a_sensor_flush_with_its_floor(sensor_is_older):
+    if sensor_is_older:
+        box((0, -5), (50, 5), ec.Sensor())
+    floor = box((0, -5), (50, 5))
+    if not sensor_is_older:
+        box((0, -5), (50, 5), ec.Sensor())
+    crate = mover((0, 3), (1, 1), (0, 0), ec.Slide(), Falls())
+    space = ec.install()
+    esper.add_processor(Gravity(), priority=200)
+    met = []
+    space.on_contact_began(lambda event: met.append((event.first, event.second, event.kind)))
+
+    for _ in range(120):
+        esper.process(1 / 60)
+
+    assert (floor, crate, ec.ContactKind.SOLID) in met
+    assert not [pair for pair in met if crate in pair[:2] and pair[2] is ec.ContactKind.CROSSING]
