@@ -1,14 +1,20 @@
 """One ball and one floor under each response: deflect, slide, push, stop, cross, and friction.
 
 What to look at: all six fall at the same speed, (90, -120) units a second, and what they do next is
-the response's.  The numbers are exact: not nearly (150, 0) but that.
+the response's.  The numbers are exact: not nearly (150, 0) but that.  On the right a program adds
+a system between each two stages of a step: a veto lets the ghost through the wall, and the ball,
+whose response is Stop, bounces off it at half its speed.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections import deque
+
 import esper
 
 import ecs_collide as ec
+from demos.app import stages
 from demos.app.parts import Paint, PaintedScene, create_wall, plain
 from demos.app.scene import BLUE, GREEN, ORANGE, PALE, RED, YELLOW, Boxes, Colour, Label
 
@@ -19,6 +25,10 @@ START = (40.0, 154.0)  # 100 above the floor
 HALF = 10.0
 ROUND = 140  # steps until it begins again
 EVERY = 6  # steps between two dots of a trail
+PROGRAM = inspect.getsource(stages).split("import ecs_collide as ec\n")[1].strip()
+PANEL = 420.0  # width of what shows the program
+LINE = 10.8  # height of a line of it
+FLIGHT = 240.0  # speed of the ghost and the ball beside the program
 
 Way = tuple[str, tuple[object, ...], tuple[float, float], Colour]
 WAYS: list[Way] = [  # what it is called, the components, the velocity that must come, the colour
@@ -36,6 +46,8 @@ def build(seed: int = 0) -> Responses:
     for number in range(len(WAYS)):
         x, y = corner(number)
         create_wall((x + 8, y + FLOOR[0]), (x + CELL[0] - 8, y + FLOOR[1]))
+    right = 3 * CELL[0]
+    create_wall((right + 290, 8), (right + 300, 68))
     return Responses(ec.install())
 
 
@@ -49,13 +61,17 @@ class Responses(PaintedScene):
 
     title = "responses"
     seconds = 5.0
+    counts_work = True  # it shows how often the tree was left
 
     def __init__(self, space: ec.Space) -> None:
-        size = (3 * CELL[0], 2 * CELL[1] + 30)
+        size = (3 * CELL[0] + PANEL, 2 * CELL[1] + 30)
         super().__init__(space, size, size)
         self.balls: list[int] = []
         self.after: dict[int, tuple[float, float]] = {}  # by the number of the cell
         self.n_wrong = 0
+        self.said: deque[str] = deque(maxlen=6)
+        self.ended: list[tuple[float, float]] = []  # of the ghost and the ball, once each round
+        stages.add_systems(space, self.hear)  # type: ignore[no-untyped-call]
         self.begin()
         space.on_collision(self.note)
 
@@ -70,23 +86,38 @@ class Responses(PaintedScene):
             place = ec.Position(x + START[0], y + START[1])
             body = (place, ec.Extents(HALF, HALF), ec.Velocity(*FALL), *parts)
             self.balls.append(esper.create_entity(*body, Paint(colour, layer=1)))
+        x, size, speed = 3 * CELL[0] + 20, ec.Extents(HALF, HALF), FLIGHT
+        ghost = ec.Position(x, 52), size, ec.Velocity(speed, 0), ec.Slide(), stages.Ghost()
+        size = ec.Extents(HALF, HALF)
+        stone = ec.Position(x, 24), size, ec.Velocity(speed, 0), ec.Stop(), stages.Rubber()
+        self.balls.append(esper.create_entity(*ghost, Paint(PALE, layer=1)))
+        self.balls.append(esper.create_entity(*stone, Paint(RED, layer=1)))
+
+    def hear(self, line: str) -> None:
+        """Keep what the program says of impacts; of the tree, and of what is left, the last."""
+        kept = [each for each in self.said if each.partition(" ")[2] != line.partition(" ")[2]]
+        self.said = deque([*kept, line], maxlen=6)
 
     def note(self, event: ec.Collision) -> None:
         """Keep how fast a ball was after it met the floor for the first time."""
         if event.velocity_second != FALL and event.velocity_first != FALL:
             return
         number = next(n for n, ball in enumerate(self.balls) if ball in (event.first, event.second))
+        if number >= len(WAYS):
+            return
         velocity = esper.component_for_entity(self.balls[number], ec.Velocity).xy
         self.after[number] = velocity
         self.n_wrong += velocity != WAYS[number][2]
 
     def step(self) -> None:
         """Advance the world; begin again after a while."""
+        if self.n_steps % ROUND == ROUND - 40:
+            self.ended += [esper.component_for_entity(b, ec.Velocity).xy for b in self.balls[-2:]]
         if self.n_steps % ROUND == ROUND - 1:
             self.begin()
         super().step()
         if self.n_steps % EVERY == 0:
-            for trail, ball in zip(self.trail, self.balls, strict=True):
+            for trail, ball in zip(self.trail, self.balls, strict=False):
                 trail.append(esper.component_for_entity(ball, ec.Position).xy)
 
     def boxes(self) -> Boxes:
@@ -111,6 +142,12 @@ class Responses(PaintedScene):
                 found.append(
                     Label(f"{FALL} -> {self.after[number]}", x + 16, y + 24, 12.0, (20, 22, 32))
                 )
+        left, top = 3 * CELL[0] + 12, self.size[1] - 22
+        for number, line in enumerate(PROGRAM.replace("\n\n\n", "\n\n").splitlines()):
+            if line.strip():
+                found.append(Label(line, left, top - LINE * number, 9.0, PALE))
+        for number, line in enumerate(self.said):
+            found.append(Label(line, left, 88 - 13 * number, 8.5, YELLOW))
         return found
 
     def report(self) -> list[str]:
@@ -122,4 +159,8 @@ class Responses(PaintedScene):
 
     def claims(self) -> list[tuple[str, bool]]:
         """Return what this demo proves."""
-        return [("every velocity after the floor is exactly what it must be", self.n_wrong == 0)]
+        ends = [(FLIGHT, 0.0), (-FLIGHT / 2, 0.0)] * (len(self.ended) // 2)
+        return [
+            ("every velocity after the floor is exactly what it must be", self.n_wrong == 0),
+            ("a veto lets the ghost through, and the ball beside it bounces", self.ended == ends),
+        ]

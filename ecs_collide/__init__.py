@@ -58,8 +58,9 @@ from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
+from ecs_collide.step.coming import impact_dtype
 from ecs_collide.step.handlers import Handler
-from ecs_collide.step.impact import Impact
+from ecs_collide.step.impact import ComingImpact, Impact
 from ecs_collide.step.stats import StageTimes, Stats
 from ecs_collide.sweep import (
     Sweep,
@@ -125,6 +126,7 @@ __all__ = [
     "BroadphaseSystem",
     "Carry",
     "Collision",
+    "ComingImpact",
     "Components",
     "Contact",
     "ContactBegan",
@@ -178,6 +180,7 @@ __all__ = [
     "Verdict",
     "collision_dtype",
     "contact_dtype",
+    "impact_dtype",
     "install",
     "name_categories",
     "overlaps",

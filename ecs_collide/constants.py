@@ -6,8 +6,15 @@ GROWTH = 2
 MASS = 4
 DEFLECT = 8
 SENSOR = 16
-CUSTOM = 32  # a component of the game's own that answers impacts
+CUSTOM = 32  # a component of the game's own with which its bodies yield
 FIXED = 64  # the game leaves its components alone, and nothing moves it
+
+# In the mark of a kind only: a game's own response is to be offered the impacts of its bodies.
+HANDED = 128
+
+# In the column `custom`, which follows from these two.
+YIELDS = 1
+OFFERED = 2
 
 # In the column `traits`: components that only some bodies have.
 FILTER = 1

@@ -48,6 +48,7 @@ from ecs_collide.queries.searcher import (
 )
 from ecs_collide.snapshot.capture import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
+from ecs_collide.step.coming import ComingImpacts
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.handlers import (
     Handler,
@@ -56,11 +57,12 @@ from ecs_collide.step.handlers import (
     oriented,
     require_component_type,
 )
-from ecs_collide.step.impact import Impact
+from ecs_collide.step.impact import ComingImpact, Impact
 from ecs_collide.step.lock import Guard
 from ecs_collide.step.lookup import BodyLookup, WorldLink
+from ecs_collide.step.offers import Offer, Respond, Responses
 from ecs_collide.step.pair_filters import Judges
-from ecs_collide.step.pipeline import Pipeline, Respond
+from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
@@ -194,7 +196,9 @@ class Space:
         lookup = BodyLookup(dim, link, roster, presence, lock)
         judges = self._judges = Judges(roster, state.timeline.candidates)
         queried = self._queried = QueriedBodies(state, link, roster, presence, lock, ring)
+        responses = self._responses = Responses(link, roster)
         self._subscribers = Subscribers()
+        self._coming = ComingImpacts(state, link, lock)
         self._editor = BodyEditor(roster, lookup)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
@@ -202,7 +206,7 @@ class Space:
         )
         self._inspection = Inspection(state, roster, lookup, lock, queried, ring)
         self._pipeline = Pipeline(
-            state, link, roster, lookup, lock, judges, self._subscribers,
+            state, link, roster, lookup, lock, judges, responses, self._subscribers,
             self._contacts.touching, ring,
         )  # fmt: skip
         self._moves = Moves(
@@ -353,9 +357,41 @@ class Space:
         """Sweep the candidate pairs and queue the first impact of each."""
         self._pipeline.queue_impacts(dt)
 
-    def answer_impacts(self, dt: float | None = None, respond: Respond | None = None) -> None:
-        """Answer all impacts of the step in time order, each through `respond` if it is given."""
-        self._pipeline.answer_impacts(dt, respond)
+    @property
+    def impacts(self) -> EventSequence[ComingImpact]:
+        """The first impact of each pair that is due in this step, in time order.
+
+        For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.
+        Each can be let cross or answered by another response.  What happens to a body before may
+        prevent an impact, and cause others: `collisions` are those that happened.
+        """
+        return self._coming.impacts
+
+    @property
+    def impact_array(self) -> NDArray[np.void]:
+        """The same as one numpy structured array, read-only; see `impact_dtype`."""
+        return self._coming.array
+
+    def answer_impacts(
+        self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
+    ) -> None:
+        """Answer all impacts of the step in time order, for the first response system that runs.
+
+        Parameters
+        ----------
+        dt : float, optional
+            The length of the step, to be compared with that of `update_bounds`.
+        offers : sequence of Offer
+            The response systems that are offered each impact, in order.
+        system : object, optional
+            The response system that runs.
+
+        Raises
+        ------
+        RuntimeError
+            The impacts were answered already, and the system was not offered them.
+        """
+        self._pipeline.answer_impacts(dt, offers, system)
 
     def next_impact(self) -> Impact | None:
         """Return the next impact of the step that wants an answer, or None.
@@ -394,6 +430,14 @@ class Space:
         return self._pipeline.stats
 
     @property
+    def escapes(self) -> int:
+        """How often bodies have left their fat bounds, in the step under way or in the last one.
+
+        Known as soon as `BroadphaseSystem` has run; an answer that turns a body may add to it.
+        """
+        return int(self._state.timeline.candidates.count_work()[0])
+
+    @property
     def timing(self) -> bool:
         """Whether `stats.times` says how long each stage of a step takes; off by default."""
         return self._pipeline.timing
@@ -427,7 +471,32 @@ class Space:
             Another function answers for that component type, and was not taken away.  One from
             the same definition that was given before `esper.clear_database` is replaced instead.
         """
-        return self._pipeline.respond_with(component, respond)
+        return self._responses.respond_with(component, respond)
+
+    def yield_with(self, component: type) -> Unsubscribe:
+        """Let all bodies that have a component yield, as those with `Slide` do.
+
+        For a component of the game's own that a response system handles.  What no system
+        answers is slid.
+
+        Parameters
+        ----------
+        component : type
+            A class of the game's own.
+
+        Returns
+        -------
+        callable
+            Call it to take that back.
+        """
+        return self._responses.yield_with(component)
+
+    def hand_over(self, kinds: Sequence[type]) -> None:
+        """Offer the impacts of bodies with some components to response systems.
+
+        From the next step on; a `ResponseSystem` with `handles` sees to that itself.
+        """
+        self._responses.hand_over(kinds)
 
     def filter_pairs(
         self,
@@ -1434,7 +1503,7 @@ class Space:
 
     def _examined(self) -> Examined:
         return Examined(
-            self, self.world, self._state, self._roster, self._judges,
+            self, self.world, self._state, self._roster, self._judges, self._responses,
             self.stats, self._up, self._wrap,
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import esper
 
@@ -18,6 +18,7 @@ from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space, find_differences
 from ecs_collide.step.impact import Impact
+from ecs_collide.step.offers import Offer, handled_kinds
 
 
 class _Nobody:
@@ -215,7 +216,7 @@ class _System(esper.Processor):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if _System in cls.__bases__:
+        if _System in cls.__bases__ and "__init__" not in vars(cls):
             copy_methods(cls, _System, "__init__")
 
     def __init__(self, space: Space) -> None:
@@ -241,6 +242,13 @@ def _systems_running() -> list[_System]:
     return [system for system in running if isinstance(system, _System)]
 
 
+def _is_in_place(system: _System, running: Sequence[_System]) -> bool:
+    """Return whether a response system runs after the narrowphase and before the motion."""
+    place = next(n for n, other in enumerate(running) if other is system)
+    after = any(isinstance(other, NarrowphaseSystem) for other in running[:place])
+    return after and any(isinstance(other, MotionSystem) for other in running[place:])
+
+
 class BroadphaseSystem(_System):
     """Read the components, keep the tree, and find the pairs that may meet.
 
@@ -255,8 +263,7 @@ class BroadphaseSystem(_System):
         Raises
         ------
         RuntimeError
-            The world also runs the systems of another space, or two response systems of
-            this one; see also `Space.update_bounds`.
+            The world also runs the systems of another space; see also `Space.update_bounds`.
         """
         running: Any = getattr(esper, "_processors", None)
         if running != self._checked:  # by identity: a comparison of some pointers
@@ -275,17 +282,6 @@ class BroadphaseSystem(_System):
                 f"{world} has the systems of {self.space!r} and of {rivals[0]}, which would move "
                 "every body twice: remove those of one space with esper.remove_processor()"
             )
-        responses = [
-            type(system).__name__
-            for system in _systems_running()
-            if isinstance(system, ResponseSystem) and system.space is self.space
-        ]
-        if len(responses) > 1:
-            raise RuntimeError(
-                f"{world} has {len(responses)} response systems for one space, "
-                f"{' and '.join(responses)}: the first one answers all impacts, so keep one, and "
-                "remove the other with esper.remove_processor()"
-            )
 
 
 class NarrowphaseSystem(_System):
@@ -303,23 +299,83 @@ class NarrowphaseSystem(_System):
 class ResponseSystem(_System):
     """Answer the impacts in time order, as the bodies' components say.
 
-    Subclass it to answer in a way of your own, or leave it out: then impacts
-    are reported, unanswered, and bodies go through each other.
+    Subclass it to answer in a way of your own, and add it with `esper.add_processor`.  Each
+    impact is offered to all subclasses of the world, by priority and then by order of adding,
+    until one of them answers it; then to the functions of `Space.respond_with`; what nobody
+    answers gets the built-in answer.  The first of them that runs in a step answers all impacts,
+    and the others have nothing left to do: one whose priority is not between those of
+    `NarrowphaseSystem` and `MotionSystem` is offered impacts too, if another one's is.
+
+    Without any response system impacts are reported, unanswered, and bodies go through each
+    other.
+
+    Attributes
+    ----------
+    handles : type, tuple of types or None
+        Offer only impacts in which a body has this component, or one of these, as of the
+        beginning of the step; None, the default, offers all.  Other impacts cost no call.
+
+    Examples
+    --------
+    A component of the game's own, and the system that answers for it:
+
+    >>> import ecs_collide as ec
+    >>> class Ghost:
+    ...     "Passes through whatever it meets."
+    >>> class GhostResponse(ec.ResponseSystem):
+    ...     handles = Ghost
+    ...
+    ...     def respond(self, impact):
+    ...         impact.cross(until_separate=True)
     """
 
-    def respond(self, impact: Impact) -> object:
-        """Answer one impact; `DEFAULT` asks for what the components say.
+    handles: ClassVar[type | tuple[type, ...] | None] = None
 
-        See `Space.respond_with` for what a response may do.
+    _checked: Sequence[object] = ()  # the processors for which the next two are known
+    _offers: Sequence[Offer] = ()
+    _is_spare = False  # another response system runs where it should
+
+    def __init__(self, space: Space) -> None:
+        super().__init__(space)
+        space.hand_over(handled_kinds(type(self).__name__, self.handles))
+
+    def respond(self, impact: Impact) -> object:
+        """Answer one impact, or return `DEFAULT` to leave it to the next system.
+
+        See `Space.respond_with` for what a response may do.  `Impact.cross` and
+        `Impact.answer` end the offering, whatever is returned.
         """
         return DEFAULT
 
     def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
-        """Answer the impacts of a step of `dt` seconds."""
-        if type(self).respond is ResponseSystem.respond:
-            self.space.answer_impacts(dt)
-        else:
-            self.space.answer_impacts(dt, self.respond)
+        """Answer the impacts of a step of `dt` seconds.
+
+        Raises
+        ------
+        TypeError
+            `handles` is no component type and no tuple of them.
+        """
+        running: Any = getattr(esper, "_processors", None)
+        if running is None or running != self._checked:  # by identity
+            self._compose(_systems_running())
+            self._checked = list(running or ())
+        if not self._is_spare:
+            self.space.answer_impacts(dt, self._offers, self)
+
+    def _compose(self, running: Sequence[_System]) -> None:
+        """Find the response systems that answer together with this one."""
+        ours = [system for system in running if system.space is self.space]
+        if not any(system is self for system in ours):
+            ours = [self]
+        together = [system for system in ours if isinstance(system, ResponseSystem)]
+        self._offers = [system._offer() for system in together]
+        placed = [system for system in together if _is_in_place(system, ours)]
+        self._is_spare = bool(placed) and not any(system is self for system in placed)
+
+    def _offer(self) -> Offer:
+        own = type(self).respond is not ResponseSystem.respond
+        kinds = handled_kinds(type(self).__name__, self.handles)
+        return Offer(self.respond if own else None, kinds, self)
 
 
 class MotionSystem(_System):
@@ -354,7 +410,11 @@ class _Settings(TypedDict, total=False):
 
 
 def install(
-    space: Space | None = None, *, priority: int = 100, **settings: Unpack[_Settings]
+    space: Space | None = None,
+    *,
+    priority: int = 100,
+    spacing: int = 10,
+    **settings: Unpack[_Settings],
 ) -> Space:
     """Add the four systems to the current esper world.
 
@@ -363,8 +423,11 @@ def install(
     space : Space, optional
         What they work on; a new one by default.
     priority : int
-        Of the last of the four; the others have 1, 2, 3 more.  Higher runs
-        first, so game systems at esper's default of 0 run after them.
+        Of the last of the four.  Higher runs first, so game systems at esper's default of 0 run
+        after them.
+    spacing : int
+        How far the priorities of two of the four are apart, 1 or more: by default they are 130,
+        120, 110 and 100, and leave room for a game's systems between them.
     **settings
         All arguments of `Space`, for a new one: `dim`, `rest_speed`, `pair_limit`,
         `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`, `gravity`.
@@ -392,14 +455,17 @@ def install(
     for name in settings:
         if name not in _Settings.__annotations__:
             raise TypeError(
-                f"install() got an unexpected argument {name!r}; it takes space, priority, "
-                + ", ".join(_Settings.__annotations__)
+                f"install() got an unexpected argument {name!r}; it takes "
+                + ", ".join(["space", "priority", "spacing", *_Settings.__annotations__])
             )
+    if isinstance(spacing, bool) or not isinstance(spacing, int) or spacing < 1:
+        raise ValueError(f"install(spacing={spacing!r}) must be a whole number, 1 or more")
+    first = priority + (len(SYSTEMS) - 1) * spacing
     installed: Any = esper.get_processor(BroadphaseSystem)
     if installed is not None:
         known: Space = installed.space
         otherwise = find_differences(known, settings)
-        if space not in (None, known) or installed.priority != priority + len(SYSTEMS) - 1:
+        if space not in (None, known) or installed.priority != first:
             otherwise = {"": None}
         if otherwise:
             made = "".join(f", {name}={value!r}" for name, value in otherwise.items() if name)
@@ -417,5 +483,5 @@ def install(
                 f"install({name}={given!r}) must be {value!r}, the {name} of the space given"
             )
     for place, system in enumerate(SYSTEMS):
-        esper.add_processor(system(space), priority=priority + len(SYSTEMS) - 1 - place)
+        esper.add_processor(system(space), priority=first - place * spacing)
     return space

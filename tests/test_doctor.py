@@ -392,7 +392,7 @@ def test_a_step_with_many_sweeps_for_each_pair(space):
             "no_response_system",
             "ResponseSystem is left out: impacts are reported and not answered",
         ),
-        (lambda: esper.add_processor(Other(), 102), "system_between", "Other runs between"),
+        (lambda: esper.add_processor(Other(), 115), "system_between", "Other runs between"),
     ],
 )
 def test_systems_that_are_not_as_install_makes_them(change, cause, text, space):
@@ -405,7 +405,7 @@ def test_systems_that_are_not_as_install_makes_them(change, cause, text, space):
 
 
 def test_systems_of_the_game_outside_the_four_are_no_finding(space):
-    esper.add_processor(Other(), 104)
+    esper.add_processor(Other(), 131)
     esper.add_processor(Other(), 0)
 
     assert space.doctor() == []

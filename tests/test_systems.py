@@ -27,13 +27,31 @@ def test_install_adds_the_four_in_order():
     ec.install()
 
     found = [esper.get_processor(system) for system in SYSTEMS]
-    assert [system.priority for system in found] == [103, 102, 101, 100]
+    assert [system.priority for system in found] == [130, 120, 110, 100]
 
 
 def test_install_takes_a_priority():
     ec.install(priority=7)
 
-    assert [esper.get_processor(system).priority for system in SYSTEMS] == [10, 9, 8, 7]
+    assert [esper.get_processor(system).priority for system in SYSTEMS] == [37, 27, 17, 7]
+
+
+def test_install_takes_how_far_the_priorities_are_apart():
+    space = ec.install(priority=5, spacing=1)
+
+    assert [esper.get_processor(system).priority for system in SYSTEMS] == [8, 7, 6, 5]
+    assert ec.install(priority=5, spacing=1) is space
+    with pytest.raises(ValueError, match="installed already, with other arguments"):
+        ec.install(priority=5)
+
+
+@pytest.mark.parametrize("spacing", [0, -1, 1.5, True, "10"])
+def test_install_refuses_priorities_that_are_not_apart(spacing):
+    with pytest.raises(
+        ValueError, match=r"install\(spacing=.*\) must be a whole number, 1 or more"
+    ):
+        ec.install(spacing=spacing)
+    assert esper.get_processor(ec.BroadphaseSystem) is None
 
 
 def test_install_takes_a_space_or_makes_one():
@@ -48,7 +66,9 @@ def test_installing_twice_gives_the_same_space():
     assert ec.install() is space
 
 
-@pytest.mark.parametrize("arguments", [{"dim": 3}, {"priority": 5}, {"space": "another"}])
+@pytest.mark.parametrize(
+    "arguments", [{"dim": 3}, {"priority": 5}, {"spacing": 5}, {"space": "another"}]
+)
 def test_installing_twice_with_other_arguments_is_refused(arguments):
     ec.install()
     if "space" in arguments:

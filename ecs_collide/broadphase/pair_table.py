@@ -15,7 +15,8 @@ class Pairs:
 
     Attributes
     ----------
-    crossing : 1 where neither body yields to the other, or one is a sensor.
+    crossing : 1 where neither body yields to the other, or one is a sensor; where the game lets
+        them cross besides, 2 more to the end of the step, or 4 more until they separate.
     inside : 1 while the insides of a crossing pair overlap.
     known : 1 where the pair was in contact at the step's start.
     memory : that contact; undefined where it is not known.

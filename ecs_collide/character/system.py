@@ -52,7 +52,7 @@ def install_characters(space: ec.Space) -> CharacterSystem:
     """Add a `CharacterSystem` to the current world, and let snapshots hold characters.
 
     After `ecs_collide.install`, whose systems it goes before: its priority is one higher.  The
-    game's own processors that set wishes and move lifts need a priority above that: 105 and
+    game's own processors that set wishes and move lifts need a priority above that: 132 and
     more after a plain `install()`.  Doing it again changes nothing.
 
     Raises

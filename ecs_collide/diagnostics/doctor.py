@@ -19,6 +19,7 @@ _N_NAMED = 5  # entities that a message lists by their ids
 MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
 
 STAGES = ("BroadphaseSystem", "NarrowphaseSystem", "ResponseSystem", "MotionSystem")
+RESPONSE = 2  # which of them is the ResponseSystem
 
 
 def examine(examined: Examined) -> Findings:
@@ -169,7 +170,7 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
         )
         return
     for number, name in enumerate(STAGES):
-        if stages.count(number) > 1:
+        if stages.count(number) > 1 and name != "ResponseSystem":
             yield "system_twice", f"{name} is in {e.world} {stages.count(number)} times"
         elif number not in stages and name == "ResponseSystem":
             yield (
@@ -179,6 +180,13 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
             )
         elif number not in stages:
             yield "system_missing", f"{name} is not in {e.world}: each step raises a RuntimeError"
+    placed = [
+        n
+        for n, stage in enumerate(stages)
+        if stage == RESPONSE and RESPONSE - 1 in stages[:n] and RESPONSE + 1 in stages[n:]
+    ]
+    if placed:  # then all others are offered impacts by it, wherever they are
+        stages = [s for n, s in enumerate(stages) if s != RESPONSE or n in placed]
     if stages != sorted(stages):
         order = ", ".join(STAGES[stage] for stage in stages)
         yield (
@@ -186,13 +194,14 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
             f"the systems run in the order {order}: add_processor(system, priority=...) gives "
             f"them one, and higher runs first; the order is {', '.join(STAGES)}",
         )
-    if 2 not in stages:
+    if RESPONSE not in stages or len(set(stages)) == 1:
         return  # what runs between them answers the impacts in a way of its own
-    places = [place for place, (stage, _) in enumerate(running) if stage is not None]
+    places = [place for place, (stage, _) in enumerate(running) if stage not in (None, RESPONSE)]
     for stage, name in running[places[0] : places[-1] + 1]:
         if stage is None:
             yield (
                 "system_between",
-                f"{name} runs between the systems of the space: what it sets there is seen a step "
-                "late, or written over",
+                f"{name} runs between the systems of the space: it may read, and decide about "
+                "Space.impacts, but what it sets in components is seen a step late, or written "
+                "over",
             )

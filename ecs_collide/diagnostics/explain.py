@@ -124,7 +124,26 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
     if all(Separate in e.of(entity) for entity in both):
         text = "both have Separate: while they overlap they are moved apart"
         return Verdict.CROSSING, [Finding("soft", both, text)]
-    return Verdict.SOLID, list(_one_ways(e, first, second))
+    if e.lets_cross(first, second):
+        text = "a response lets them cross until they separate"
+        return Verdict.CROSSING, [Finding("let_cross", both, text)]
+    decision = e.decision(first, second)
+    if decision is not None and decision[0]:
+        text = "a system lets them cross in the step under way"
+        return Verdict.CROSSING, [Finding("let_cross", both, text)]
+    return Verdict.SOLID, [*_one_ways(e, first, second), *_answered_by(e, first, second)]
+
+
+def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
+    """Yield what of the game's own answers the impacts of two solid bodies, if anything does."""
+    both = (first, second)
+    if e.decision(first, second) is not None:
+        text = "a system has decided how their impacts in the step under way are answered"
+        yield Finding("redirected", both, text)
+        return
+    names = e.offered_to(first, second)
+    if names:
+        yield Finding("offered", both, f"their impacts are offered to {', then '.join(names)}")
 
 
 def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:

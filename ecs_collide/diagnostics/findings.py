@@ -17,6 +17,7 @@ from ecs_collide.constants import CUSTOM
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.step.offers import Responses
 from ecs_collide.step.pair_filters import Judges
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
@@ -95,7 +96,7 @@ class Examined(NamedTuple):
     Attributes
     ----------
     space : the space itself, by which the systems that run it are recognised
-    world, state, roster, judges, stats, up, wrap : parts and settings of the space
+    world, state, roster, judges, responses, stats, up, wrap : parts and settings of the space
     """
 
     space: object
@@ -103,6 +104,7 @@ class Examined(NamedTuple):
     state: StepState
     roster: Roster
     judges: Judges
+    responses: Responses
     stats: Stats
     up: Vector
     wrap: Wrap | None
@@ -113,7 +115,7 @@ class Examination:
 
     def __init__(self, examined: Examined) -> None:
         self.space, self.world, self.state, self.roster, self.judges = examined[:5]
-        self.stats, self.up, self.wrap = examined[5:]
+        self.own_responses, self.stats, self.up, self.wrap = examined[5:]
         self.world.require_current()
         self.dim = examined.state.dim
         self.sweeps = examined.roster.sweeps
@@ -152,6 +154,20 @@ class Examination:
         """Return the names of an entity's responses, the one that wins first."""
         answering = [*self.custom, *(kind for kind in self.responses if kind not in self.custom)]
         return [kind.type.__name__ for kind in answering if self.has(entity, kind)]
+
+    def lets_cross(self, first: int, second: int) -> bool:
+        """Return whether a response lets two bodies cross until they separate."""
+        rows = self.row(first), self.row(second)
+        return rows in self.state.timeline.contacts.until_apart()
+
+    def decision(self, first: int, second: int) -> tuple[int, int, float] | None:
+        """Return what was decided about two bodies in the step under way, as the kernel has it."""
+        decisions: dict[tuple[int, int], tuple[int, int, float]] = self.state.timeline.decisions
+        return decisions.get((first, second)) if self.state.is_stepping else None
+
+    def offered_to(self, first: int, second: int) -> list[str]:
+        """Return the names of what is offered the impacts of two bodies, in order."""
+        return self.own_responses.offered_to(first, second)
 
     def is_immovable(self, entity: int) -> bool:
         """Tell whether an entity has infinite mass."""

@@ -62,6 +62,7 @@ cython.declare(
     CROSSING=cython.int,
     PASSING=cython.int,
     LEAVING=cython.int,
+    UNTIL_APART=cython.int,
     SEPARATED=cython.int,
     FILTER_CHANGED=cython.int,
     DROPPED=cython.int,
@@ -74,6 +75,7 @@ SOLID = 0
 CROSSING = 1
 PASSING = 2  # one falls through the other; nobody is told of it
 LEAVING = 3  # solid as yet, and with the next step one falls through the other
+UNTIL_APART = 4  # crossing, because a response lets the two cross until they separate
 SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
@@ -239,7 +241,10 @@ class Contacts:
         """Let a pair be in a contact that there was at the start of the step, both bodies at rest."""
         self.pairs.known[p] = 1
         self.pairs.memory[p] = n
-        if self.rows[n, 2] == PASSING:
+        if self.rows[n, 2] == UNTIL_APART:
+            self.pairs.crossing[p] |= UNTIL_APART
+            self.pairs.touch[p] = 0
+        elif self.rows[n, 2] == PASSING:
             self.pairs.left_alone[p] = 2
         elif self.rows[n, 2] == SOLID:
             self.pairs.inside[p] = 1
@@ -293,6 +298,45 @@ class Contacts:
 
         self.pairs.inside[p] = 0
         self._log_end(p, n, WITHIN, min(self.parts[n], now))
+
+    @cython.cfunc
+    def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """Let a pair that has been solid cross: a contact that it is in ends at `now`."""
+        n: cython.Py_ssize_t = self.pairs.memory[p]
+
+        if self.pairs.inside[p]:
+            self.pairs.inside[p] = 0
+            self._log(p, ENDED, WITHIN, now, abs(self.side[n]) - 1, 1 if self.side[n] > 0 else -1)
+            self.log.contact_codes[self.log.n_contacts - 1, 5] = FILTER_CHANGED
+            if self.pairs.known[p]:
+                self._leave(self.pairs.first[p], self.pairs.second[p])
+        self.forget_known(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def forget_known(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the contact that a pair had at the step's start be dealt with."""
+        if self.pairs.known[p]:
+            self.rows[self.pairs.memory[p], 5] = 1
+            self.pairs.known[p] = 0
+
+    @cython.cfunc
+    def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
+        """End the contact of a crossing pair that is outside each other at the step's start."""
+        self._tell_end(self.pairs.memory[p], AT_START, 0.0, SEPARATED)
+        self._leave(self.pairs.first[p], self.pairs.second[p])
+        self.forget_known(p)
+
+    def until_apart(self) -> set:
+        """Return the rows of the bodies that cross until they separate, each two in both orders."""
+        n: cython.Py_ssize_t
+        found: set = set()
+
+        for n in range(self.n):
+            if self.rows[n, 2] == UNTIL_APART:
+                found.add((self.rows[n, 0], self.rows[n, 1]))
+                found.add((self.rows[n, 1], self.rows[n, 0]))
+        return found
 
     @cython.cfunc
     def take_out(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
@@ -401,7 +445,7 @@ class Contacts:
             return self.pairs.crossing[p] or not self.bodies.traits.is_one_way(
                 self.pairs.first[p], self.pairs.second[p]
             )
-        return self.rows[n, 2] != self.pairs.crossing[p]
+        return self.rows[n, 2] != UNTIL_APART and self.rows[n, 2] != self.pairs.crossing[p]
 
     @cython.cfunc
     def _tell_end(
@@ -418,9 +462,16 @@ class Contacts:
             self.log.add_contact(
                 ENDED, phase, time,
                 self.bodies.ids[self.rows[n, 0]], self.bodies.ids[self.rows[n, 1]],
-                self.rows[n, 3], self.rows[n, 4],
-                SOLID if self.rows[n, 2] == LEAVING else self.rows[n, 2], reason,
+                self.rows[n, 3], self.rows[n, 4], self._kind_told(n), reason,
             )  # fmt: skip
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _kind_told(self, n: cython.Py_ssize_t) -> cython.int:
+        """Return the kind of a contact as events have it."""
+        if self.rows[n, 2] == LEAVING:
+            return SOLID
+        return CROSSING if self.rows[n, 2] == UNTIL_APART else self.rows[n, 2]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -574,6 +625,7 @@ class Contacts:
         axis: cython.int = self.pairs.axis[p]
         sign: cython.int = self.pairs.sign[p]
         began: cython.double = self.pairs.began[p] if self.pairs.met[p] else -1.0
+        kind: cython.int = UNTIL_APART if self.pairs.crossing[p] & UNTIL_APART else CROSSING
         since: cython.double
 
         if b.wraps:
@@ -587,9 +639,9 @@ class Contacts:
         since = self.since[n] if n >= 0 else self.clock + began * b.dt
         if self.pairs.gone[p]:
             if n >= 0 or self.pairs.inside[p]:
-                self._keep(i, j, CROSSING, axis, sign, since)
+                self._keep(i, j, kind, axis, sign, since)
         elif self._is_contact(p):
-            self._keep(i, j, CROSSING, axis, sign, since)
+            self._keep(i, j, kind, axis, sign, since)
         elif n >= 0:
             self._tell_end(n, AT_END, 1.0, SEPARATED)
             self._leave(i, j)

@@ -12,6 +12,7 @@ cdef int TOUCHED_BY_GAME
 cdef int CROSSING
 cdef int PASSING
 cdef int LEAVING
+cdef int UNTIL_APART
 cdef int SEPARATED
 cdef int FILTER_CHANGED
 cdef int DROPPED
@@ -52,6 +53,9 @@ cdef class Contacts:
     cdef void meet(self, Py_ssize_t p, double now)
     cdef void follow(self, Py_ssize_t p, double now)
     cdef void part(self, Py_ssize_t p, double now)
+    cdef void open(self, Py_ssize_t p, double now)
+    cdef void forget_known(self, Py_ssize_t p) noexcept
+    cdef void end_crossing(self, Py_ssize_t p)
     cdef void take_out(self, Py_ssize_t p, double now)
     cdef double _time_to_parting(self, Py_ssize_t p, double now) noexcept
     cdef void _log(self, Py_ssize_t p, int event, int phase, double time, int axis, int sign)
@@ -67,4 +71,5 @@ cdef class Contacts:
     cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign, double since)
     cdef void _tell_end(self, Py_ssize_t n, int phase, double time, int reason)
     cdef bint _is_outdated(self, Py_ssize_t n, Py_ssize_t p) noexcept
+    cdef int _kind_told(self, Py_ssize_t n) noexcept
     cdef void _move(self, Py_ssize_t n, Py_ssize_t to) noexcept

@@ -509,6 +509,60 @@ class Meetings:
             self.note_side(p, kind)
             self.queue.put(p, self.now, CROSSES)
 
+    def impacts_into(
+        self, numbers: cython.double[:, ::1], codes: cython.longlong[:, ::1]
+    ) -> cython.Py_ssize_t:
+        """Write the next impact of each pair that has one queued; return how many there are.
+
+        Parameters
+        ----------
+        numbers : float64 (n_queued or more, 3 + 4 * dim), written
+            Time, exit, closing speed; then for the first body and the second where their centres
+            are at that time, and for both their velocities.
+        codes : int64 (n_queued or more, 8), written
+            The two ids, the rank in the queue, the image of the second body, the kind, the axis
+            and the sign of the normal, and whether the pair crosses freely.
+
+        Notes
+        -----
+        In the order of the heap, which depends on the tree.  When a crossing pair leaves each
+        other is queued too, and is no impact.
+        """
+        b: Bodies = self.bodies
+        at: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.int
+        t: cython.double
+        n: cython.Py_ssize_t = 0
+
+        for at in range(self.queue.size):
+            p = self.queue.heap[at]
+            if self.pairs.crossing[p] and self.pairs.inside[p]:
+                continue
+            i = self.pairs.first[p]
+            j = self.pairs.second[p]
+            t = self.queue.time[p]
+            numbers[n, 0] = t
+            numbers[n, 1] = self.pairs.exit[p]
+            numbers[n, 2] = self.pairs.speed[p]
+            for k in range(b.dim):
+                numbers[n, 3 + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
+                numbers[n, 3 + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
+                numbers[n, 3 + 2 * b.dim + k] = b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
+                numbers[n, 3 + 3 * b.dim + k] = b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
+            codes[n, 0] = self.queue.low[p]
+            codes[n, 1] = self.queue.high[p]
+            codes[n, 2] = self.queue.rank[p]
+            codes[n, 3] = self.queue.image[p]
+            codes[n, 4] = self.pairs.kind[p]
+            codes[n, 5] = self.pairs.axis[p]
+            codes[n, 6] = self.pairs.sign[p]
+            codes[n, 7] = self.pairs.crossing[p] != 0
+            n += 1
+        return n
+
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_meeting(self) -> cython.bint:

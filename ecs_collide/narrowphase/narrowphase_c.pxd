@@ -11,7 +11,7 @@ cdef class Meetings:
     cdef Bodies bodies
     cdef Clusters clusters
     cdef Pairs pairs
-    cdef Queue queue
+    cdef readonly Queue queue
     cdef public Sweeper sweeper
     cdef public double now
     cdef public long long n_sweeps

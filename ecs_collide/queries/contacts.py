@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
 from ecs_collide.queries.bodies import QueriedBodies
@@ -20,7 +21,15 @@ from ecs_collide.sync.registry import Roster
 from ecs_collide.traits import Filter as FilterTrait
 from ecs_collide.traits import filter_numbers, filters_allow
 
-LEAVING = 3  # of the kernel's kinds of contacts: solid until the next step
+_HIDDEN = len(ContactKind)
+# By the kernel's kinds of contacts: solid; crossing; one falls through the other; solid until
+# the next step; crossing until they separate.
+_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
+
+
+def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the `ContactKind` of each row of the kernel's contacts; more for those not shown."""
+    return _KINDS[rows[:, 2]]
 
 
 class ContactQueries:
@@ -59,7 +68,7 @@ class ContactQueries:
             contact_order(kept, self._roster.columns.ids, True) if self._has_images else slice(None)
         )
         rows, since = rows[order], since[order]
-        kinds = np.where(rows[:, 2] == LEAVING, ContactKind.SOLID, rows[:, 2])
+        kinds = kinds_shown(rows)
         told = kinds < len(ContactKind)
         if entity is not None:
             row = self._lookup.row(entity)

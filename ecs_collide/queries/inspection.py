@@ -17,7 +17,7 @@ from ecs_collide.constants import ONE_WAY
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.queries.bodies import QueriedBodies
-from ecs_collide.queries.contacts import LEAVING
+from ecs_collide.queries.contacts import kinds_shown
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.step.events_of_step import unit_normals
 from ecs_collide.step.lock import Guard
@@ -259,7 +259,7 @@ class Inspection:
         self._guard.refuse_others()
         kept, c = self._state.timeline.contacts, self._roster.columns
         rows = np.array(kept.rows, np.int64)[: kept.n]
-        kinds = np.where(rows[:, 2] == LEAVING, int(ContactKind.SOLID), rows[:, 2])
+        kinds = kinds_shown(rows)
         told = kinds < len(ContactKind)
         rows, kinds = rows[told], kinds[told]
         pairs = c.ids[rows[:, :2]]

@@ -43,6 +43,8 @@ class Pushing:
     n : int
     rows, axis : int64 (n or more,)
         Who, and along which axis.
+    spared : set of (int, int)
+        Rows of two bodies that a response lets cross, in both orders: neither is pushed out.
     before, speed : float64 (n or more,)
         What the velocity on that axis was, and what it became.
     """
@@ -51,6 +53,7 @@ class Pushing:
         self.bodies = bodies
         self.candidates = candidates
         self.n = 0
+        self.spared = set()
         self.rows = zeros(LONG, 1)
         self.axis = zeros(LONG, 1)
         self.before = zeros(DOUBLE, 1)
@@ -186,7 +189,9 @@ class Pushing:
     @cython.exceptval(-1, check=False)
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a body is to be pushed out of another."""
-        return i != j and self.bodies.holds_back(i, j) and self.candidates.may_meet(i, j)
+        if i == j or not self.bodies.holds_back(i, j) or not self.candidates.may_meet(i, j):
+            return False
+        return not self.spared or (i, j) not in self.spared
 
     @cython.cfunc
     @cython.exceptval(check=False)

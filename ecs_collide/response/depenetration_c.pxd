@@ -12,6 +12,7 @@ cdef class Pushing:
     cdef Bodies bodies
     cdef Candidates candidates
     cdef public Py_ssize_t n
+    cdef public set spared
     cdef public long long[::1] rows
     cdef long long[::1] axis
     cdef double[::1] before

@@ -56,5 +56,27 @@ class _Default:
 DEFAULT: Final = _Default()
 """Returned by a game's own response to ask for the built-in one."""
 
+
+def response_numbers(response: object) -> tuple[int, float]:
+    """Return the code of a response component in the kernels, and its restitution.
+
+    Raises
+    ------
+    TypeError
+        It is no response component.
+    ValueError
+        Its restitution is not from 0 to 1.
+    """
+    code = next((RESPONSE_CODES[t] for t in type(response).__mro__ if t in RESPONSE_CODES), 0)
+    if code == 0:
+        raise TypeError(
+            f"response={response!r} must be a Deflect, Slide, Push or Stop, such as Deflect(0.5)"
+        )
+    restitution = float(response.restitution) if isinstance(response, Deflect) else 0.0
+    if not 0.0 <= restitution <= 1.0:
+        raise ValueError(f"response={response!r} must have a restitution from 0 to 1")
+    return code, restitution
+
+
 RESPONSE_CODES: dict[type, int] = {Deflect: 1, Slide: 2, Push: 3, Stop: 4}
 """The response components and their codes in the kernels, by rising precedence."""

@@ -384,7 +384,7 @@ def _check_contacts(state: State) -> None:
     for name in ("first", "second"):
         _require(_are_in(contacts[name], state.bodies), "the bodies of its contacts")
     _require((contacts["first"] < contacts["second"]).all(), "the order of its contacts")
-    _require(_within(contacts["kind"], 0, 3), "its contacts")
+    _require(_within(contacts["kind"], 0, 4), "its contacts")
     _require(_within(contacts["axis"], 0, dim - 1), "its contacts")
     _require((abs(contacts["sign"]) == 1).all(), "its contacts")
     _require(np.isfinite(contacts["since"]).all(), "its contacts")

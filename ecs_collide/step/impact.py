@@ -1,8 +1,12 @@
-"""An impact in the middle of a step, while it can still be answered."""
+"""An impact while it can still be answered: before it happens, and in the middle of a step."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ecs_collide.events import BodyPair, SweepKind, Vector, VectorLike
 
@@ -13,7 +17,7 @@ class _Step(Protocol):
     def position_of(self, entity: int) -> Vector: ...
     def velocity_of(self, entity: int) -> Vector: ...
     def give_velocity(self, entity: int, velocity: VectorLike) -> None: ...
-    def answer_pending(self, impact: Impact) -> None: ...
+    def answer_pending(self, impact: Impact, response: object) -> None: ...
 
 
 class Impact(BodyPair):
@@ -21,8 +25,8 @@ class Impact(BodyPair):
 
     The positions of the two are those of this instant, and so are their
     `Position` and `Velocity` components.  A response may set the velocities,
-    here or in the components, delete either entity, or ask for the built-in
-    answer.  If it leaves the pair closing, the pair is slid along its surface.
+    here or in the components, delete either entity, let the two cross, or ask for
+    an answer.  If it leaves the pair closing, the pair is slid along its surface.
 
     Attributes
     ----------
@@ -38,7 +42,9 @@ class Impact(BodyPair):
     closing_speed : float
         How fast the touching faces approach, in world units per second.
     is_answered : bool
-        Whether the built-in answer has been given.
+        Whether `answer` has been called.
+    crosses : str or None
+        Whether `cross` has been called: ``"step"``, or ``"until_separate"``.
     is_over : bool
         Whether the step has gone on and the impact can no longer be changed.
     """
@@ -48,6 +54,7 @@ class Impact(BodyPair):
         "_step",
         "_velocities",
         "closing_speed",
+        "crosses",
         "exit",
         "first",
         "is_answered",
@@ -79,6 +86,7 @@ class Impact(BodyPair):
         self.closing_speed = closing_speed
         self.is_over = False
         self.is_answered = False
+        self.crosses: str | None = None
         self._positions = {entity: step.position_of(entity) for entity in (first, second)}
         self._velocities: dict[int, Vector] = {}
 
@@ -114,23 +122,60 @@ class Impact(BodyPair):
         self._require_open()
         self._step.give_velocity(entity, velocity)
 
-    def answer(self) -> None:
-        """Give the built-in answer now; the velocities are then those after it.
+    def answer(self, response: object = None) -> None:
+        """Answer the impact now; the velocities are then those after the answer.
 
-        They may still be changed: this is how a paddle adds its own twist to a bounce.
+        They may still be changed: this is how a paddle adds its own twist to a bounce.  The
+        impact is not offered to any further response system.
+
+        Parameters
+        ----------
+        response : Deflect, Slide, Push or Stop, optional
+            Counts for each of the two that yields, in place of what it has; by default each
+            answers as its components say.
 
         Raises
         ------
         RuntimeError
-            The impact is over, or was answered already.
+            The impact is over, or was answered or let cross already.
+        TypeError, ValueError
+            `response` is no response component, or has an impossible restitution.
         """
-        self._require_open()
-        if self.is_answered:
-            raise RuntimeError(
-                f"the impact of {self.first} and {self.second} has its built-in answer already"
-            )
+        self._require_undecided()
+        self._step.answer_pending(self, response)
         self.is_answered = True
-        self._step.answer_pending(self)
+
+    def cross(self, until_separate: bool = False) -> None:
+        """Let the two pass through each other from this instant on, to the end of the step.
+
+        The `Collision` says ``CROSSED``.  A solid contact that they are in ends, and one of the
+        kind ``CROSSING`` begins.  The impact is not offered to any further response system.  If
+        they are still inside each other when the next step begins, that is an impact of the
+        kind ``OVERLAP``.
+
+        Parameters
+        ----------
+        until_separate : bool
+            Let them cross until they have separated, in whichever step that is.
+
+        Raises
+        ------
+        RuntimeError
+            The impact is over, or was answered or let cross already.
+        """
+        self._require_undecided()
+        self.crosses = "until_separate" if until_separate else "step"
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether `answer` or `cross` has been called."""
+        return self.is_answered or self.crosses is not None
+
+    def _require_undecided(self) -> None:
+        self._require_open()
+        if self.is_decided:
+            done = "was answered" if self.is_answered else "crosses"
+            raise RuntimeError(f"the impact of {self.first} and {self.second} {done} already")
 
     def _require_open(self) -> None:
         if self.is_over:
@@ -172,3 +217,96 @@ class Impact(BodyPair):
             f"Impact(time={self.time}, first={self.first}, second={self.second}, "
             f"normal={self.normal}, kind={self.kind!r})"
         )
+
+
+class Decisions(Protocol):
+    """What carries out the decisions about the coming impacts of one step."""
+
+    def decide_to_cross(
+        self, impacts: NDArray[np.void], first: int, second: int, until_separate: bool
+    ) -> None:
+        """Let two bodies cross; RuntimeError if `impacts` are not those that are coming."""
+
+    def decide_to_answer(
+        self, impacts: NDArray[np.void], first: int, second: int, response: object
+    ) -> None:
+        """Answer two bodies by a response; RuntimeError if `impacts` are not those coming."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComingImpact(BodyPair):
+    """The first impact of two bodies in this step, if nothing happens to either before it.
+
+    Between `NarrowphaseSystem` and `ResponseSystem` it can be decided how the pair is answered.
+
+    Attributes
+    ----------
+    time, exit : float
+        Fractions of the step: when they meet, and when their paths would have parted them again.
+    first, second : int
+        The entities, the lower id first.
+    normal : tuple of float
+        Unit axis vector from the second box towards the first.
+    kind : SweepKind
+        ``IMPACT``, or ``OVERLAP`` where they are inside each other already.
+    closing_speed : float
+        How fast the touching faces approach, in world units per second.
+    position_first, position_second : tuple of float
+        Where the centres will be, in world units.
+    velocity_first, velocity_second : tuple of float
+        In world units per second.
+    crosses : bool
+        Whether the two cross freely, because neither yields or one is a `Sensor`.
+    """
+
+    time: float
+    exit: float
+    first: int
+    second: int
+    normal: Vector
+    kind: SweepKind
+    closing_speed: float
+    position_first: Vector
+    position_second: Vector
+    velocity_first: Vector
+    velocity_second: Vector
+    crosses: bool
+    _decisions: Decisions = field(repr=False, compare=False)
+    _impacts: NDArray[np.void] = field(repr=False, compare=False)
+
+    def cross(self, until_separate: bool = False) -> None:
+        """Veto the answer: the two pass through each other from their next impact on.
+
+        To the end of the step; with `until_separate`, until they have separated, in whichever
+        step that is.  The `Collision` says ``CROSSED``.  No response is offered the impact.
+
+        Raises
+        ------
+        RuntimeError
+            Impacts of the step are being answered, or it is over.
+        """
+        self._decisions.decide_to_cross(self._impacts, self.first, self.second, until_separate)
+
+    def answer(self, response: object) -> None:
+        """Answer all impacts of the two in this step by a response.
+
+        No response system or function is offered them.
+
+        Parameters
+        ----------
+        response : Deflect, Slide, Push or Stop
+            Counts for each of the two that yields, in place of what it has.
+
+        Raises
+        ------
+        RuntimeError
+            Impacts of the step are being answered, or it is over.
+        ValueError
+            The two cross freely: there is nothing to answer.
+        """
+        if self.crosses:
+            raise ValueError(
+                f"{self.first} and {self.second} cross freely: neither yields, or one is a "
+                "Sensor, and no response is answered"
+            )
+        self._decisions.decide_to_answer(self._impacts, self.first, self.second, response)

@@ -8,35 +8,27 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ecs_collide import _checks
-from ecs_collide.constants import CUSTOM
 from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
 from ecs_collide.motion.wrapping import Ring
-from ecs_collide.response.rules import DEFAULT
+from ecs_collide.response.rules import DEFAULT, response_numbers
 from ecs_collide.step.events_of_step import StepEvents, axis_normal
-from ecs_collide.step.handlers import (
-    Generations,
-    Subscribers,
-    Unsubscribe,
-    is_same_function,
-    require_component_type,
-)
+from ecs_collide.step.handlers import Subscribers
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import Guard
 from ecs_collide.step.lookup import BodyLookup, WorldLink
+from ecs_collide.step.offers import Offer, Respond, Responses
 from ecs_collide.step.pair_filters import Judges
 from ecs_collide.step.state import ANSWERING, BOUNDED, IDLE, QUEUED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
 from ecs_collide.sync.registry import Kept, Roster
-
-Respond = Callable[[Impact], object]
 
 
 class _Kept(NamedTuple):
@@ -58,13 +50,6 @@ class _Kept(NamedTuple):
     fields: tuple[Any, ...]
 
 
-class _Responder:
-    """One registration of a game's own response, whose identity tells it from a later one."""
-
-    def __init__(self, function: Respond) -> None:
-        self.function = function
-
-
 class Pipeline:
     """The four stages of a step, in their order, and the game's own responses within them.
 
@@ -84,6 +69,7 @@ class Pipeline:
         lookup: BodyLookup,
         lock: Guard,
         judges: Judges,
+        responses: Responses,
         subscribers: Subscribers,
         touching: Callable[[], list[Contact]],
         ring: Ring | None,
@@ -96,11 +82,10 @@ class Pipeline:
         self._lookup = lookup
         self._guard = lock
         self._judges = judges
+        self._responses = responses
         self._subscribers = subscribers
         self._touching = touching
         self._ring = ring
-        self._responders: dict[type, _Responder] = {}
-        self._generations = Generations()  # of the responders
         self._impact: Impact | None = None
         self._errors: list[Exception] = []
         self._stopwatch: Stopwatch | None = None
@@ -275,38 +260,40 @@ class Pipeline:
         self._start_lap()
         self._state.timeline.queue_impacts()
         self._end_lap("sweep")
+        self._state.impacts = None
         self._state.phase = QUEUED
         self._guard.is_changing = False
 
-    def answer_impacts(self, dt: float | None = None, respond: Respond | None = None) -> None:
-        """Answer all impacts of the step in time order, each through `respond` if it is given."""
+    def answer_impacts(
+        self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
+    ) -> None:
+        """Answer all impacts of the step in time order, for the first response system that runs.
+
+        RuntimeError if that has been done, and `system` was not offered them.
+        """
         with self._guard:
             try:
-                self._answer_impacts(dt, respond)
+                self._answer_impacts(dt, offers, system)
             except BaseException:
                 self._give_up()
                 raise
 
-    def _answer_impacts(self, dt: float | None, respond: Respond | None) -> None:
-        state = self._state
+    def _answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
+        state, responses = self._state, self._responses
         self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, ANSWERING, dt)
         if state.is_answered:
-            raise RuntimeError(
-                "a second ResponseSystem was run in one step of this Space: the first one has "
-                "answered all impacts, so keep one of them"
-            )
+            responses.require_offered(system)
+            return
         self._guard.is_changing = True
         state.phase = ANSWERING
         state.is_settling = True
         self._conclude(default=False)
-        state.timeline.hand_over = respond is not None
+        responses.offers = offers
+        state.timeline.hand_over = responses.want_all
         self._start_lap()
         while state.timeline.run(True) >= 0:
             impact = self._take_impact()
-            default = self._are_alive(impact)
-            if default and respond is not None:
-                default = self._call(respond, impact) is DEFAULT
-            self._conclude(default and self._ask(impact))
+            self._conclude(self._offer(impact))
         state.is_answered = True
         self._end_lap("answer")
         self._guard.is_changing = False
@@ -528,15 +515,20 @@ class Pipeline:
             for entity in (impact.first, impact.second)
         )
 
-    def _ask(self, impact: Impact) -> bool:
-        """Let the game's own responses answer; tell whether the built-in one is wanted."""
-        functions: dict[Respond, None] = {}
-        for entity in (impact.first, impact.second):
-            for kind, responder in self._responders.items():
-                if self._roster.holder(kind, self._roster.row_of[entity]) is not None:
-                    functions[responder.function] = None
+    def _offer(self, impact: Impact) -> bool:
+        """Offer an impact to all response systems and functions until one of them answers it.
+
+        Return whether the built-in answer is wanted.
+        """
+        for respond in self._responses.systems_for(impact):
+            if not self._are_alive(impact):
+                return False
+            if self._call(respond, impact) is not DEFAULT or impact.is_decided:
+                return False
+        if not self._are_alive(impact):
+            return False
         default = True
-        for function in functions:
+        for function in self._responses.functions_for(impact):
             if not self._are_alive(impact):
                 break
             default = self._call(function, impact) is DEFAULT and default
@@ -549,7 +541,10 @@ class Pipeline:
             return
         impact.end()
         self._take_over(impact)
-        self._state.timeline.conclude(default and not impact.is_answered)
+        if impact.crosses is not None:
+            self._state.timeline.cross(impact.crosses == "until_separate")
+        else:
+            self._state.timeline.conclude(default and not impact.is_answered, impact.is_answered)
 
     def _take_over(self, impact: Impact) -> None:
         """Take over what the game has done to the two bodies of an impact."""
@@ -564,10 +559,11 @@ class Pipeline:
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._roster.error_of(entity, error))
 
-    def answer_pending(self, impact: Impact) -> None:
-        """Give the built-in answer to the impact that is open."""
+    def answer_pending(self, impact: Impact, response: object = None) -> None:
+        """Answer the impact that is open, by a response component or as its bodies' say."""
+        numbers = (0, 0.0) if response is None else response_numbers(response)
         self._take_over(impact)
-        self._state.timeline.answer_pending()
+        self._state.timeline.answer_pending(*numbers)
         for entity in (impact.first, impact.second):
             self._roster.write_one(self._roster.row_of[entity])
 
@@ -610,34 +606,6 @@ class Pipeline:
             return
         for k, value in enumerate(numbers.tolist()):
             self._state.timeline.set_velocity(row, k, value)
-
-    def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
-        """Let a function answer the impacts of all bodies that have a component."""
-        require_component_type("component", component)
-        if not callable(respond):
-            raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
-        known = self._responders.get(component)
-        if known is None:
-            known = self._responders[component] = _Responder(respond)
-            self._roster.watch(component, CUSTOM)
-        elif self._generations.is_replaced(known, known.function, respond, self._link.attached):
-            self._generations.drop(known)
-            known = self._responders[component] = _Responder(respond)
-        elif not is_same_function(known.function, respond):
-            name = component.__name__
-            raise ValueError(
-                f"respond_with({name}, {respond!r}): {known.function!r} answers for {name} "
-                "already; call what respond_with() returned for it first"
-            )
-        self._generations.add(known, self._link.attached)
-
-        def remove() -> None:
-            if self._responders.get(component) is known:
-                del self._responders[component]
-                self._generations.drop(known)
-                self._roster.unwatch(component, CUSTOM)
-
-        return remove
 
 
 def _ignored_fixed(entity: int) -> str:

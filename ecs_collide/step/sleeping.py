@@ -29,7 +29,12 @@ if cython.compiled:
         LEANS,
         Bodies,
     )
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import CROSSING, SOLID, Contacts
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import (
+        CROSSING,
+        SOLID,
+        UNTIL_APART,
+        Contacts,
+    )
     from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Meetings
     from cython.cimports.ecs_collide.narrowphase.placement_c import SUNK, Settler
 else:
@@ -43,7 +48,7 @@ else:
         LEANS,
         Bodies,
     )
-    from ecs_collide.narrowphase.contacts import CROSSING, SOLID, Contacts
+    from ecs_collide.narrowphase.contacts import CROSSING, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.narrowphase import Meetings
     from ecs_collide.narrowphase.placement import SUNK, Settler
 
@@ -477,7 +482,7 @@ class Sleepers:
             p = self.pairs.find(i, j)
             if p >= first_new:
                 contacts.know(p, n)
-                if self.pairs.crossing[p] and contacts.rows[n, 2] == CROSSING:
+                if self.pairs.crossing[p] and contacts.rows[n, 2] in (CROSSING, UNTIL_APART):
                     self.pairs.inside[p] = 1
                     self.pairs.axis[p] = contacts.rows[n, 3]
                     self.pairs.sign[p] = contacts.rows[n, 4]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ecs_collide import _backend
 from ecs_collide.events import Vector
 from ecs_collide.step.events_of_step import StepEvents
@@ -27,7 +30,8 @@ _read_set_by_stages = attrgetter(*_SET_BY_STAGES)
 class StepState:
     """The timeline of a space, and what the last step and the step under way have left.
 
-    Only `Pipeline` and `Snapshots` write to it; all other parts read it.
+    Only `Pipeline` and `Snapshots` write to it, and `ComingImpacts` to `impacts`; all other parts
+    read it.
 
     Attributes
     ----------
@@ -46,6 +50,8 @@ class StepState:
         Of the step under way, or else of the last one, in seconds.
     phase : int
         What has been done of the step under way: `IDLE`, `BOUNDED`, `QUEUED` or `ANSWERING`.
+    impacts : array or None
+        Those that the narrowphase has found in the step, once somebody has looked at them.
     reports : list of Report
         The last 64, the newest at the end.
     new_reports : list of Report
@@ -81,6 +87,7 @@ class StepState:
         self.step = 0
         self.time = self.dt = 0.0
         self.phase = IDLE
+        self.impacts: NDArray[np.void] | None = None
         self.reports: list[Report] = []
         self.new_reports: list[Report] = []
         self.n_reports = 0

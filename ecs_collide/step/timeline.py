@@ -24,7 +24,13 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
     from cython.cimports.ecs_collide.motion.gravity_c import Gravity
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import CROSSING, SEPARATED, Contacts
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import (
+        CROSSING,
+        SEPARATED,
+        SOLID,
+        UNTIL_APART,
+        Contacts,
+    )
     from cython.cimports.ecs_collide.narrowphase.event_log_c import BEGAN, ENDED, WITHIN, Log
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
     from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Meetings
@@ -44,7 +50,7 @@ else:
     from ecs_collide.broadphase.pair_table import Pairs
     from ecs_collide.motion.bodies import EARLIER, Bodies
     from ecs_collide.motion.gravity import Gravity
-    from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, Contacts
+    from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.event_log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide.narrowphase.impact_queue import Queue
     from ecs_collide.narrowphase.narrowphase import Meetings
@@ -67,10 +73,13 @@ cython.declare(
     FORCED=cython.int,
     UNANSWERED=cython.int,
     DONE=cython.int,
+    OFFERED=cython.int,
+    ONCE=cython.int,
     INSTANT_LIMIT=cython.longlong,
     MOST_LOOKS=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
 )
+from ecs_collide.constants import OFFERED
 
 # Codes of events.Answer.
 ANSWERED = 0
@@ -81,6 +90,10 @@ FORCED = 4
 UNANSWERED = 5
 
 DONE = 2  # all pairs of a body that has turned were swept again
+# What a game may have decided about a pair, beside the codes of `Bodies.response` and `UNTIL_APART`;
+# both are kinds of `Pairs.crossing` too.
+ONCE = 2  # the pair crosses, to the end of the step
+
 INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
 MOST_LOOKS = 1 << 56  # a pair limit beyond this is none
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
@@ -100,7 +113,12 @@ class Timeline:
     pending, event : int
         The pair handed over, or -1, and its row in the log.
     hand_over : bool
-        Hand every impact over, not only those of bodies with a custom response.
+        Hand every impact over, not only those that the columns of a body ask for.
+    decisions : dict
+        What the game has decided for the rest of the step, by the ids of two bodies: a code of
+        `Pairs.crossing` or 0, and for that a code of `Bodies.response` and its restitution.
+    n_decisions : int
+        How many there are.
     n_pair_limit, n_sweep_limit, n_held : int
         Pairs and bodies that came to their limits in this step, and the bodies held.
     """
@@ -132,6 +150,10 @@ class Timeline:
     pending = cython.declare(cython.Py_ssize_t, visibility="public")
     event = cython.declare(cython.Py_ssize_t, visibility="public")
     hand_over = cython.declare(cython.bint, visibility="public")
+    decisions = cython.declare(dict, visibility="readonly")
+    n_decisions: cython.Py_ssize_t
+    began_at: cython.Py_ssize_t  # of the pair handed over: the row in the log of its contact, or -1
+    is_changed: cython.bint  # since it was handed over, or was given the built-in answer
 
     def __init__(self, dim: cython.int):
         self.bodies = Bodies(dim)
@@ -158,6 +180,10 @@ class Timeline:
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = 0
         self.pending = self.event = -1
         self.hand_over = False
+        self.decisions = {}
+        self.n_decisions = 0
+        self.began_at = -1
+        self.is_changed = False
 
     def bind(self, columns: object, n_rows: cython.Py_ssize_t):
         """Use the arrays of `columns`, which have `n_rows` rows.
@@ -215,6 +241,8 @@ class Timeline:
         self.sleepers.begin_step()
         self.pending = self.event = -1
         self.gravity.begin_step()
+        self.decisions.clear()
+        self.n_decisions = 0
         self.candidates.begin_step()
         self.n_answers = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = self.n_held = 0
@@ -246,6 +274,7 @@ class Timeline:
         """Give those of some moving bodies that are inside others the way out for their path."""
         self.pushing.n = 0
         if self.bodies.traits.any_pusher:
+            self.pushing.spared = self.contacts.until_apart()
             self.pushing.begin(rows)
             if self.pushing.n:
                 self.bodies.start(self.pushing.rows[: self.pushing.n])
@@ -276,7 +305,11 @@ class Timeline:
             kind = self.meetings.sweeper.solve()
             n = self.pairs.contact_of(p)
             self._note_image(p)
-            if n >= 0 and self.contacts.rows[n, 2] == CROSSING and kind != SEPARATE:
+            if n >= 0 and kind == SEPARATE and self.pairs.crossing[p] & UNTIL_APART:
+                self.contacts.end_crossing(p)
+                self._close(p)
+                continue
+            if n >= 0 and self.contacts.rows[n, 2] != SOLID and kind != SEPARATE:
                 self.pairs.inside[p] = 1
                 self.pairs.axis[p] = self.contacts.rows[n, 3]
                 self.pairs.sign[p] = self.contacts.rows[n, 4]
@@ -368,6 +401,8 @@ class Timeline:
             self.sleepers.rouse(i)
         if b.asleep[j] and b.yields[j]:
             self.sleepers.rouse(j)
+        if self.n_decisions and self._cross_as_decided(p):
+            return False
         k = self.pairs.axis[p]
         if self.pairs.kind[p] == IMPACT:
             self._touch(p)
@@ -382,6 +417,7 @@ class Timeline:
         if met and self._come_to_limit(p) and not self.meetings.meets(p):
             self._resume(p)
             return False
+        self.began_at = -1 if self.pairs.inside[p] else self.log.n_contacts
         self.event = self._record(p, ANSWERED)
         if not met:
             self._resume(p)
@@ -390,12 +426,16 @@ class Timeline:
         self.pairs.answers[p] += 1
         self.holding.look(i, 1)
         self.holding.look(j, 1)
-        if (self.hand_over or b.custom[i] or b.custom[j]) and (
+        if self.n_decisions and self._answer_as_decided(p):
+            self._resume(p)
+            return False
+        if (self.hand_over or (b.custom[i] | b.custom[j]) & OFFERED) and (
             self.pairs.answers[p] <= self.pair_limit
         ):
             self.responder.clusters.write()
             b.calm[i] = b.calm[j] = -1  # whatever the game does, they do not rest
             self.pending = p
+            self.is_changed = False
             self._show(p)
             return True
         self._answer(p, False, False)
@@ -570,10 +610,109 @@ class Timeline:
                     self.responder.change(i, k, self.pushing.stop(i))
         return ended and not self.meetings.meets(p)
 
-    def conclude(self, default: cython.bint):
+    def decide_to_cross(
+        self, first: cython.longlong, second: cython.longlong, until_apart: cython.bint
+    ):
+        """Let two bodies, by their ids, cross from their next impact on, until the step ends."""
+        self.decisions[first, second] = (UNTIL_APART if until_apart else ONCE, 0, 0.0)
+        self.n_decisions = len(self.decisions)
+
+    def decide_to_answer(
+        self,
+        first: cython.longlong,
+        second: cython.longlong,
+        response: cython.int,
+        restitution: cython.double,
+    ):
+        """Answer all impacts of two bodies, by their ids, by a response until the step ends."""
+        self.decisions[first, second] = (0, response, restitution)
+        self.n_decisions = len(self.decisions)
+
+    @cython.cfunc
+    def _cross_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let a pair whose impact is due cross, if the game has decided that; return whether."""
+        decision = self.decisions.get((self.queue.low[p], self.queue.high[p]))
+
+        if decision is None or decision[0] == 0:
+            return False
+        self.contacts.open(p, self.meetings.now)
+        self._open(p, decision[0])
+        self._record(p, CROSSED)
+        self._log_entry(p)
+        self._enter(p)
+        return True
+
+    @cython.cfunc
+    def _answer_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Answer an impact just recorded as the game has decided; return whether it has."""
+        decision = self.decisions.get((self.queue.low[p], self.queue.high[p]))
+
+        if decision is None:
+            return False
+        self._answer_as(p, decision[1], decision[2])
+        return True
+
+    @cython.cfunc
+    def _answer_as(
+        self, p: cython.Py_ssize_t, response: cython.int, restitution: cython.double
+    ) -> cython.void:
+        """Answer as if both bodies of a pair had a response in place of their own; 0: their own."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.int = b.response[i]
+        other: cython.int = b.response[j]
+        bounce: cython.double = b.restitution[i]
+        other_bounce: cython.double = b.restitution[j]
+
+        if response != 0:
+            b.response[i] = b.response[j] = response
+            b.restitution[i] = b.restitution[j] = restitution
+        self._answer(p, False, False)
+        b.response[i] = one
+        b.response[j] = other
+        b.restitution[i] = bounce
+        b.restitution[j] = other_bounce
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _open(self, p: cython.Py_ssize_t, code: cython.int) -> cython.void:
+        """Let a solid pair cross from now on."""
+        self.pairs.crossing[p] |= code
+        self.pairs.touch[p] = self.pairs.clear[p] = self.pairs.stale[p] = 0
+
+    @cython.cfunc
+    def _close(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let a pair whose bodies have separated be what its bodies make it again."""
+        self.pairs.crossing[p] &= ~UNTIL_APART
+        self.pairs.touch[p] = 0
+        self.meetings.sweep_again(p)
+
+    def cross(self, until_apart: cython.bint):
+        """Take up the pair that was handed over, and let its bodies cross."""
+        p: cython.Py_ssize_t = self.pending
+
+        self.pending = -1
+        self.holding.hide(self.pairs.first[p])
+        self.holding.hide(self.pairs.second[p])
+        if not self.pairs.gone[p]:
+            self.log.codes[self.event, 1] = CROSSED
+            self.n_answers -= 1
+            if self.began_at >= 0:  # with this impact: it was no solid contact after all
+                self.log.contact_codes[self.began_at, 4] = CROSSING
+                self.contacts.forget_known(p)
+            else:
+                self.contacts.open(p, self.meetings.now)
+                self._log_entry(p)
+            self._open(p, UNTIL_APART if until_apart else ONCE)
+            self._enter(p)
+        self._resume(p)
+
+    def conclude(self, default: cython.bint, is_answered: cython.bint):
         """Take up the pair that was handed over; with `default`, give the built-in answer.
 
-        A pair that the game has left closing is slid.
+        A pair that the game has left closing is slid, unless it `is_answered` already and the
+        game has changed nothing since.
         """
         p: cython.Py_ssize_t = self.pending
 
@@ -582,8 +721,9 @@ class Timeline:
         if self.pairs.gone[p] or self.pairs.left_alone[p]:
             pass
         elif default:
-            self._answer(p, False, False)
-        elif self.meetings.meets(p):
+            if self._still_closes(p):
+                self._answer(p, False, False)
+        elif (self.is_changed or not is_answered) and self.meetings.meets(p):
             if self.gravity.is_on:
                 self._find_closing_speed(p)
             self._answer(p, True, True)
@@ -594,12 +734,27 @@ class Timeline:
                 self.n_forced += 1
         self._resume(p)
 
-    def answer_pending(self):
-        """Give the built-in answer to the pair that was handed over, and keep it pending."""
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the pair that was handed over closes after what the game has changed."""
+        if self.is_changed and not self.meetings.meets(p):
+            return False
+        if self.gravity.is_on:
+            self._find_closing_speed(p)
+        return True
+
+    def answer_pending(self, response: cython.int, restitution: cython.double):
+        """Answer the pair that was handed over, and keep it pending.
+
+        By a code of `Bodies.response`; 0 for the built-in answer.
+        """
         if not self.pairs.gone[self.pending]:
             self._hide(self.pending)
-            self._answer(self.pending, False, False)
+            if self._still_closes(self.pending):
+                self._answer_as(self.pending, response, restitution)
             self.responder.clusters.write()
+            self.is_changed = False
             self._show(self.pending)
 
     def take_out(self, i: cython.Py_ssize_t):
@@ -617,6 +772,7 @@ class Timeline:
 
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Give a body a new velocity at the instant of the pending impact."""
+        self.is_changed = True
         self.sleepers.rouse(i)
         if self.bodies.on_hold[i]:  # it is shown what it keeps
             self.bodies.velocity[i, k] = value + 0.0
@@ -627,6 +783,7 @@ class Timeline:
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Put a body somewhere else at the instant of the pending impact."""
+        self.is_changed = True
         self.sleepers.rouse(i)
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.meetings.now)
@@ -673,24 +830,34 @@ class Timeline:
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             self._note_image(p)
-            if self.pairs.known[p]:
-                self.contacts.rows[self.pairs.memory[p], 5] = 1
-                self.pairs.known[p] = 0
+            self.contacts.forget_known(p)
             self.log.add_contact(
                 ENDED, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
             )  # fmt: skip
             self.pairs.began[p] = -1.0
+            if self.pairs.crossing[p] & UNTIL_APART:
+                self._close(p)
             return
         self._record(p, CROSSED)
+        if not self.pairs.known[p]:  # pragma: no branch: but for what was about to enter before
+            self._log_entry(p)
+        self._enter(p)
+
+    @cython.cfunc
+    def _log_entry(self, p: cython.Py_ssize_t) -> cython.void:
+        """Log that the bodies of a crossing pair have entered each other."""
+        self._note_image(p)
+        self.log.add_contact(
+            BEGAN, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
+            self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
+        )  # fmt: skip
+
+    @cython.cfunc
+    def _enter(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a crossing pair be inside each other, and queue when they leave."""
         self.pairs.inside[p] = 1
         self.pairs.began[p] = self.meetings.now
-        if not self.pairs.known[p]:  # pragma: no branch: but for what was about to enter before
-            self._note_image(p)
-            self.log.add_contact(
-                BEGAN, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
-                self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
-            )  # fmt: skip
         self.meetings.aim(p)
         self.meetings.sweeper.solve()
         self.meetings.sweep_crossing(p, self.meetings.sweeper.kind)

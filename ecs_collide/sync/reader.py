@@ -40,12 +40,14 @@ cython.declare(
     FEW=cython.int,
     BAD=cython.int,
     CUSTOM=cython.int,
+    HANDED=cython.int,
     DEFLECT=cython.int,
     DISTANT=cython.int,
     FIXED=cython.int,
     GROWTH=cython.int,
     MASS=cython.int,
     NEW=cython.int,
+    OFFERED=cython.int,
     SENSOR=cython.int,
     TOUCHED_AS_NEW=cython.int,
     TOUCHED_BY_FILTER=cython.int,
@@ -54,6 +56,7 @@ cython.declare(
     UNCHECKED=cython.int,
     UNPLACED=cython.int,
     VELOCITY=cython.int,
+    YIELDS=cython.int,
 )
 from ecs_collide.constants import (
     BAD,
@@ -62,8 +65,10 @@ from ecs_collide.constants import (
     DISTANT,
     FIXED,
     GROWTH,
+    HANDED,
     MASS,
     NEW,
+    OFFERED,
     SENSOR,
     TOUCHED_AS_NEW,
     TOUCHED_BY_FILTER,
@@ -72,6 +77,7 @@ from ecs_collide.constants import (
     UNCHECKED,
     UNPLACED,
     VELOCITY,
+    YIELDS,
 )
 
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
@@ -379,7 +385,7 @@ class Gatherer:
         self.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0
-        self.custom[i] = (has & CUSTOM) != 0
+        self.custom[i] = (YIELDS if has & CUSTOM else 0) | (OFFERED if has & HANDED else 0)
         if not has & VELOCITY:
             self.velocity.keep(i, False)
         if not has & GROWTH:
@@ -401,7 +407,7 @@ class Gatherer:
         if moves and has & FIXED:
             has &= ~FIXED
             self.contradictory.append(i)
-        self.has[i] = has & ((1 << TRAITS) - 1)
+        self.has[i] = has & (HANDED - 1)
         if self.moves[i] != moves:
             self.moves[i] = moves
             self.news[i] |= UNPLACED
@@ -768,7 +774,7 @@ class Gatherer:
         self.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
         self.restitution[i] = restitution if self.response[i] == 1 else 0.0
         self.yields[i] = (
-            (self.response[i] != 0 or self.custom[i] != 0)
+            (self.response[i] != 0 or self.custom[i] & YIELDS)
             and (self.sweeps or (self.has[i] & VELOCITY) != 0)
             and -INFINITE < mass < INFINITE
         )

@@ -41,6 +41,7 @@ from ecs_collide.constants import (
     UNCHECKED,
     UNPLACED,
     VELOCITY,
+    YIELDS,
 )
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason, Vector
@@ -954,7 +955,7 @@ class Roster:
             flags[:] = 0
         moves = c.has & (VELOCITY | GROWTH) != 0
         if self.sweeps:
-            moves |= (c.response != 0) | (c.custom != 0)
+            moves |= (c.response != 0) | (c.custom & YIELDS != 0)
         c.moves[:] = moves
         self.sleep.forget()
         self.drives.clear()

@@ -225,7 +225,7 @@ def install_witness(dim):
     space = ec.install(dim=dim)
     esper.remove_processor(ec.ResponseSystem)
     witness = Witness(space)
-    esper.add_processor(witness, priority=101)
+    esper.add_processor(witness, priority=105)
     return space, witness
 
 

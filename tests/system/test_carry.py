@@ -514,7 +514,7 @@ def test_a_lift_is_lost_after_a_step_that_was_broken_off():
     lift = mover((0, 0), (50, 1), (10, 20), ec.Carry())
     rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
     ec.install()
-    esper.add_processor(Stumbles(), priority=101)  # within the step
+    esper.add_processor(Stumbles(), priority=115)  # within the step
     esper.process(0.125)
     esper.delete_entity(lift)
     Stumbles.is_on = True

@@ -253,7 +253,7 @@ class Switch(esper.Processor):
             esper.switch_world(self.to)
 
 
-@pytest.mark.parametrize("priority", [104, 102, 101, 99])
+@pytest.mark.parametrize("priority", [131, 125, 115, 99])
 def test_a_world_switched_in_mid_process(priority, world, shot):
     # esper goes on with the systems of the world that was, in the one that is.
     bullet, _wall = shot

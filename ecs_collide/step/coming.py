@@ -1,0 +1,134 @@
+"""The impacts that the narrowphase has found, before any of them is answered.
+
+A game's system between `NarrowphaseSystem` and `ResponseSystem` reads them as
+`Space.impacts`, and may decide about each: its pair crosses, or is answered by another response.
+A decision is about two bodies and holds until the step ends.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.events import EventSequence, SweepKind, collision_dtype
+from ecs_collide.response.rules import response_numbers
+from ecs_collide.step.events_of_step import unit_normals
+from ecs_collide.step.impact import ComingImpact
+from ecs_collide.step.lock import Guard
+from ecs_collide.step.lookup import WorldLink
+from ecs_collide.step.state import QUEUED, StepState
+
+_KINDS = tuple(SweepKind)
+
+
+@cache
+def impact_dtype(dim: int) -> np.dtype[np.void]:
+    """Return the dtype of an array of coming impacts: the fields of `ComingImpact`, in order.
+
+    Vectors have the shape ``(dim,)``; `kind` is a code of `SweepKind`.
+    """
+    fields = [
+        (name, collision_dtype(dim)[name])
+        for name in collision_dtype(dim).names or ()
+        if name not in ("solids", "answer")
+    ]
+    return np.dtype([*fields, ("crosses", np.bool_)])
+
+
+class ComingImpacts:
+    """The impacts of the step under way until they are being answered, and decisions about them."""
+
+    def __init__(self, state: StepState, link: WorldLink, lock: Guard) -> None:
+        self._state = state
+        self._link = link
+        self._lock = lock
+        self._none = np.zeros(0, impact_dtype(state.dim))
+        self._none.setflags(write=False)
+
+    @property
+    def array(self) -> NDArray[np.void]:
+        """The impacts in the order in which they are due, read-only; empty at other times."""
+        state = self._state
+        self._lock.refuse_others()
+        if state.phase != QUEUED:
+            return self._none
+        if state.impacts is None:
+            state.impacts = _read(state.dim, state.timeline.meetings)
+        return state.impacts
+
+    @property
+    def impacts(self) -> EventSequence[ComingImpact]:
+        """The same as objects that are made when they are looked at."""
+        array = self.array
+
+        def make(row: tuple[Any, ...]) -> ComingImpact:
+            (
+                time, exit_, first, second, normal, kind, speed, at_first, at_second, v1, v2, crosses,
+            ) = row  # fmt: skip
+            return ComingImpact(
+                time,
+                exit_,
+                first,
+                second,
+                normal,
+                _KINDS[kind],
+                speed,
+                at_first,
+                at_second,
+                v1,
+                v2,
+                crosses,
+                self,
+                array,
+            )
+
+        return EventSequence(array, make)
+
+    def decide_to_cross(
+        self, impacts: NDArray[np.void], first: int, second: int, until_separate: bool
+    ) -> None:
+        """Let two bodies cross whose impact is coming; see `ComingImpact.cross`."""
+        self._require_coming(impacts)
+        self._state.timeline.decide_to_cross(first, second, until_separate)
+
+    def decide_to_answer(
+        self, impacts: NDArray[np.void], first: int, second: int, response: object
+    ) -> None:
+        """Answer two bodies whose impact is coming; see `ComingImpact.answer`."""
+        self._require_coming(impacts)
+        self._state.timeline.decide_to_answer(first, second, *response_numbers(response))
+
+    def _require_coming(self, impacts: NDArray[np.void]) -> None:
+        self._lock.refuse_others()
+        self._link.world.require_current()
+        if self._state.phase != QUEUED or impacts is not self._state.impacts:
+            raise RuntimeError(
+                "the impacts of this step are being answered, or it is over: decide about a "
+                "coming impact in a system between NarrowphaseSystem and ResponseSystem"
+            )
+
+
+def _read(dim: int, meetings: Any) -> NDArray[np.void]:
+    """Return the impacts that are queued, in the order in which they are due, read-only."""
+    n = meetings.queue.size
+    numbers, codes = np.empty((n, 3 + 4 * dim)), np.empty((n, 8), np.int64)
+    n = meetings.impacts_into(numbers.data, codes.data)
+    numbers, codes = numbers[:n], codes[:n]
+    first, second, rank, image, kind, axis, sign, crosses = codes.T
+    order = np.lexsort((image, second, first, rank, numbers[:, 0]))
+    array = np.empty(n, impact_dtype(dim))
+    for k, name in enumerate(("time", "exit", "closing_speed")):
+        array[name] = numbers[:, k]
+    for k, name in enumerate(
+        ("position_first", "position_second", "velocity_first", "velocity_second")
+    ):
+        array[name] = numbers[:, 3 + k * dim : 3 + (k + 1) * dim]
+    array["first"], array["second"], array["kind"] = first, second, kind
+    array["normal"] = unit_normals(axis, sign, dim)
+    array["crosses"] = crosses
+    array = array[order]
+    array.setflags(write=False)
+    return array
