@@ -18,9 +18,11 @@ same order everywhere::
 from ecs_collide import _backend
 from ecs_collide._categories import name_categories
 from ecs_collide.clocks import FixedStep
+from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
+    Disabled,
     Extents,
     Fixed,
     Growth,
@@ -81,13 +83,18 @@ from ecs_collide.systems import (
 )
 from ecs_collide.traits import (
     ALL,
+    Attached,
     Carry,
     Damping,
+    Dominance,
     Filter,
     Friction,
     GravityScale,
+    LockedAxes,
+    MaxSpeed,
     OneWay,
     PushOut,
+    Restitution,
     Separate,
 )
 from ecs_collide.tree import (
@@ -119,6 +126,7 @@ __all__ = [
     "END_REASONS",
     "AABBTree",
     "Answer",
+    "Attached",
     "BodyKind",
     "BoxHit",
     "BoxHits",
@@ -126,6 +134,7 @@ __all__ = [
     "BroadphaseSystem",
     "Carry",
     "Collision",
+    "CombineRule",
     "ComingImpact",
     "Components",
     "Contact",
@@ -135,6 +144,8 @@ __all__ = [
     "ContactPoints",
     "Damping",
     "Deflect",
+    "Disabled",
+    "Dominance",
     "EndReason",
     "EventSequence",
     "Explanation",
@@ -150,7 +161,9 @@ __all__ = [
     "Handler",
     "Impact",
     "ImpactBoxes",
+    "LockedAxes",
     "Mass",
+    "MaxSpeed",
     "MotionSystem",
     "MoveHit",
     "Moved",
@@ -166,6 +179,7 @@ __all__ = [
     "RegionHits",
     "Report",
     "ResponseSystem",
+    "Restitution",
     "Sensor",
     "Separate",
     "Slide",

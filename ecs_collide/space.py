@@ -63,6 +63,7 @@ from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.offers import Offer, Respond, Responses
 from ecs_collide.step.pair_filters import Judges
 from ecs_collide.step.pipeline import Pipeline
+from ecs_collide.step.resizing import BodyResizer
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
@@ -200,6 +201,7 @@ class Space:
         self._subscribers = Subscribers()
         self._coming = ComingImpacts(state, link, lock)
         self._editor = BodyEditor(roster, lookup)
+        self._resizer = BodyResizer(state, roster, lookup, self._up, ring)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
             state, link, roster, presence, lookup, lock, queried, judges, self._up, ring is not None
@@ -755,9 +757,43 @@ class Space:
 
         The same as setting its `Position`, with a check; with
         ``motion="swept"`` the way to have no sweep.  The way to move a `Fixed` body, whose
-        components the next step reads again.
+        components the next step reads again.  Of an `Attached` box it sets the offset, so that
+        the box is there as long as its owner stays where it is.
         """
         self._editor.teleport(entity, position)
+
+    def resize(self, entity: int, *, height: float, keep: str = "feet") -> None:
+        """Make a body lower or higher at once: a character that crouches or stands up.
+
+        `Position` and `Extents` are set together, so that one face of the box stays exactly where
+        it is.  Contacts that still hold go on; the next step ends the others as separated.
+        Boxes that are `Attached` to the body stay where they are, and the next step sweeps them
+        to where their offsets say.
+
+        It does not look for room: a body that stands up under a ceiling is inside of it.
+        Ask `query` first, or see `PushOut`.  Of a body that does not move, or that the game has
+        moved since the last step, all contacts end, as after a teleport.
+
+        Parameters
+        ----------
+        entity : int
+        height : float
+            Along the axis of `up`, the whole size, in world units.
+        keep : str
+            What stays in place: ``"feet"`` (the lower face), ``"head"`` (the upper one) or
+            ``"centre"``.
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        RuntimeError
+            Within a step.
+        """
+        with self._lock:
+            self._resizer.resize(entity, height, keep)
+            if self._queried.present is not None:
+                self._queried.update()
 
     # -- moving one body now --
 

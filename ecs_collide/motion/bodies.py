@@ -15,6 +15,7 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.ecs_collide.motion.controls_c import Controls
     from cython.cimports.ecs_collide.motion.surfaces_c import Traits
     from cython.cimports.libc.math import floor
 else:
@@ -71,6 +72,8 @@ class Bodies:
         Length of the step in seconds.
     traits : Traits
         What only some of them have.
+    controls : Controls
+        Who of them pushes whom.
     farthest : float
         No path has ever reached further from the origin on any axis, with its box.
     wraps : bool
@@ -118,6 +121,7 @@ class Bodies:
         self.dim = dim
         self.dt = 0.0
         self.traits = Traits(dim)
+        self.controls = self.traits.controls
         self.farthest = 0.0
         self.wraps = False
         self.width = zeros(DOUBLE, 3)
@@ -322,9 +326,25 @@ class Bodies:
             return False
         if not self.yields[j] or not has & PUSH_OUT:
             return True
-        return self.mass[i] < self.mass[j] or (
-            self.mass[i] == self.mass[j] and self.ids[i] > self.ids[j]
-        )
+        return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.ids[i] > self.ids[j])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body has less mass than another, or a lower dominance."""
+        c: Controls = self.controls
+
+        if c.any_rank and c.rank[i] != c.rank[j]:
+            return c.rank[i] < c.rank[j]
+        return self.mass[i] < self.mass[j]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def gives_way(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body yields to impacts on an axis: it is not immovable, nor locked there."""
+        if not self.controls.any_lock:  # a call fewer, where no body has a locked axis
+            return self.yields[i] != 0
+        return self.yields[i] != 0 and not self.controls.locks(i, k)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -562,6 +582,16 @@ class Bodies:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def restrain(self, rows: cython.longlong[::1], by_speed: cython.bint) -> cython.void:
+        """Take what is locked, and with `by_speed` what is too fast, from the velocities of bodies."""
+        n: cython.Py_ssize_t
+
+        if self.controls.any_lock or self.controls.any_limit:
+            for n in range(rows.shape[0]):
+                self.controls.restrain(self.velocity, rows[n], by_speed)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def note_turn(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that a body's path is another from now on."""
         self.mark(i)
@@ -585,7 +615,7 @@ class Bodies:
         So are immovable ones, what was snapped to an anchored one at this time
         `t`, and what has kept that one's velocity since.
         """
-        if not self.yields[i]:
+        if not self.gives_way(i, k):
             return True
         if not self.is_marked[i]:
             return (self.held[i] & (1 << k)) != 0

@@ -1,5 +1,6 @@
 cimport cython
 
+from ecs_collide.motion.controls_c cimport Controls
 from ecs_collide.motion.surfaces_c cimport Traits
 
 cdef enum:
@@ -29,6 +30,7 @@ cdef class Bodies:
     cdef public int dim
     cdef public double dt
     cdef readonly Traits traits
+    cdef readonly Controls controls
     cdef double farthest
     cdef public bint wraps
     cdef public double[::1] width
@@ -95,6 +97,9 @@ cdef class Bodies:
     cdef void set_velocity(self, Py_ssize_t i, int k, double value) noexcept
     cdef void turn_to(self, Py_ssize_t i, int k, double velocity, double t) noexcept
     cdef void stop_growing(self, Py_ssize_t i, int k) noexcept
+    cdef bint is_lighter(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint gives_way(self, Py_ssize_t i, int k) noexcept
+    cdef void restrain(self, long long[::1] rows, bint by_speed) noexcept
     cdef void note_turn(self, Py_ssize_t i) noexcept
     cdef bint has_turned_since(self, Py_ssize_t i, long long tick) noexcept
     cdef bint is_anchored(self, Py_ssize_t i, int k, double t) noexcept

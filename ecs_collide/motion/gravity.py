@@ -143,6 +143,8 @@ class Gravity:
     @cython.exceptval(check=False)
     def _pull_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return by how much gravity changes the velocity of a body in a whole step."""
+        if self.bodies.controls.locks(i, k):
+            return 0.0
         return self.acceleration[k] * self.scale[i] * self.bodies.dt
 
     @cython.cfunc

@@ -10,6 +10,9 @@ cdef class Responder:
     cdef public Clusters clusters
     cdef bint first_yields
     cdef bint second_yields
+    cdef bint first_joins
+    cdef bint second_joins
+    cdef double impulse
     cdef Py_ssize_t solid_first
     cdef Py_ssize_t solid_second
     cdef double loss
@@ -38,6 +41,12 @@ cdef class Responder:
     cdef void _begin_sum(self) noexcept
     cdef void _add_product(self, double a, double b) noexcept
     cdef bint weigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef void _outweigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef double restitution_of(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _is_taken_out(self, Py_ssize_t i, Py_ssize_t j, int k, bint joins) noexcept
+    cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, int k, double v1, double v2) noexcept
+    cdef double _velocity_of(self, Py_ssize_t root) noexcept
+    cdef bint _is_held(self, Py_ssize_t i, int k) noexcept
     cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept
     cdef Py_ssize_t _anchor_of(self, Py_ssize_t i, Py_ssize_t root) noexcept
     cdef bint _gives_way(self, Py_ssize_t anchor, Py_ssize_t other, int k) noexcept

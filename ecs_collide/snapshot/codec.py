@@ -33,7 +33,7 @@ from ecs_collide.snapshot.schema import (
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import (
     FILTERED,
-    QUARANTINED,
+    LEFT_OUT,
     SEEN,
     UNSEEN,
 )
@@ -258,7 +258,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
 
     bodies = parts.ids("bodies")
     flags = parts.array("flags", np.uint8)
-    _require(len(flags) == len(bodies) and (flags < 64).all(), "the flags of its bodies")
+    _require(len(flags) == len(bodies) and (flags < 128).all(), "the flags of its bodies")
     state = State(
         dim=dim,
         step=step,
@@ -433,7 +433,7 @@ def _within(array: NDArray[Any], least: int, most: int) -> bool:
 
 def _check_placed(state: State) -> None:
     """Refuse bodies that stood in a tree with numbers that no tree takes."""
-    placed = state.flags & (QUARANTINED | UNSEEN) == 0
+    placed = state.flags & (LEFT_OUT | UNSEEN) == 0
     every = slice(None) if placed.all() else placed
     for column in state.seen[:4]:
         _require((abs(column[every]) <= LARGEST).all(), "where its bodies are")  # not so for nan

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ecs_collide import _checks
+from ecs_collide.components import Disabled
 from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.response.rules import DEFAULT, response_numbers
@@ -144,6 +145,7 @@ class Pipeline:
         timeline.begin()
         timeline.place_still(roster.touched_still.data)
         roster.wake_near()
+        timeline.restrain(roster.moving.data)
         roster.wake(timeline.carrying.begin())
         if timeline.candidates.judge is not None:  # of those who sleep nobody would be asked
             roster.wake_all()
@@ -556,6 +558,8 @@ class Pipeline:
             try:
                 if not self._roster.read_one(row, self._link.world):
                     self._state.timeline.take_out(row)
+                    if self._link.world.component(entity, Disabled) is not None:
+                        self._state.timeline.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._roster.error_of(entity, error))
 

@@ -5,12 +5,22 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide.constants import CARRY, FALL, FILTER, FRICTION, ONE_WAY, PUSH_OUT, SEPARATE
+from ecs_collide.constants import (
+    CARRY,
+    CONTROL,
+    FALL,
+    FILTER,
+    FRICTION,
+    ONE_WAY,
+    PUSH_OUT,
+    SEPARATE,
+)
 from ecs_collide.motion.arrays import DOUBLE, grown, zeros
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Traits, side_of
     from cython.cimports.ecs_collide.sync.bindings_c import Kind
+    from cython.cimports.ecs_collide.sync.control_reader_c import ControlGatherer, is_rule
     from cython.cimports.ecs_collide.sync.slots_c import slots_hold
     from cython.cimports.libc.math import floor
 else:
@@ -18,6 +28,7 @@ else:
 
     from ecs_collide.motion.surfaces import ALL, Traits, side_of
     from ecs_collide.sync.bindings import Kind
+    from ecs_collide.sync.control_reader import ControlGatherer, is_rule
     from ecs_collide.sync.slots import slots_hold
 
 cython.declare(
@@ -44,7 +55,7 @@ class TraitGatherer:
     traits : Traits
     kinds : list of Kind
         Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
-        Separate, GravityScale, Damping.
+        Separate, GravityScale, Damping; then those of `ControlGatherer`.
 
     Attributes
     ----------
@@ -59,6 +70,7 @@ class TraitGatherer:
         self.filter, self.friction, self.one_way = kinds[0], kinds[1], kinds[2]
         self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
         self.separate, self.gravity_scale, self.damping = kinds[6], kinds[7], kinds[8]
+        self.control = ControlGatherer(traits.controls, kinds[9:])
         self.kinds = kinds
         self.exempt = []
         self.up = 2
@@ -81,6 +93,7 @@ class TraitGatherer:
         self.n_rows = n_rows
         if self.traits.is_used:
             self._make_room()
+        self.control.bind(n_rows)
 
     @cython.cfunc
     def use(self) -> cython.int:
@@ -93,6 +106,7 @@ class TraitGatherer:
     def aim(self, traits: Traits):
         """Fill the columns of other traits from now on."""
         self.traits = traits
+        self.control.controls = traits.controls
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -109,6 +123,7 @@ class TraitGatherer:
             and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
             and (not has & SEPARATE or slots_hold(self.separate.slots, i))
             and (not has & FALL or self._falls_as_seen(i))
+            and (not has & CONTROL or not self.control.is_used or self.control.is_as_seen(i))
         )
 
     @cython.cfunc
@@ -134,6 +149,8 @@ class TraitGatherer:
             differs |= self.filter.read(i)
         if has & FRICTION:
             differs |= self.friction.read(i)
+            if self.friction.seen[i, 1] != 0.0:
+                self.control.use()
         if has & ONE_WAY:
             differs |= self.one_way.read(i)
         if has & CARRY:
@@ -148,6 +165,8 @@ class TraitGatherer:
                 differs |= self.gravity_scale.read(i)
             if self._has(self.damping, i):
                 differs |= self.damping.read(i)
+        if has & CONTROL and self.control.is_used:
+            differs |= self.control.read(i)
         return differs
 
     @cython.cfunc
@@ -187,6 +206,7 @@ class TraitGatherer:
         if has & FRICTION:
             t.friction[i] = self.friction.seen[i, 0]
             fine &= 0.0 <= t.friction[i] <= LARGEST
+            fine &= is_rule(self.friction.seen[i, 1])
         if has & ONE_WAY:
             t.one_way[i] = self.side(self.one_way, i)
             fine &= t.one_way[i] != 0
@@ -218,4 +238,8 @@ class TraitGatherer:
             t.damping[i] = self.damping.seen[i, 0]
             t.any_damping = True
             fine &= 0.0 <= t.damping[i] <= MOST_PULL
+        if t.controls.is_used:
+            fine &= self.control.check(i, has & CONTROL)
+            if has & FRICTION and fine:
+                t.controls.friction_rule[i] = int(self.friction.seen[i, 1])
         return fine

@@ -1,6 +1,7 @@
 cimport cython
 
 from ecs_collide.sync.bindings_c cimport Kind
+from ecs_collide.sync.control_reader_c cimport ControlGatherer
 from ecs_collide.motion.surfaces_c cimport Traits
 
 cdef double LARGEST
@@ -12,6 +13,7 @@ cdef int FILTER
 cdef int FRICTION
 cdef int ONE_WAY
 cdef int CARRY
+cdef int CONTROL
 cdef int PUSH_OUT
 cdef int SEPARATE
 cdef int FALL
@@ -33,6 +35,7 @@ cdef class TraitGatherer:
     cdef Kind separate
     cdef Kind gravity_scale
     cdef Kind damping
+    cdef readonly ControlGatherer control
     cdef int use(self)
     cdef bint is_as_seen(self, Py_ssize_t i, int has) noexcept
     cdef bint _falls_as_seen(self, Py_ssize_t i) noexcept
