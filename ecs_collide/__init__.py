@@ -18,9 +18,11 @@ same order everywhere::
 from ecs_collide import _backend
 from ecs_collide._categories import name_categories
 from ecs_collide.clocks import FixedStep
+from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
+    Disabled,
     Extents,
     Fixed,
     Growth,
@@ -79,7 +81,22 @@ from ecs_collide.systems import (
     ResponseSystem,
     install,
 )
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    Attached,
+    Carry,
+    Damping,
+    Dominance,
+    Filter,
+    Friction,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 from ecs_collide.tree import (
     AABBTree,
     BoxHit,
@@ -109,6 +126,7 @@ __all__ = [
     "END_REASONS",
     "AABBTree",
     "Answer",
+    "Attached",
     "BodyKind",
     "BoxHit",
     "BoxHits",
@@ -116,6 +134,7 @@ __all__ = [
     "BroadphaseSystem",
     "Carry",
     "Collision",
+    "CombineRule",
     "ComingImpact",
     "Components",
     "Contact",
@@ -123,7 +142,10 @@ __all__ = [
     "ContactEnded",
     "ContactKind",
     "ContactPoints",
+    "Damping",
     "Deflect",
+    "Disabled",
+    "Dominance",
     "EndReason",
     "EventSequence",
     "Explanation",
@@ -134,11 +156,14 @@ __all__ = [
     "Fixed",
     "FixedStep",
     "Friction",
+    "GravityScale",
     "Growth",
     "Handler",
     "Impact",
     "ImpactBoxes",
+    "LockedAxes",
     "Mass",
+    "MaxSpeed",
     "MotionSystem",
     "MoveHit",
     "Moved",
@@ -154,6 +179,7 @@ __all__ = [
     "RegionHits",
     "Report",
     "ResponseSystem",
+    "Restitution",
     "Sensor",
     "Separate",
     "Slide",

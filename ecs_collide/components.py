@@ -437,6 +437,27 @@ class Fixed(_Marker):
     __slots__ = ()
 
 
+class Disabled(_Marker):
+    """Switch the entity off: leave its body out of steps, contacts and queries.
+
+    From the next step on, nothing meets the body, no query finds it, and it does not move.
+    Its contacts end with the reason ``"disabled"``, and what rode on it keeps the velocity that
+    it had.  The components stay, and the game may change them.
+
+    After the component is removed, the next step reads the components again and places the
+    body there.  Nothing is swept from where it was before.
+
+    Switching a body off and on again costs less than deleting an entity and creating another
+    one, and while it is off it costs a step nothing: see :doc:`pooling`.
+
+    Examples
+    --------
+    >>> bullet = Position(0, 0), Extents(2, 2), Velocity(0, 0), Slide(), Disabled()
+    """
+
+    __slots__ = ()
+
+
 class Sensor(_Marker):
     """Notice others and let them through.
 

@@ -104,6 +104,7 @@ class EndReason(StrEnum):
     QUARANTINED = "quarantined"
     WORLD_CLEARED = "world_cleared"
     DROPPED = "dropped"
+    DISABLED = "disabled"
 
 
 END_REASONS: tuple[EndReason, ...] = tuple(EndReason)
@@ -183,6 +184,16 @@ class Collision(BodyPair):
         The centres at that instant, in world units.
     velocity_first, velocity_second : tuple of float
         Before the answer, in world units per second.
+    contact_min, contact_max : tuple of float
+        The least and the greatest corner of what the two boxes share at that instant, in world
+        units: on each axis from the higher one of their lower faces to the lower one of their
+        upper faces.  On the axis of the normal both are the touching face of `first`, but for
+        an ``OVERLAP``, where they are as far apart as the boxes are inside each other.  In a
+        world that wraps they lie where `position_first` is, and may reach over its edge.
+    impulse : float
+        The momentum that the answer has passed along the normal from one body to the other, in
+        units of mass times world units per second; 0 where nothing was answered.  See
+        `impulse_on`.
     solids : tuple of int
         Where the answer is ``CRUSHED``, the immovable bodies between which the
         pair is, by rising id; one of the two may be one of them.  Else empty.
@@ -201,6 +212,9 @@ class Collision(BodyPair):
     position_second: Vector
     velocity_first: Vector
     velocity_second: Vector
+    contact_min: Vector
+    contact_max: Vector
+    impulse: float
     solids: tuple[int, ...]
     answer: Answer
 
@@ -208,6 +222,22 @@ class Collision(BodyPair):
     def answered(self) -> bool:
         """Whether velocities were changed because of this collision."""
         return self.answer is Answer.ANSWERED or self.answer is Answer.FORCED
+
+    @property
+    def point(self) -> Vector:
+        """The middle of what the two boxes share: where sparks fly, in world units."""
+        corners = zip(self.contact_min, self.contact_max, strict=True)
+        return tuple((low + high) / 2.0 for low, high in corners)
+
+    def impulse_on(self, entity: int) -> Vector:
+        """Return what the answer has changed the momentum of one of the two by, along the normal.
+
+        Raises
+        ------
+        ValueError
+            `entity` is neither `first` nor `second`.
+        """
+        return tuple(self.impulse * part + 0.0 for part in self.normal_for(entity))
 
     def position_of(self, entity: int) -> Vector:
         """Return where the centre of one of the two was at that instant, in world units.
@@ -243,6 +273,9 @@ class Collision(BodyPair):
             self.position_first,
             self.velocity_second,
             self.velocity_first,
+            self.contact_min,
+            self.contact_max,
+            self.impulse,
             self.solids,
             self.answer,
         )
@@ -251,8 +284,8 @@ class Collision(BodyPair):
     def from_row(cls, row: tuple[Any, ...]) -> Collision:
         """Make the event from the values of a `collision_dtype` row."""
         (
-            time, exit_, first, second, normal, kind, speed, at_first, at_second, v1, v2, solids,
-            answer,
+            time, exit_, first, second, normal, kind, speed, at_first, at_second, v1, v2,
+            contact_min, contact_max, impulse, solids, answer,
         ) = row  # fmt: skip
         return cls(
             time,
@@ -266,6 +299,9 @@ class Collision(BodyPair):
             at_second,
             v1,
             v2,
+            contact_min,
+            contact_max,
+            impulse,
             solids if solids[1] >= 0 else tuple(one for one in solids if one >= 0),
             _ANSWERS[answer],
         )
@@ -411,6 +447,9 @@ def collision_dtype(dim: int) -> np.dtype[np.void]:
             ("position_second", *vector),
             ("velocity_first", *vector),
             ("velocity_second", *vector),
+            ("contact_min", *vector),
+            ("contact_max", *vector),
+            ("impulse", np.float64),
             ("solids", np.int64, (2,)),
             ("answer", np.int8),
         ]

@@ -28,6 +28,7 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
+from ecs_collide.motion.falling import checked_gravity, up_against
 from ecs_collide.motion.wrapping import Ring, Wrap, checked_wrap
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries, as_axis
@@ -62,6 +63,7 @@ from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.offers import Offer, Respond, Responses
 from ecs_collide.step.pair_filters import Judges
 from ecs_collide.step.pipeline import Pipeline
+from ecs_collide.step.resizing import BodyResizer
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
@@ -108,11 +110,14 @@ class Space:
         is one, an answer sets it on the axes on which it changes the motion.
     sleep : bool
         Whether bodies that have been at rest for some steps cost next to
-        nothing until something reaches them.  It never changes what a step does.
+        nothing until something reaches them.  It never changes what a step does; see `sleep`.
+    gravity : sequence of float, optional
+        How fast bodies fall: an acceleration in world units per second squared, as (0, -900).  It
+        acts on all bodies that yield; see `gravity`.
     up : sequence of float, optional
-        Which way is up: a unit vector along an axis, by default (0, 1); (0, -1) where y grows
-        downwards.  `is_on`, `OneWay`, `Carry` and `Character` use it where they are given no
-        direction.
+        Which way is up: a unit vector along an axis; by default opposite to `gravity` if that
+        is along an axis, else (0, 1).  (0, -1) where y grows downwards.  `is_on`, `OneWay`,
+        `Carry` and `Character` use it where they are given no direction.
     wrap : sequence of float or None, optional
         For each axis how wide the world is, in world units, or None.  On an axis with a width the
         world runs from 0 to it and closes in a ring: what leaves it at one end comes in at the
@@ -132,6 +137,7 @@ class Space:
         sleep: bool = True,
         wrap: Sequence[float | None] | None = None,
         up: VectorLike | None = None,
+        gravity: VectorLike | None = None,
     ) -> None:
         if motion not in ("velocity", "swept"):
             raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
@@ -145,12 +151,19 @@ class Space:
         if margin is not None:
             _require_number("margin", margin)
         around = None if margin is None else float(margin)
-        self._up = (0.0, 1.0, 0.0)[:dim] if up is None else as_axis("up", up, dim)
+        falls = checked_gravity(gravity, dim)
+        if motion == "swept" and any(falls):
+            raise ValueError(
+                f"Space(gravity={gravity!r}) must be None with motion='swept': the game moves the "
+                "bodies there, and lets them fall too"
+            )
+        self._up = up_against(falls) if up is None else as_axis("up", up, dim)
         self._wrap = checked_wrap(wrap, dim)
         self._connect(int(dim), around, float(lookahead), components, motion == "swept")
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.sleep = sleep
+        self._pipeline.set_gravity(falls)
         self._made_with: dict[str, object] = {
             "dim": self.dim,
             "rest_speed": self.rest_speed,
@@ -162,6 +175,7 @@ class Space:
             "sleep": sleep,
             "wrap": self.wrap,
             "up": self._up,
+            "gravity": falls,
         }
 
     def _connect(
@@ -187,6 +201,7 @@ class Space:
         self._subscribers = Subscribers()
         self._coming = ComingImpacts(state, link, lock)
         self._editor = BodyEditor(roster, lookup)
+        self._resizer = BodyResizer(state, roster, lookup, self._up, ring)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
             state, link, roster, presence, lookup, lock, queried, judges, self._up, ring is not None
@@ -221,6 +236,42 @@ class Space:
     def up(self) -> Vector:
         """Which way is up: a unit vector along an axis."""
         return self._up
+
+    @property
+    def gravity(self) -> Vector:
+        """How fast bodies fall, in world units per second squared; zeros are off.
+
+        It acts on the bodies that yield: those with a `Velocity`, a response such as `Slide` and
+        no infinite mass.  It does not act on walls, lifts, bullets without a response, and sensors.
+        `GravityScale` changes it for one body, and 0 switches it off.  A body falls exactly as
+        v * t + g * t**2 / 2 says, for steps of any length.  Setting it wakes everybody, and leaves
+        `up` as it is.
+
+        Raises
+        ------
+        ValueError
+            Set to anything but a finite vector, or in a space with ``motion="swept"``.
+        RuntimeError
+            Set within a step.
+        """
+        return self._state.gravity
+
+    @gravity.setter
+    def gravity(self, value: VectorLike | None) -> None:
+        falls = checked_gravity(value, self.dim)
+        if self._state.is_stepping:
+            raise RuntimeError("Space.gravity was set within a step: set it between steps")
+        if any(falls) and self.motion == "swept":
+            raise ValueError(f"Space.gravity={value!r} must be None with motion='swept'")
+        self._pipeline.set_gravity(falls)
+
+    def leave_gravity_to(self, component: type) -> None:
+        """Let the bodies that have a component not fall by themselves: a system of it moves them.
+
+        `CharacterSystem` does so for `Character`.
+        """
+        require_component_type("component", component)
+        self._roster.exempt_from_gravity(component)
 
     @property
     def wrap(self) -> Wrap | None:
@@ -275,7 +326,10 @@ class Space:
 
         A body falls asleep after some steps in which its velocity and growth were 0
         and nothing happened to it, and wakes when the game sets anything of
-        it or a step reaches it.  False wakes all in the next step.
+        it or a step reaches it.  Bodies that gravity, or a velocity that the game sets in each
+        step, only presses against what holds them fall asleep too, all at once that lie against
+        each other.  They do not repeat the `Collision` of each step until they wake.  False wakes
+        all in the next step.
         """
         return self._roster.sleep.wanted
 
@@ -703,9 +757,43 @@ class Space:
 
         The same as setting its `Position`, with a check; with
         ``motion="swept"`` the way to have no sweep.  The way to move a `Fixed` body, whose
-        components the next step reads again.
+        components the next step reads again.  Of an `Attached` box it sets the offset, so that
+        the box is there as long as its owner stays where it is.
         """
         self._editor.teleport(entity, position)
+
+    def resize(self, entity: int, *, height: float, keep: str = "feet") -> None:
+        """Make a body lower or higher at once: a character that crouches or stands up.
+
+        `Position` and `Extents` are set together, so that one face of the box stays exactly where
+        it is.  Contacts that still hold go on; the next step ends the others as separated.
+        Boxes that are `Attached` to the body stay where they are, and the next step sweeps them
+        to where their offsets say.
+
+        It does not look for room: a body that stands up under a ceiling is inside of it.
+        Ask `query` first, or see `PushOut`.  Of a body that does not move, or that the game has
+        moved since the last step, all contacts end, as after a teleport.
+
+        Parameters
+        ----------
+        entity : int
+        height : float
+            Along the axis of `up`, the whole size, in world units.
+        keep : str
+            What stays in place: ``"feet"`` (the lower face), ``"head"`` (the upper one) or
+            ``"centre"``.
+
+        Raises
+        ------
+        KeyError
+            The entity is no body.
+        RuntimeError
+            Within a step.
+        """
+        with self._lock:
+            self._resizer.resize(entity, height, keep)
+            if self._queried.present is not None:
+                self._queried.update()
 
     # -- moving one body now --
 
@@ -1380,7 +1468,7 @@ class Space:
         They hold every entity that has a component of the library's, or of a
         type given to `snapshot_with`, with these components; what was seen of
         them last, contacts, quarantined bodies and reports, the events and
-        the number of the last step, `rest_speed` and `pair_limit`.
+        the number of the last step, `rest_speed`, `pair_limit` and `gravity`.
         Not functions, handlers and systems: those are the
         program's.  The same state gives the same bytes on every platform.
 
@@ -1498,8 +1586,11 @@ def find_differences(space: Space, settings: Mapping[str, Any]) -> dict[str, obj
     for name, value in settings.items():
         if name == "wrap":
             value = checked_wrap(value, space.dim)
+        elif name == "gravity":
+            value = checked_gravity(value, space.dim)
         elif name == "up":
-            value = (0.0, 1.0, 0.0)[: space.dim] if value is None else tuple(value)
+            falls = checked_gravity(settings.get("gravity"), space.dim)
+            value = up_against(falls) if value is None else tuple(value)
         elif name == "components" and value is None:
             value = Components()
         if value != space._made_with[name]:

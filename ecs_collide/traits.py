@@ -11,10 +11,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ecs_collide._categories import NAMES
+from ecs_collide.combining import CombineRule, code_of, rule_of
 from ecs_collide.components import as_float
+from ecs_collide.constants import MOST_PULL
 
 ALL = 2**32 - 1
 """All 32 categories: the mask of a body that meets everybody."""
+
+MOST_DOMINANCE = 127
+"""The highest level of a `Dominance`; the lowest is minus that."""
 
 _MOST_GROUP = 2**31 - 1
 
@@ -191,14 +196,40 @@ def filters_allow(one: Iterable[Any], other: Iterable[Any]) -> Any:
     return (same & (group > 0)) | ((same ^ True) & met)
 
 
-class Friction(_Trait):
+class _Surface(_Trait):
+    """A number of a surface, and the rule by which it is combined with that of another."""
+
+    __slots__ = ("code", "value")
+    __match_args__ = ("value", "rule")
+    _SHOWN = ("value", "rule")
+
+    code: float
+    value: float
+
+    @property
+    def rule(self) -> CombineRule | None:
+        """How two such numbers are combined; None for the default."""
+        return rule_of(self.code)
+
+    @rule.setter
+    def rule(self, rule: CombineRule | str | None) -> None:
+        self.code = code_of(type(self), rule)
+
+    def __repr__(self) -> str:
+        shown = f"value={self.value!r}"
+        if self.rule is not None:
+            shown += f", rule={str(self.rule)!r}"
+        return f"{type(self).__name__}({shown})"
+
+
+class Friction(_Surface):
     """How a surface holds back what slides along it, as Coulomb has it.
 
     What an impact takes from the velocity along the normal, times this, is
     the most that it takes along the surface.  A body that slides on a floor
     under gravity g comes to rest after v**2 / (2 * value * g).  Of two
-    that have it the geometric mean counts; one that has none leaves it to the
-    other.
+    that have it the geometric mean counts, unless one of them gives a `rule`;
+    one that has none leaves it to the other.
 
     It acts on `Slide` and `Deflect`, and on the responses of a game's own
     that ask for the built-in one.
@@ -207,21 +238,59 @@ class Friction(_Trait):
     ----------
     value : float
         Zero (ice) or more; rubber on stone is about 1.
+    rule : CombineRule or None
+        How it is combined with that of another surface, such as ``"min"``.
+    code : int
+        The same as a number, 0 for None.
 
     Examples
     --------
     >>> crate, ice = Friction(0.6), Friction(0)
+    >>> Friction(0.2, rule="min")  # no surface grips better on it
+    Friction(value=0.2, rule='min')
     """
 
-    __slots__ = ("value",)
-    __match_args__ = ("value",)
-    _SHOWN = ("value",)
+    __slots__ = ()
 
-    def __init__(self, value: float) -> None:
+    def __init__(self, value: float, rule: CombineRule | str | None = None) -> None:
         number = as_float(type(self), "value", value)
         if not 0.0 <= number < math.inf:
             raise ValueError(f"Friction(value={value!r}) must be finite, and 0 (ice) or more")
         self.value = number
+        self.code = code_of(type(self), rule)
+
+
+class Restitution(_Surface):
+    """How bouncy a surface is: for walls, lifts and trampolines as well as for bodies that yield.
+
+    The part of the closing speed with which two bodies part.  It takes the place of that of a
+    `Deflect`, and gives one to the other responses.  Of two surfaces that have one the larger
+    counts, unless one of them gives a `rule`; one that has none leaves it to the other.  `Slide`,
+    `Push` and `Stop` have none, and a `Deflect` on a body that does not yield counts for none.
+
+    Attributes
+    ----------
+    value : float
+        From 0 (a sandbag) to 1 (no speed is lost).
+    rule : CombineRule or None
+        How it is combined with that of another surface, such as ``"min"``.
+    code : int
+        The same as a number, 0 for None.
+
+    Examples
+    --------
+    >>> trampoline = Restitution(0.9)
+    >>> mud = Restitution(0, rule="min")  # stops even a ball with `Deflect`
+    """
+
+    __slots__ = ()
+
+    def __init__(self, value: float, rule: CombineRule | str | None = None) -> None:
+        number = as_float(type(self), "value", value)
+        if not 0.0 <= number <= 1.0:
+            raise ValueError(f"Restitution(value={value!r}) must be within 0 ... 1")
+        self.value = number
+        self.code = code_of(type(self), rule)
 
 
 class OneWay(_Trait):
@@ -336,6 +405,58 @@ def _as_speed(cls: type, speed: float) -> float:
     return number
 
 
+class Attached(_Trait):
+    """A box that goes where another body goes: a hitbox, feet, a zone around a character.
+
+    The entity has `Extents` and a `Position`, which each step sets to that of its owner plus the
+    offset.  In between the box is swept along the path of its owner: it stops, slides and turns
+    with it at the same instants.
+
+    It is crossed freely, like a `Sensor`, so it changes nobody's motion.  It meets neither its
+    owner nor other boxes of its owner.  A response or a `Velocity` has no effect on it.
+
+    If the game changes the offset, the next step sweeps the box from the old offset to the new
+    one.  `Space.teleport` of the box sets the offset with nothing swept.  See :doc:`attached`.
+
+    Parameters
+    ----------
+    owner : int
+        The entity that the box is attached to: a body that is not attached itself.
+    offset : sequence of float
+        From the centre of the owner to that of the box, in world units, of two numbers or in 3D
+        three.
+
+    Attributes
+    ----------
+    owner : int
+    x, y, z : float
+        The offset.
+
+    Examples
+    --------
+    >>> feet = Position(0, 0), Extents(6, 1), Attached(owner=1, offset=(0, -16))
+    """
+
+    __slots__ = ("owner", "x", "y", "z")
+    __match_args__ = ("owner", "offset")
+    _SHOWN = ("owner", "offset")
+
+    def __init__(self, owner: int, offset: Iterable[float] = (0.0, 0.0)) -> None:
+        self.owner = _as_whole(
+            type(self), "owner", owner, 1, 2**53, "must be the id of an entity, 1 or more"
+        )
+        self.x, self.y, self.z = _as_vector(type(self), "offset", offset)
+
+    @property
+    def offset(self) -> tuple[float, float, float]:
+        """From the centre of the owner to that of the box, in world units."""
+        return self.x, self.y, self.z
+
+    @offset.setter
+    def offset(self, value: Iterable[float]) -> None:
+        self.x, self.y, self.z = _as_vector(type(self), "offset", value)
+
+
 class PushOut(_Trait):
     """Be pushed out of what the entity is inside of, and was from the start.
 
@@ -400,3 +521,147 @@ class Separate(_Trait):
 
     def __init__(self, speed: float = math.inf) -> None:
         self.speed = _as_speed(type(self), speed)
+
+
+class GravityScale(_Trait):
+    """How much of the `Space.gravity` acts on a body.
+
+    It has an effect on bodies that yield; all others do not fall anyway.
+
+    Attributes
+    ----------
+    value : float
+        1 is the gravity of the space, 0 none; a balloon rises with a negative one.
+
+    Examples
+    --------
+    >>> feather, ghost = GravityScale(0.2), GravityScale(0)
+    """
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    _SHOWN = ("value",)
+
+    def __init__(self, value: float) -> None:
+        number = as_float(type(self), "value", value)
+        if not abs(number) <= MOST_PULL:
+            raise ValueError(f"GravityScale(value={value!r}) must be within -2**100 ... 2**100")
+        self.value = number
+
+
+class Damping(_Trait):
+    """Lose a part of the velocity all the time, as in air or water.
+
+    In t seconds the `Velocity` of a body that nothing else acts on is multiplied by
+    exp(-value * t), for steps of any length.  Under gravity g it comes to g / value in the end.
+
+    Attributes
+    ----------
+    value : float
+        In 1 / second, zero or more: 0.7 halves the velocity in one second.
+
+    Examples
+    --------
+    >>> parachute = Damping(3)
+    """
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    _SHOWN = ("value",)
+
+    def __init__(self, value: float) -> None:
+        number = as_float(type(self), "value", value)
+        if not 0.0 <= number <= MOST_PULL:
+            raise ValueError(f"Damping(value={value!r}) must be within 0 ... 2**100")
+        self.value = number
+
+
+class Dominance(_Trait):
+    """Who pushes whom: a body of a higher level is not moved by bodies of lower ones.
+
+    It pushes them as if its mass were infinitely many times theirs, and is stopped by what they
+    are pressed against: a wall, or a body of a level that is higher still.  Bodies of the same
+    level push each other by their `Mass`.  Bodies without it have level 0; what is immovable is
+    above all levels.
+
+    Attributes
+    ----------
+    level : int
+        From -127 to 127.
+
+    Examples
+    --------
+    A player who pushes crates, and whom crates do not push:
+
+    >>> player = Dominance(1)
+    """
+
+    __slots__ = ("level",)
+    __match_args__ = ("level",)
+    _SHOWN = ("level",)
+
+    def __init__(self, level: int) -> None:
+        rule = f"must be within -{MOST_DOMINANCE} ... {MOST_DOMINANCE}"
+        self.level = _as_whole(type(self), "level", level, -MOST_DOMINANCE, MOST_DOMINANCE, rule)
+
+
+class MaxSpeed(_Trait):
+    """The most that the velocity of a body may come to.
+
+    The speed is the Euclidean length of `Velocity`.  Where it is above the maximum, the velocity
+    keeps its direction and gets the maximum as length: when a step has read it, before anything
+    moves, and again when the step ends, before it is written.  Within a step an impact may make a
+    body faster, and a carrier's velocity comes on top.
+
+    Attributes
+    ----------
+    speed : float
+        Above 0, in world units per second; ``math.inf`` for no maximum.
+
+    Examples
+    --------
+    >>> MaxSpeed(600)
+    MaxSpeed(speed=600.0)
+    """
+
+    __slots__ = ("speed",)
+    __match_args__ = ("speed",)
+    _SHOWN = ("speed",)
+
+    def __init__(self, speed: float) -> None:
+        self.speed = _as_speed(type(self), speed)
+
+
+class LockedAxes(_Trait):
+    """Axes along which a body never moves.
+
+    Its velocity there becomes 0 when a step begins, and nothing gives it another: no impact, no
+    friction, no carrier, no `PushOut`, no `Separate`.  To what hits it along such an axis it is
+    immovable.  The game may still put it elsewhere by its `Position`.
+
+    Attributes
+    ----------
+    x, y, z : int
+        1 for an axis that is locked, else 0.
+
+    Examples
+    --------
+    A sliding door, and a mine cart on rails:
+
+    >>> door = LockedAxes(y=True)
+    >>> cart = LockedAxes(y=True, z=True)
+    """
+
+    __slots__ = ("x", "y", "z")
+    __match_args__ = ("x", "y", "z")
+    _SHOWN = ("x", "y", "z")
+
+    def __init__(self, x: bool = False, y: bool = False, z: bool = False) -> None:
+        self.x, self.y, self.z = (
+            _as_whole(type(self), name, value, 0, 1, "must be True or False")
+            for name, value in (("x", x), ("y", y), ("z", z))
+        )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}=True" for name in self._SHOWN if getattr(self, name))
+        return f"LockedAxes({shown})"

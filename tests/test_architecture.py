@@ -23,6 +23,7 @@ LAYERS = [
         "_categories",
         "constants",
         "clocks",
+        "combining",
         "components",
         "traits",
         "component_map",

@@ -545,6 +545,10 @@ def test_on_which_side_of_a_platform_it_is(y, normal, text, space):
         ((ec.PushOut(),), "push_out_idle", "PushOut and does not yield"),
         ((ec.Sensor(), ec.OneWay((0, 1))), "sensor_idle", "OneWay and Sensor"),
         ((ec.Velocity(0, 0), ec.Stop(), ec.Friction(1)), "friction_idle", "Friction and Stop"),
+        ((ec.Sensor(), ec.Restitution(1)), "sensor_idle", "Restitution and Sensor"),
+        ((ec.Velocity(0, 0), ec.Dominance(1)), "dominance_idle", "Dominance and does not yield"),
+        ((ec.Growth(0, 0), ec.MaxSpeed(1)), "max_speed_idle", "MaxSpeed, and no Velocity"),
+        ((ec.LockedAxes(x=True),), "locked_idle", "LockedAxes and nothing that moves it"),
     ],
 )
 def test_traits_that_have_no_effect(parts, cause, text, space):
@@ -588,9 +592,11 @@ FIELDS = [
     (kind, name)
     for kind, names in {
         ec.Position: "xyz", ec.Extents: "xyz", ec.Velocity: "xyz", ec.Growth: "xyz",
-        ec.Mass: ["value"], ec.Deflect: ["restitution"], ec.Friction: ["value"],
+        ec.Mass: ["value"], ec.Deflect: ["restitution"], ec.Friction: ["value", "code"],
         ec.Filter: ["categories", "mask", "group"], ec.OneWay: "xyz",
         ec.Carry: ["x", "y", "z", "normal_x", "normal_y", "normal_z"], ec.PushOut: ["speed"],
+        ec.Dominance: ["level"], ec.Restitution: ["value", "code"], ec.MaxSpeed: ["speed"],
+        ec.LockedAxes: "xyz",
     }.items()
     for name in names
 ]  # fmt: skip
@@ -601,7 +607,8 @@ FIELDS = [
 def test_doctor_and_explain_never_fail_on_what_they_should_report(kind, name, stepped, space):
     parts = [
         ec.Growth(0, 0), ec.Mass(2), ec.Deflect(), ec.Friction(1), ec.Filter(1, ec.ALL, 1),
-        ec.OneWay((0, 1)), ec.Carry(), ec.PushOut(),
+        ec.OneWay((0, 1)), ec.Carry(), ec.PushOut(), ec.Dominance(1), ec.Restitution(0.5),
+        ec.MaxSpeed(9), ec.LockedAxes(x=True),
     ]  # fmt: skip
     sick = mover((0, 0), (1, 1), (1, 0), *parts)
     other = mover((9, 0), (1, 1), (1, 0), ec.Filter(1, ec.ALL, 1), ec.Slide())

@@ -40,6 +40,9 @@ def collision(**changes):
         "position_second": (3.0, 4.0),
         "velocity_first": (60.0, 0.0),
         "velocity_second": (0.0, 0.5),
+        "contact_min": (2.0, 2.5),
+        "contact_max": (2.0, 3.5),
+        "impulse": 30.0,
         "solids": (),
         "answer": Answer.ANSWERED,
     }
@@ -89,6 +92,7 @@ def test_codes_in_arrays_never_change():
         "quarantined",
         "world_cleared",
         "dropped",
+        "disabled",
     )
 
 
@@ -194,6 +198,8 @@ def test_vectors_have_three_parts_in_three_dimensions():
         position_second=(4.0, 5.0, 6.0),
         velocity_first=(7.0, 8.0, 9.0),
         velocity_second=(0.0, 0.0, 0.0),
+        contact_min=(1.0, 1.0, 4.0),
+        contact_max=(2.0, 2.0, 4.0),
     )
 
     assert EventSequence(rows_of(event, dim=3), Collision.from_row)[0] == event

@@ -126,7 +126,9 @@ def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shap
         low, high = space.swept_bounds()
         boxes.add(low[moving], high[moving], COLOURS["swept"])
     if Show.BOXES in show:
-        boxes.add(*_visible(*space.boxes(), camera), _PALETTE.take(kinds, axis=0))
+        on = kinds & BodyKind.DISABLED == 0
+        low, high = space.boxes()
+        boxes.add(*_visible(low[on], high[on], camera), _PALETTE.take(kinds[on], axis=0))
     if Show.GHOSTS in show:
         ghosts, dim = space.impact_boxes(), space.dim
         corners = ghosts.mins.reshape(-1, dim), ghosts.maxs.reshape(-1, dim)

@@ -8,10 +8,20 @@ from itertools import product
 from typing import NamedTuple
 
 from ecs_collide._categories import NAMES
+from ecs_collide.components import Disabled
 from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Examined, Finding, odd_about
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
-from ecs_collide.traits import OF_SPACE, Filter, OneWay, Separate, filter_numbers
+from ecs_collide.traits import (
+    OF_SPACE,
+    Attached,
+    Dominance,
+    Filter,
+    LockedAxes,
+    OneWay,
+    Separate,
+    filter_numbers,
+)
 
 
 class Verdict(StrEnum):
@@ -80,6 +90,10 @@ def _missing(e: Examination, entity: int) -> Iterator[Finding]:
     elif not e.is_body(entity):
         if not any(e.has(entity, kind) for kind in e.kinds):
             yield found("no_body", "has no component that the space looks at")
+    elif Disabled in e.of(entity):
+        yield found(
+            "disabled", "has Disabled, which switches it off: steps and queries leave it out"
+        )
     elif e.row(entity) is None:
         yield found("not_yet_seen", "is new since the last step; the next one takes it over")
     elif e.is_changed(entity):
@@ -111,6 +125,10 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
         if e.has(entity, e.sensor):
             text = f"entity {entity} is a Sensor, which is crossed"
             return Verdict.CROSSING, [Finding("sensor", (entity,), text)]
+    for entity in both:
+        if Attached in e.of(entity):
+            text = f"entity {entity} is attached to entity {_owner_of(e, entity)}, and is crossed"
+            return Verdict.CROSSING, [Finding("attached", (entity,), text)]
     if not (e.yields(first) or e.yields(second)):
         velocity = "" if e.sweeps else f"{e.velocity.type.__name__}, "
         return Verdict.CROSSING, [
@@ -131,7 +149,11 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
     if decision is not None and decision[0]:
         text = "a system lets them cross in the step under way"
         return Verdict.CROSSING, [Finding("let_cross", both, text)]
-    return Verdict.SOLID, [*_one_ways(e, first, second), *_answered_by(e, first, second)]
+    return Verdict.SOLID, [
+        *_one_ways(e, first, second),
+        *_who_pushes(e, first, second),
+        *_answered_by(e, first, second),
+    ]
 
 
 def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
@@ -149,6 +171,14 @@ def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
 def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
     """Return what says that two bodies never meet, if anything does."""
     both = (first, second)
+    owners = [_owner_of(e, entity) for entity in both]
+    if (owners[0] or first) == (owners[1] or second):
+        if None in owners:
+            box, owner = both if owners[0] else both[::-1]
+            text = f"entity {box} is attached to entity {owner}: a box never meets its owner"
+        else:
+            text = f"both are attached to entity {owners[0]}: boxes of one owner never meet"
+        return Finding("attached", both, text)
     (categories, mask, group), (others, other_mask, other_group) = (
         filter_numbers(e.of(entity).get(Filter)) for entity in both
     )
@@ -178,6 +208,12 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
     return None
 
 
+def _owner_of(e: Examination, entity: int) -> int | None:
+    """Return the entity that another is attached to, None for one that is not."""
+    attached = e.of(entity).get(Attached)
+    return None if attached is None else attached.owner
+
+
 def _named(bits: int) -> str:
     """Return the bits of categories, and their names where they have any."""
     names = NAMES.shown(bits)
@@ -204,6 +240,26 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
             f"entity {platform} is OneWay: solid for what is fully on the side to which "
             f"{'-' if normal[k] < 0.0 else ''}{'xyz'[k]} points; entity {other}: {where}",
         )
+
+
+def _who_pushes(e: Examination, first: int, second: int) -> Iterator[Finding]:
+    """Yield who of two solid bodies does not give way to the other, though it yields."""
+    both = [entity for entity in (first, second) if e.yields(entity)]
+    levels = {entity: int(e.of(entity).get(Dominance, Dominance(0)).level) for entity in both}
+    if len(set(levels.values())) == 2:
+        lower, higher = sorted(both, key=levels.__getitem__)
+        yield Finding(
+            "dominance",
+            (first, second),
+            f"entity {higher} has Dominance {levels[higher]} and entity {lower} "
+            f"{levels[lower]}: only entity {lower} gives way, unless something holds it",
+        )
+    for entity in both:
+        locked = e.of(entity).get(LockedAxes)
+        axes = [axis for axis in "xyz"[: e.dim] if locked is not None and getattr(locked, axis)]
+        if axes:
+            text = f"entity {entity} has LockedAxes: along {' and '.join(axes)} it never moves"
+            yield Finding("locked_axes", (entity,), text)
 
 
 def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterator[Finding]:

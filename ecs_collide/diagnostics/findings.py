@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
-from ecs_collide.components import Fixed
-from ecs_collide.constants import CUSTOM
+from ecs_collide.components import Disabled, Fixed
+from ecs_collide.constants import CUSTOM, QUARANTINED
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import Wrap
@@ -23,7 +23,21 @@ from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
 from ecs_collide.sync.registry import Roster
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate, filter_numbers
+from ecs_collide.traits import (
+    Attached,
+    Carry,
+    Dominance,
+    Filter,
+    Friction,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+    filter_numbers,
+)
 
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
@@ -138,6 +152,7 @@ class Examination:
         return (
             entity not in self.dead
             and self.is_body(entity)
+            and Disabled not in self.of(entity)
             and not any(finding.cause in _UNSOUND for finding in _odd_numbers(self, entity))
         )
 
@@ -168,7 +183,8 @@ class Examination:
     def yields(self, entity: int) -> bool:
         """Tell whether an entity is moved by impacts."""
         return (
-            (self.sweeps or self.has(entity, self.velocity))
+            Attached not in self.of(entity)
+            and (self.sweeps or self.has(entity, self.velocity))
             and bool(self.answers(entity))
             and not self.is_immovable(entity)
         )
@@ -176,6 +192,7 @@ class Examination:
     def is_moving(self, entity: int) -> bool:
         """Tell whether a step looks for what an entity may meet."""
         moves = self.has(entity, self.velocity) or self.has(entity, self.growth)
+        moves = moves or Attached in self.of(entity)
         return moves or (self.sweeps and bool(self.answers(entity)))
 
     def row(self, entity: int) -> int | None:
@@ -188,9 +205,23 @@ class Examination:
             zeros = [0.0] * self.dim
             return Box(*self.roster.box_of(*self._seen(entity)), zeros, zeros)
         place, size, velocity, growth = self._said(entity)
+        attached = self.of(entity).get(Attached)
+        owner = None if attached is None else self.owner_of(attached)
+        if attached is not None and owner is not None:
+            _, half = self.roster.box_of(place, size)
+            at = self.box(owner)
+            centre = [a + b for a, b in zip(at.centre, attached.offset, strict=False)]
+            return Box(centre, half, at.velocity, growth)
         if self.sweeps:  # the game moves it, by what it sets
             velocity = [0.0] * self.dim
         return Box(*self.roster.box_of(place, size), velocity, growth)
+
+    def owner_of(self, attached: Attached) -> int | None:
+        """Return the body that a box is attached to, None if that is none or attached itself."""
+        owner = attached.owner
+        if not self.is_body(owner) or Attached in self.of(owner):
+            return None
+        return owner
 
     def _said(self, entity: int) -> list[list[float]]:
         """Return what position, extents, velocity and growth say; NaN for what is no number."""
@@ -211,6 +242,8 @@ class Examination:
     def is_moved_by_the_game(self, entity: int) -> bool:
         """Tell whether a sound body of the last step stands, or is as large, as it was not then."""
         if self.row(entity) is None or self.is_held_fixed(entity):
+            return False
+        if Attached in self.of(entity):
             return False
         return [*self._seen(entity)] != self._said(entity)[:2]
 
@@ -334,7 +367,7 @@ def _quarantined(
 ) -> Iterator[Finding]:
     """Yield whether the last step left a body out, and more about that."""
     row = e.row(entity)
-    if row is None or not e.roster.columns.quarantined[row]:
+    if row is None or e.roster.columns.quarantined[row] != QUARANTINED:
         return
     text = "quarantined"
     if wrong is not None:
@@ -355,6 +388,12 @@ def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
     builtin = [kind.type.__name__ for kind in e.responses if e.has(entity, kind)]
     if len(builtin) > 1:
         yield found("several_responses", f"{' and '.join(builtin)}: {builtin[0]} wins")
+    if Attached in e.of(entity):
+        idle = [*answers, *(kind.type.__name__ for kind in (e.velocity,) if e.has(entity, kind))]
+        if idle:
+            text = f"{' and '.join(idle)} and Attached: Attached wins, it goes where its owner goes"
+            yield found("attached_wins", text)
+        return
     if not answers:
         return
     if e.has(entity, e.sensor):
@@ -386,10 +425,22 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     # What stands still, and has it, is a tower among the members.
     if Separate in of and e.is_moving(entity) and not e.yields(entity):
         yield found("separate_idle", "Separate and does not yield: other members never move it")
+    if GravityScale in of and not e.yields(entity):
+        yield found("gravity_idle", "GravityScale and does not yield: it does not fall anyway")
     if e.has(entity, e.sensor):
-        for kind in (OneWay, Carry, Friction, PushOut, Separate):
+        idle = (
+            OneWay, Carry, Friction, Restitution, Dominance, PushOut, Separate, GravityScale,
+        )  # fmt: skip
+        for kind in idle:
             if kind in of:
                 yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
+    elif Dominance in of and e.is_moving(entity) and not e.yields(entity):
+        yield found("dominance_idle", "Dominance and does not yield: it is immovable as it is")
+    if MaxSpeed in of and (e.sweeps or not e.has(entity, e.velocity)):
+        why = "the game moves it" if e.sweeps else f"no {e.velocity.type.__name__}"
+        yield found("max_speed_idle", f"MaxSpeed, and {why}: nothing limits how fast it is")
+    if LockedAxes in of and not e.is_moving(entity):
+        yield found("locked_idle", "LockedAxes and nothing that moves it")
     ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
     if Friction in of and ruled and e.yields(entity):
         yield found(

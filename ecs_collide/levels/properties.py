@@ -9,7 +9,7 @@ from typing import Any
 
 from ecs_collide._categories import NAMES
 from ecs_collide.components import Sensor
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay
+from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, Restitution
 
 # All that layers and groups hand down to what is in them.
 HANDED_DOWN = (
@@ -18,6 +18,9 @@ HANDED_DOWN = (
     "sensor",
     "carry",
     "friction",
+    "friction_rule",
+    "restitution",
+    "restitution_rule",
     "categories",
     "mask",
     "group",
@@ -95,8 +98,8 @@ def traits_of(
     Parameters
     ----------
     properties : mapping
-        `one_way`, `sensor`, `carry`, `friction`, `categories`, `mask`, `group`; others
-        are left alone.
+        `one_way`, `sensor`, `carry`, `friction`, `friction_rule`, `restitution`,
+        `restitution_rule`, `categories`, `mask`, `group`; others are left alone.
     owner : str
         Whose they are, for errors.
     names : mapping
@@ -126,8 +129,9 @@ def traits_of(
             right = "bool, or float: the speed of a belt, to the right"
             raise _wrong(owner, "carry", carry, f"give it the type {right}")
         made.append(Carry if carry is True else partial(Carry, (carry, 0.0)))
-    if "friction" in properties:
-        made.append(partial(Friction, properties["friction"]))
+    for name, kind in (("friction", Friction), ("restitution", Restitution)):
+        if name in properties:
+            made.append(partial(kind, properties[name], properties.get(f"{name}_rule")))
     asked = {
         name: _bits(properties[name], name, owner, names)
         for name in ("categories", "mask")

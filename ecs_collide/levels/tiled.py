@@ -115,17 +115,20 @@ def load(
     an object's own, its tile's, its layer's, its group's.  What has one of the first three
     need not say `solid`.
 
-    ============  =====================  ==============================================
-    property      type                   what it gives
-    ============  =====================  ==============================================
-    `one_way`     bool, or string        `OneWay`; up (as true), down, left, right
-    `sensor`      bool                   `Sensor`
-    `carry`       bool, or float         `Carry`: a lift; a belt of that speed
-    `friction`    float                  `Friction`
-    `categories`  int, or string         `Filter`: bits, or names with commas between
-    `mask`        int, or string         the same; `all` is a name too
-    `group`       int                    `Filter`
-    ============  =====================  ==============================================
+    ==================  =====================  =================================================
+    property            type                   what it gives
+    ==================  =====================  =================================================
+    `one_way`           bool, or string        `OneWay`; up (as true), down, left, right
+    `sensor`            bool                   `Sensor`
+    `carry`             bool, or float         `Carry`: a lift; a belt of that speed
+    `friction`          float                  `Friction`
+    `friction_rule`     string                 its rule: average, geometric, min, multiply, max
+    `restitution`       float                  `Restitution`
+    `restitution_rule`  string                 its rule
+    `categories`        int, or string         `Filter`: bits, or names with commas between
+    `mask`              int, or string         the same; `all` is a name too
+    `group`             int                    `Filter`
+    ==================  =====================  =================================================
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 cimport cython
 
+from ecs_collide.motion.controls_c cimport Controls
 from ecs_collide.motion.surfaces_c cimport Traits
 
 cdef enum:
@@ -17,6 +18,7 @@ cdef enum:
     AWAKE = 0
     ASLEEP = 1
     ROUSED = 2
+    LEANS = 64
 
 cdef int PUSH
 cdef int STOP
@@ -28,6 +30,7 @@ cdef class Bodies:
     cdef public int dim
     cdef public double dt
     cdef readonly Traits traits
+    cdef readonly Controls controls
     cdef double farthest
     cdef public bint wraps
     cdef public double[::1] width
@@ -65,6 +68,9 @@ cdef class Bodies:
     cdef signed char[::1] calm
     cdef signed char[::1] asleep
     cdef signed char[::1] held
+    cdef signed char[::1] leans
+    cdef long long[::1] island
+    cdef double[:, ::1] seen_centre
     cdef double[:, ::1] swept_min
     cdef double[:, ::1] swept_max
     # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
@@ -76,6 +82,8 @@ cdef class Bodies:
     cdef void mark(self, Py_ssize_t i) noexcept
     cdef void take_out(self, Py_ssize_t i) noexcept
     cdef void stir(self, Py_ssize_t i) noexcept
+    cdef void note_crossing(self, Py_ssize_t i) noexcept
+    cdef void note_pressed(self) noexcept
     cdef void finish_roused(self)
     cdef double widths_beyond(self, int k, double place) noexcept
     cdef double into_world(self, int k, double place) noexcept
@@ -89,6 +97,9 @@ cdef class Bodies:
     cdef void set_velocity(self, Py_ssize_t i, int k, double value) noexcept
     cdef void turn_to(self, Py_ssize_t i, int k, double velocity, double t) noexcept
     cdef void stop_growing(self, Py_ssize_t i, int k) noexcept
+    cdef bint is_lighter(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint gives_way(self, Py_ssize_t i, int k) noexcept
+    cdef void restrain(self, long long[::1] rows, bint by_speed) noexcept
     cdef void note_turn(self, Py_ssize_t i) noexcept
     cdef bint has_turned_since(self, Py_ssize_t i, long long tick) noexcept
     cdef bint is_anchored(self, Py_ssize_t i, int k, double t) noexcept

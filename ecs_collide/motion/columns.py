@@ -15,16 +15,17 @@ Number = TypeVar("Number", bound=np.generic)
 
 _VECTORS = (
     "centre", "half", "velocity", "growth", "motion", "swept_min", "swept_max", "tight_min",
-    "tight_max", "seen_centre", "seen_half", "seen_velocity", "seen_growth",
+    "tight_max", "seen_centre", "seen_half", "seen_velocity", "seen_growth", "seen_offset",
 )  # fmt: skip
 _PLACES = {"place": "centre", "seen_place": "seen_centre", "size": "half", "seen_size": "seen_half"}
-_SINGLES = ("seen_mass", "seen_restitution")  # vectors of one axis
+_SINGLES = ("seen_mass", "seen_restitution", "seen_owner")  # vectors of one axis
 _SCALARS = ("mass", "restitution")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "has", "news", "bad",
-    "quarantined", "present", "driven", "traits", "calm", "asleep", "held",
+    "quarantined", "disabled", "attached", "present", "driven", "traits", "calm", "asleep", "held",
+    "leans",
 )  # fmt: skip
-_LONGS = ("ids", "n_filed")
+_LONGS = ("ids", "n_filed", "island")
 
 ROOM = 64  # rows that there are from the beginning
 
@@ -57,6 +58,8 @@ class Columns:
     seen_half: Doubles
     seen_velocity: Doubles
     seen_growth: Doubles
+    seen_offset: Doubles
+    seen_owner: Doubles
     seen_mass: Doubles
     seen_restitution: Doubles
     mass: Doubles
@@ -72,14 +75,18 @@ class Columns:
     news: Bytes
     bad: Bytes
     quarantined: Bytes
+    disabled: Bytes
+    attached: Bytes
     present: Bytes
     driven: Bytes
     traits: Bytes
     calm: Bytes
     asleep: Bytes
     held: Bytes
+    leans: Bytes
     ids: Longs
     n_filed: Longs
+    island: Longs
     place: Doubles
     seen_place: Doubles
     size: Doubles
@@ -92,7 +99,7 @@ class Columns:
         self._free: list[int] = []
         self._given_back: list[int] = []
         self._vectors: Doubles = np.zeros((len(_VECTORS) + apart * len(_PLACES), 0, dim))
-        self._scalars: Doubles = np.zeros((len(_SCALARS) + 1, 0))
+        self._scalars: Doubles = np.zeros((len(_SCALARS) + 2, 0))
         self._flags: Bytes = np.zeros((len(_FLAGS), 0), np.int8)
         self._longs: Longs = np.zeros((len(_LONGS), 0), np.int64)
         self._allocate(ROOM)
@@ -114,7 +121,8 @@ class Columns:
             new.update((name, new[twin]) for name, twin in _PLACES.items())
         # The same numbers: a mass is used as it is read.
         new["seen_mass"] = new["mass"].reshape(-1, 1)
-        new["seen_restitution"] = new["_scalars"][-1].reshape(-1, 1)
+        new["seen_restitution"] = new["_scalars"][-2].reshape(-1, 1)
+        new["seen_owner"] = new["_scalars"][-1].reshape(-1, 1)
         new["_free"] = [*self._free, *range(capacity - 1, self.capacity - 1, -1)]
         new["capacity"] = capacity
         self.__dict__.update(new)  # one call, in which nothing can come between

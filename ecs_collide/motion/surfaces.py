@@ -11,9 +11,12 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.ecs_collide.motion.controls_c import Controls
     from cython.cimports.libc.math import sqrt
 else:
     from math import sqrt
+
+    from ecs_collide.motion.controls import Controls
 
 from ecs_collide.constants import CARRY, ONE_WAY, SEPARATE
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
@@ -32,6 +35,8 @@ class Traits:
 
     Attributes
     ----------
+    controls : Controls
+        Who pushes whom.
     is_used : bool
         Whether any body has ever had any; the columns are empty until then.
     any_carrier : bool
@@ -40,22 +45,31 @@ class Traits:
         Whether any body was ever to be pushed out.
     any_separator : bool
         Whether any body was ever a member of a soft crowd.
+    any_damping : bool
+        Whether the motion of any body was ever damped.
+    any_owner : bool
+        Whether any body was ever attached to another.
     filters : int64 (n_rows, 3): categories, mask, group
     friction : float64 (n_rows,): -1 for none
     one_way, carries : int8 (n_rows,): sides
     surface : float64 (n_rows, dim): how fast the carrying face moves along itself
     push_out : float64 (n_rows,): how fast it may be pushed out; 0 for not at all
+    gravity_scale, damping : float64 (n_rows,): 1 and 0 for none
     separate : float64 (n_rows,): how fast it may be moved out of other members; 0 for not at all
+    owner : int64 (n_rows,): in a step, the row of the body it is attached to, counting from 1, or 0
     way_out : int8 (n_rows,): within a step, the side to which it is pushed out
     """
 
     def __init__(self, dim: cython.int):
         self.dim = dim
+        self.controls = Controls(dim)
         self.n_rows = 1
         self.is_used = False
         self.any_carrier = False
         self.any_pusher = False
         self.any_separator = False
+        self.any_damping = False
+        self.any_owner = False
         self.filters = zeros(LONG, 1, 3)
         self.friction = zeros(DOUBLE, 1)
         self.one_way = zeros(BYTE, 1)
@@ -63,6 +77,9 @@ class Traits:
         self.surface = zeros(DOUBLE, 1, dim)
         self.push_out = zeros(DOUBLE, 1)
         self.separate = zeros(DOUBLE, 1)
+        self.gravity_scale = zeros(DOUBLE, 1)
+        self.damping = zeros(DOUBLE, 1)
+        self.owner = zeros(LONG, 1)
         self.way_out = zeros(BYTE, 1)
         self.has = zeros(BYTE, 1)
 
@@ -70,6 +87,7 @@ class Traits:
         """Use the flags of `columns`, which have so many rows."""
         has: cython.schar[::1] = columns.traits
 
+        self.controls.bind(n_rows)
         if self.is_used:
             self._make_room(n_rows)
         self.has = has
@@ -93,6 +111,9 @@ class Traits:
         surface: cython.double[:, ::1] = grown(self.surface, n_rows)
         push_out: cython.double[::1] = grown(self.push_out, n_rows)
         separate: cython.double[::1] = grown(self.separate, n_rows)
+        gravity_scale: cython.double[::1] = grown(self.gravity_scale, n_rows)
+        damping: cython.double[::1] = grown(self.damping, n_rows)
+        owner: cython.longlong[::1] = grown(self.owner, n_rows)
         way_out: cython.schar[::1] = grown(self.way_out, n_rows)
 
         self.filters = filters
@@ -102,6 +123,9 @@ class Traits:
         self.surface = surface
         self.push_out = push_out
         self.separate = separate
+        self.gravity_scale = gravity_scale
+        self.damping = damping
+        self.owner = owner
         self.way_out = way_out
 
     @cython.cfunc
@@ -115,7 +139,8 @@ class Traits:
         self.filters[i, 2] = 0
         self.friction[i] = -1.0
         self.one_way[i] = self.carries[i] = 0
-        self.push_out[i] = self.separate[i] = 0.0
+        self.push_out[i] = self.separate[i] = self.damping[i] = 0.0
+        self.gravity_scale[i] = 1.0
         for k in range(self.dim):
             self.surface[i, k] = 0.0
 
@@ -125,9 +150,20 @@ class Traits:
         """Tell whether the filters of two bodies let them meet; where the columns are used."""
         f: cython.longlong[:, ::1] = self.filters
 
+        if self.any_owner and self._are_of_one(i, j):
+            return False
         if f[i, 2] != 0 and f[i, 2] == f[j, 2]:
             return f[i, 2] > 0
         return (f[i, 0] & f[j, 1]) != 0 and (f[j, 0] & f[i, 1]) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _are_of_one(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether one of two bodies is attached to the other, or both to a third."""
+        first: cython.longlong = self.owner[i] if self.owner[i] else i + 1
+        second: cython.longlong = self.owner[j] if self.owner[j] else j + 1
+
+        return first == second
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -157,10 +193,12 @@ class Traits:
     @cython.cfunc
     @cython.exceptval(check=False)
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
-        """Return the friction of a pair: the geometric mean, or that of the one that has any."""
+        """Return the friction of a pair: by its rule, or that of the one that has any."""
         one: cython.double = self.friction[i]
         two: cython.double = self.friction[j]
 
+        if self.controls.is_used:
+            return self.controls.friction_between(i, j, one, two)
         if one < 0.0:
             return max(two, 0.0)
         if two < 0.0:

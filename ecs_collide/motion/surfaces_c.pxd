@@ -1,5 +1,7 @@
 cimport cython
 
+from ecs_collide.motion.controls_c cimport Controls
+
 cdef long long ALL
 cdef int ONE_WAY
 cdef int CARRY
@@ -8,11 +10,14 @@ cdef int SEPARATE
 @cython.final
 cdef class Traits:
     cdef int dim
+    cdef readonly Controls controls
     cdef Py_ssize_t n_rows
     cdef readonly bint is_used
     cdef public bint any_carrier
     cdef public bint any_pusher
     cdef public bint any_separator
+    cdef public bint any_damping
+    cdef public bint any_owner
     cdef readonly long long[:, ::1] filters
     cdef readonly double[::1] friction
     cdef readonly signed char[::1] one_way
@@ -20,11 +25,15 @@ cdef class Traits:
     cdef readonly double[:, ::1] surface
     cdef readonly double[::1] push_out
     cdef readonly double[::1] separate
+    cdef readonly double[::1] gravity_scale
+    cdef readonly double[::1] damping
+    cdef long long[::1] owner
     cdef signed char[::1] way_out
     cdef signed char[::1] has
     cdef void _make_room(self, Py_ssize_t n_rows)
     cdef void clear(self, Py_ssize_t i) noexcept
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _are_of_one(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_soft(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_one_way(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint lets_through(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept

@@ -26,11 +26,12 @@ class Log:
 
     Attributes
     ----------
-    numbers : float64 (n, 7 + 5 * dim)
+    numbers : float64 (n, 8 + 7 * dim)
         Time, exit, two entity ids (as int64), normal, closing speed, both
-        positions, both velocities, two more ids: the very words of a row of
+        positions, both velocities, both corners of what the boxes share,
+        impulse, two more ids: the very words of a row of
         `events.collision_dtype`, so that rows are copied and not converted.
-    time, exit, first, second, solid_first, solid_second : columns of it
+    time, exit, first, second, impulse, solid_first, solid_second : columns of it
     codes : int8 (n, 4): kind, answer, axis, sign
     contact_time : float64 (n,)
     contact_bodies : int64 (n, 2), entity ids
@@ -43,7 +44,7 @@ class Log:
     def __init__(self, dim: cython.int):
         self.n_collisions = 0
         self.n_contacts = 0
-        self.numbers = zeros(DOUBLE, 16, 7 + 5 * dim)
+        self.numbers = zeros(DOUBLE, 16, 8 + 7 * dim)
         self.codes = zeros(BYTE, 16, 4)
         self._name_columns()
         self.contact_time = zeros(DOUBLE, 16)
@@ -58,7 +59,7 @@ class Log:
         self.n_contacts = 0
 
     def _name_columns(self):
-        self.time, self.exit, *_ = interleaved(self.numbers)
+        self.time, self.exit, *_, self.impulse, _, _ = interleaved(self.numbers)
         _, _, self.first, self.second, *_, self.solid_first, self.solid_second = interleaved(
             reread(self.numbers, LONG)
         )

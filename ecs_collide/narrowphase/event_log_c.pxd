@@ -13,6 +13,7 @@ cdef class Log:
     cdef public double[:, ::1] numbers
     cdef public double[:] time
     cdef public double[:] exit
+    cdef double[:] impulse
     cdef public long long[:] first
     cdef public long long[:] second
     cdef long long[:] solid_first

@@ -143,7 +143,7 @@ def place(
         fixed2 = b.on_hold[j]
     if fixed1 and fixed2:
         return
-    if fixed2 or (not fixed1 and b.mass[i] < b.mass[j]):
+    if fixed2 or (not fixed1 and b.is_lighter(i, j)):
         b.advance(i, t)
         _snap(b, i, j, k, sign < 0, 0.0, shift)
         if fixed2:
@@ -298,12 +298,14 @@ class Settler:
                 i = self.pairs.first[p]
                 j = self.pairs.second[p]
                 k = self.axis
+                if self.level[i, k] == 0 and self.level[j, k] == 0:
+                    continue  # neither gives way
                 if self.level[i, k] != self.level[j, k]:
                     first_moves = self.level[i, k] > self.level[j, k]
                 elif (b.half_of(i, k) == 0.0) != (b.half_of(j, k) == 0.0):
                     first_moves = b.half_of(i, k) > 0.0  # a plane would forget its side
                 else:
-                    first_moves = b.mass[i] < b.mass[j]
+                    first_moves = b.is_lighter(i, j)
                 if first_moves:
                     b.advance(i, 1.0)  # one that sleeps is at the step's start still
                     _snap(b, i, j, k, self.sign < 0, 0.0, self.pairs.offset_of(p, k))
@@ -387,6 +389,7 @@ class Settler:
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.int
+        any_lock: cython.bint = b.controls.any_lock
         changing: cython.bint = True
 
         for n in range(self.n_near_pairs):
@@ -395,6 +398,9 @@ class Settler:
             for k in range(b.dim):
                 self.level[i, k] = FAR if b.yields[i] else 0
                 self.level[j, k] = FAR if b.yields[j] else 0
+                if any_lock:
+                    self.level[i, k] *= b.gives_way(i, k)
+                    self.level[j, k] *= b.gives_way(j, k)
         while changing:
             changing = False
             for n in range(self.n_near_pairs):

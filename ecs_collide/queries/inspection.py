@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide.constants import ONE_WAY
+from ecs_collide.constants import ONE_WAY, QUARANTINED, SWITCHED_OFF
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.queries.bodies import QueriedBodies
@@ -43,6 +43,7 @@ class BodyKind(PrintsItsName, IntFlag):
     ONE_WAY : it is solid on one side only
     ASLEEP : it moves, and sleeps as nothing happens to it
     QUARANTINED : it is left out until what its components say is put right
+    DISABLED : it is left out as long as it has `Disabled`
     """
 
     STATIC = 0
@@ -52,6 +53,7 @@ class BodyKind(PrintsItsName, IntFlag):
     ONE_WAY = 8
     ASLEEP = 16
     QUARANTINED = 32
+    DISABLED = 64
 
     @classmethod
     def _missing_(cls, value: object) -> object:
@@ -163,7 +165,8 @@ class Inspection:
             (BodyKind.SENSOR, c.sensor[rows] != 0),
             (BodyKind.ONE_WAY, c.traits[rows] & ONE_WAY != 0),
             (BodyKind.ASLEEP, asleep),
-            (BodyKind.QUARANTINED, c.quarantined[rows] != 0),
+            (BodyKind.QUARANTINED, c.quarantined[rows] == QUARANTINED),
+            (BodyKind.DISABLED, c.quarantined[rows] == SWITCHED_OFF),
         ):
             kinds |= has.astype(np.uint8) * np.uint8(kind)
         for place, entity in new:
@@ -173,6 +176,7 @@ class Inspection:
                 | BodyKind.YIELDS * body.yields
                 | BodyKind.SENSOR * body.is_sensor
                 | BodyKind.ONE_WAY * body.is_one_way
+                | BodyKind.DISABLED * body.is_disabled
             )
         return kinds
 

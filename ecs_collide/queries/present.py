@@ -14,25 +14,27 @@ from numpy.typing import NDArray
 
 from ecs_collide import _backend
 from ecs_collide._checks import LARGEST
-from ecs_collide.components import Sensor
+from ecs_collide.components import Disabled, Sensor
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.queries.searcher import Boxes, Searcher
 from ecs_collide.queries.wrapped import WrappedSearcher
 from ecs_collide.sync.registry import Roster
-from ecs_collide.traits import Filter, filter_numbers
+from ecs_collide.traits import Attached, Filter, filter_numbers
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
-_BOTH = 3  # the bits of an entity that has the two components of a body
+_BODY = 3  # the bits of an entity that has the two components of a body, and is not disabled
+_ON = 7  # the bits of these, and of `Disabled`
 
 
 class PresentBodies:
     """All bodies of a world at one moment between two steps, in a tree of their own.  O(n log n).
 
-    Bodies whose numbers no step could work with are left out, as a step does.
+    Bodies that are disabled, or whose numbers no step could work with, are left out, as a step
+    does.  Attached boxes are where their owners are now.
 
     Attributes
     ----------
@@ -45,8 +47,10 @@ class PresentBodies:
 
     def __init__(self, world: World, roster: Roster, dim: int, ring: Ring | None) -> None:
         self._world = world
-        ids, places, sizes = _read_boxes(world, roster, dim)
+        ids, places, sizes, boxes = _read_boxes(world, roster, dim)
         sound = _are_sound(places, sizes, ring, roster)
+        if boxes:
+            sound &= _have_owners(ids, sound, boxes)
         ids, places, sizes = ids[sound], places[sound], sizes[sound]
         self.ids: Longs = ids
         self._centres, self._halves = roster.boxes_of(places, sizes)
@@ -55,6 +59,8 @@ class PresentBodies:
         self.mins: Doubles = self._centres - self._halves
         self.maxs: Doubles = self._centres + self._halves
         self._take_unchanged(roster, places, sizes)
+        if boxes:
+            self._put_to_owners(boxes, ring)
         tree = self._tree = _backend.kernels.tree.Tree(dim, len(self.ids))
         if len(self.ids):
             rows, still = np.arange(len(self.ids)), np.zeros((0, dim))
@@ -80,6 +86,19 @@ class PresentBodies:
         self.mins[kept], self.maxs[kept] = c.tight_min[rows[kept]], c.tight_max[rows[kept]]
         self._centres[kept] = c.seen_centre[rows[kept]]
         self._halves[kept] = c.seen_half[rows[kept]]
+
+    def _put_to_owners(self, boxes: dict[int, Attached], ring: Ring | None) -> None:
+        """Have attached boxes where their owners are."""
+        ids = np.array([entity for entity in boxes if self.row(entity) >= 0], np.int64)
+        if not len(ids):
+            return
+        rows = np.searchsorted(self.ids, ids)
+        owners = np.searchsorted(self.ids, [boxes[entity].owner for entity in ids.tolist()])
+        offsets = np.array([boxes[entity].offset for entity in ids.tolist()])
+        centres = self._centres[owners] + offsets[:, : self._centres.shape[1]]
+        self._centres[rows] = centres if ring is None else ring.into_world(centres)
+        self.mins[rows] = self._centres[rows] - self._halves[rows]
+        self.maxs[rows] = self._centres[rows] + self._halves[rows]
 
     def centre_and_half(self, entity: int) -> tuple[Vector, Vector]:
         """Return the centre and the half sizes of a body."""
@@ -122,7 +141,8 @@ class PresentBodies:
     def sensors(self) -> NDArray[np.bool_]:
         """Return which bodies are sensors, bool (n,)."""
         found = np.zeros(len(self.ids), np.bool_)
-        found[[row for row, _ in self._components_of(Sensor)]] = True
+        for kind in (Sensor, Attached):
+            found[[row for row, _ in self._components_of(kind)]] = True
         return found
 
     def _components_of(self, kind: type) -> list[tuple[int, Any]]:
@@ -133,8 +153,20 @@ class PresentBodies:
         return [(row, component) for row, component in found if row >= 0]
 
 
-def _read_boxes(world: World, roster: Roster, dim: int) -> tuple[Longs, Doubles, Doubles]:
+def _have_owners(
+    ids: Longs, sound: NDArray[np.bool_], boxes: dict[int, Attached]
+) -> NDArray[np.bool_]:
+    """Return which bodies are not attached, or to a body that is sound and not attached."""
+    bodies = set(ids[sound].tolist()).difference(boxes)
+    return np.array([e not in boxes or boxes[e].owner in bodies for e in ids.tolist()], np.bool_)
+
+
+def _read_boxes(
+    world: World, roster: Roster, dim: int
+) -> tuple[Longs, Doubles, Doubles, dict[int, Attached]]:
     """Return the entities that are bodies, and what their components say of place and size.
+
+    And by entity, of all entities, what attaches it to another.
 
     Raises
     ------
@@ -142,10 +174,13 @@ def _read_boxes(world: World, roster: Roster, dim: int) -> tuple[Longs, Doubles,
         A component holds something that is no number.
     """
     records = _backend.kernels.records
-    makers = [records.Records(kind.type, kind.names, False) for kind in roster.makers]
+    makers = [records.Records(kind.type, kind.names, ()) for kind in roster.makers]
     types = [kind.type for kind in roster.makers]
-    found, masks, _ = records.survey(world.entities(types), frozenset(world.dead()), makers)
+    others = [records.Records(kind, (), ()) for kind in (Disabled, Attached)]
+    entities = world.entities([*types, Disabled, Attached])
+    found, masks, _ = records.survey(entities, frozenset(world.dead()), [*makers, *others])
     ids, has = np.array(found, np.int64), np.array(masks, np.uint64)
+    is_body = has & np.uint64(_ON) == _BODY
     numbers = []
     for n, maker in enumerate(makers):
         values = np.zeros((len(maker.items), dim))
@@ -154,8 +189,10 @@ def _read_boxes(world: World, roster: Roster, dim: int) -> tuple[Longs, Doubles,
         if wrong >= 0:
             error = roster.find_error(int(holders[wrong]), {types[n]: maker.items[wrong]}.get)
             raise error or TypeError(f"entity {holders[wrong]}: {types[n].__name__} has no numbers")
-        numbers.append(values[(has == _BOTH)[has >> np.uint64(n) & np.uint64(1) != 0]])
-    return ids[has == _BOTH], numbers[0], numbers[1]
+        numbers.append(values[is_body[has >> np.uint64(n) & np.uint64(1) != 0]])
+    attached = ids[has >> np.uint64(3) & np.uint64(1) != 0].tolist()
+    boxes = dict(zip(attached, others[1].items, strict=True))
+    return ids[is_body], numbers[0], numbers[1], boxes
 
 
 def _are_sound(

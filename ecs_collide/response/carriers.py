@@ -198,6 +198,8 @@ class Carrying:
         new.side[i] = side
         for k in range(b.dim):
             new.drift[i, k] = self._speed_of(j, side, k, carries, rides and at_rest)
+            if b.controls.locks(i, k):
+                new.drift[i, k] = 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -316,6 +318,8 @@ class Carrying:
             if last.carrier[i] != 0 and self.now.carrier[i] == 0 and b.moves[i]:
                 for k in range(b.dim):
                     b.velocity[i, k] = b.velocity[i, k] + last.taken_off[i, k]
+                if b.controls.is_used:
+                    b.controls.restrain(b.velocity, i, True)
 
     # -- within a step --
 
@@ -366,7 +370,7 @@ class Carrying:
         rode.carrier[i] = j + 1
         rode.side[i] = side
         for k in range(b.dim):
-            drift = self._drift_on(j, side, k)
+            drift = self._drift_of(i, j, side, k)
             if not riding or b.velocity[i, k] != self.own[i, k] + rode.drift[i, k]:
                 self.own[i, k] = self._own_of(i, k, drift, normal)
             rode.drift[i, k] = drift
@@ -375,8 +379,12 @@ class Carrying:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _drift_on(self, j: cython.Py_ssize_t, side: cython.int, k: cython.int) -> cython.double:
-        """Return how fast a side of a body carries now, on an axis."""
+    def _drift_of(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, k: cython.int
+    ) -> cython.double:
+        """Return how fast a side of body j carries i now, on an axis."""
+        if self.bodies.controls.locks(i, k):
+            return 0.0
         if self.bodies.traits.carries[j] != side:
             return self.rode.drift[j, k]
         return self.bodies.velocity[j, k] + self.bodies.traits.speed_of_surface(j, side, k)
@@ -390,7 +398,7 @@ class Carrying:
         k: cython.int
 
         for k in range(self.bodies.dim):
-            if k != abs(side) - 1 and self.rode.drift[i, k] != self._drift_on(j, side, k):
+            if k != abs(side) - 1 and self.rode.drift[i, k] != self._drift_of(i, j, side, k):
                 return False
         return True
 

@@ -36,7 +36,7 @@ cdef class Carrying:
     cdef void _let_go(self)
     cdef void land(self, Py_ssize_t p) noexcept
     cdef void _land_on(self, Py_ssize_t i, Py_ssize_t j, int side) noexcept
-    cdef double _drift_on(self, Py_ssize_t j, int side, int k) noexcept
+    cdef double _drift_of(self, Py_ssize_t i, Py_ssize_t j, int side, int k) noexcept
     cdef bint _is_as_before(self, Py_ssize_t i, Py_ssize_t j, int side) noexcept
     cdef bint _is_riding(self, Py_ssize_t i) noexcept
     cdef double _own_of(self, Py_ssize_t i, int k, double drift, int normal) noexcept

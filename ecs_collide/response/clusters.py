@@ -20,10 +20,14 @@ its path, and the lighter one follows it.  Their momenta are added as always, an
 at the end of the step all members get momentum / mass, the *shared* velocity:
 a merge takes from the energy what it always took, but only the lighter one turns.
 
+Bodies of a higher dominance outweigh those of lower ones.  The *rank* of a cluster is the highest
+dominance among its members, and only members of that dominance count in its mass and momentum: the
+others go along, as with an immovable body.
+
 Invariants: each node is in exactly one cluster; in the instant in which a
 cluster has changed its velocity, a member that is not on either rim list has no
 contact on this axis with a body outside the cluster; the momentum of a root
-is the sum over its members, in twice the precision.
+is the sum over its members that have its rank, in twice the precision.
 
 Nodes are numbered from 1; 0 means none.
 """
@@ -35,8 +39,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
 else:
     from ecs_collide.motion.bodies import EARLIER, Bodies
+    from ecs_collide.motion.gravity import Gravity
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
 
@@ -84,6 +90,8 @@ class Clusters:
 
     Attributes
     ----------
+    gravity : Gravity
+        What has a velocity beside that of its path, see there.
     now : float
         The instant, as a fraction of the step.
     instant, first_instant : int
@@ -98,6 +106,7 @@ class Clusters:
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
+        self.gravity = Gravity(bodies)
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_changed = self.n_unwritten = self.n_alone = 0
         self.n_merges = 0
@@ -108,7 +117,7 @@ class Clusters:
         self.is_alone = zeros(BYTE, 1)
         self.capacity = 16
         self.node_of = zeros(LONG, 1, bodies.dim)
-        self.links = zeros(LONG, 16, 19)
+        self.links = zeros(LONG, 16, 21)
         self.sums = zeros(DOUBLE, 16, 5)
         self.lists = zeros(LONG, 16, 5)
         self._name_columns()
@@ -119,7 +128,7 @@ class Clusters:
             self.body, self.axis, self.parent, self.size, self.anchor, self.next, self.last,
             self.next_rim, self.rim, self.last_rim, self.seen_rim, self.last_seen_rim,
             self.is_on_rim, self.is_changed, self.is_unwritten, self.is_worn, self.lasts,
-            self.lowest, self.rim_of,
+            self.lowest, self.rim_of, self.rank, self.n_ranked,
         ) = interleaved(self.links)  # fmt: skip
         self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity = interleaved(
             self.sums
@@ -201,15 +210,20 @@ class Clusters:
     def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
         """Note that merges have turned the body of a node in this instant, if they have.
 
-        Not those with what does not yield: a body that has come to rest against a wall is not worn.
+        Not those with what does not yield to it: a body that has come to rest against a wall is
+        not worn, and gravity does nothing to it any more; nor is one that a body of a higher
+        dominance has taken along.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.body[node]
         k: cython.int = self.axis[node]
 
-        if (
+        if self.gravity.is_on and self.node_of[i, k] == node and self.anchor[self.root(node)]:
+            self.gravity.hold(i, k)
+        elif (
             self.node_of[i, k] == node
             and not self.anchor[self.root(node)]
+            and self.rank[self.root(node)] == b.controls.rank_of(i)
             and b.turned_now(i, self.now)
             and b.turn[i, k, EARLIER] != b.velocity[i, k]
         ):
@@ -228,6 +242,9 @@ class Clusters:
         k: cython.int
         velocity: cython.double
 
+        if self.gravity.is_on:
+            for n in range(self.n_live):
+                self._note_turn(self.live[n])
         for n in range(self.n_lasting):
             root = self.lasting[n]
             if self.parent[root] != root or self.size[root] == 0:
@@ -332,6 +349,8 @@ class Clusters:
         self.is_changed[node] = self.is_unwritten[node] = self.lasts[node] = 0
         self.is_worn[node] = self.turned_in[i, k] >= self.first_instant
         self.lowest[node] = b.ids[i]
+        self.rank[node] = b.controls.rank_of(i)
+        self.n_ranked[node] = 1
         self.rim_of[node] = self.instant
         self.mass[node] = b.mass[i]
         self.mass_low[node] = 0.0
@@ -353,6 +372,14 @@ class Clusters:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def rank_with(self, i: cython.Py_ssize_t, k: cython.int) -> cython.longlong:
+        """Return the rank of the cluster of a body on an axis, or the dominance of the body alone."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        return self.rank[self.root(node)] if node else self.bodies.controls.rank_of(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
         """Return the velocity that keeps the momentum of a cluster, be it not that of its path."""
         return self._velocity_for(
@@ -366,6 +393,57 @@ class Clusters:
         root: cython.Py_ssize_t = self.lasting_root(i, k)
 
         return self.shared_velocity(root) if root else self.bodies.velocity[i, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether the cluster of a body has the velocity of one that does not give way."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        return node != 0 and self.anchor[self.root(node)] != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return what a body gets at the end of the step, unless something turns it; see `Gravity`."""
+        if not self.gravity.acts_on(i) or self.is_anchored(i, k):
+            return 0.0
+        return self.gravity.kick[i, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity of a body at this instant, which is not that of its path if it falls."""
+        velocity: cython.double = self.final_velocity(i, k)
+
+        if not self.gravity.acts_on(i) or self.is_anchored(i, k):
+            return velocity
+        return self.gravity.velocity_at(i, k, velocity, self.now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Let the chord of a body begin at this instant; return whether that bends its path.
+
+        Members of a cluster that lasts keep the path that they share.
+        """
+        before: cython.double
+        velocity: cython.double
+
+        if (
+            not self.gravity.acts_on(i)
+            or self.gravity.is_split(i, k, self.now)
+            or self.bodies.on_hold[i]
+            or self.lasting_root(i, k)
+        ):
+            return False
+        before = self.velocity_of(i, k)
+        velocity = self.gravity.split(i, k, before, self.now)
+        if velocity == before:
+            return False
+        self.turn_alone(i, k, velocity)
+        self.gravity.note_split(i, k, velocity)
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -392,10 +470,46 @@ class Clusters:
             velocity = self.shared_velocity(root)
         self.node_of[i, k] = 0  # its node stays in the tree, without a body
         self.size[root] -= 1
+        if self.rank[root] != self.bodies.controls.rank_of(i):
+            return
+        self.n_ranked[root] -= 1
+        if self.n_ranked[root] == 0 and self.size[root] != 0:
+            self._weigh_anew(root, velocity)
+            return
         self.mass_low[root] += error_of_sum(self.mass[root], -self.bodies.mass[i], mass)
         self.mass[root] = mass
         self.momentum[root] = mass * velocity
         self.momentum_low[root] = error_of_product(mass, velocity, self.momentum[root])
+        self.momentum_low[root] += self.mass_low[root] * velocity
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _weigh_anew(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
+        """Find rank, mass and momentum of a cluster that has lost its last member of its rank."""
+        b: Bodies = self.bodies
+        node: cython.Py_ssize_t = root
+        i: cython.Py_ssize_t
+        total: cython.double
+        is_first: cython.bint = True
+
+        while True:
+            i = self.body[node]
+            if self.node_of[i, self.axis[node]] == node:
+                if is_first or b.controls.rank[i] > self.rank[root]:
+                    is_first = False
+                    self.rank[root] = b.controls.rank[i]
+                    self.n_ranked[root] = 0
+                    self.mass[root] = self.mass_low[root] = 0.0
+                if b.controls.rank[i] == self.rank[root]:
+                    self.n_ranked[root] += 1
+                    total = self.mass[root] + b.mass[i]
+                    self.mass_low[root] += error_of_sum(self.mass[root], b.mass[i], total)
+                    self.mass[root] = total
+            if node == self.last[root]:
+                break
+            node = self.next[node]
+        self.momentum[root] = self.mass[root] * velocity
+        self.momentum_low[root] = error_of_product(self.mass[root], velocity, self.momentum[root])
         self.momentum_low[root] += self.mass_low[root] * velocity
 
     @cython.cfunc
@@ -409,17 +523,20 @@ class Clusters:
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
         `anchor` is the row of the immovable body whose velocity they take,
-        counted from 1; with 0 they take their mean velocity by mass, or that of
-        the heavier where they last.
+        counted from 1; with 0 they take that of the one with the higher rank, or
+        their mean velocity by mass, or that of the heavier where they last.
         """
         velocity: cython.double
-        total: cython.double
         swap: cython.Py_ssize_t
+        higher: cython.Py_ssize_t = one if self.rank[one] >= self.rank[other] else other
         lasts: cython.bint = False
 
         self.n_merges += 1
         if anchor:
             velocity = self.bodies.velocity[anchor - 1, self.axis[one]]
+        elif self.rank[one] != self.rank[other]:
+            lasts = self.lasts[higher]
+            velocity = self.velocity[higher]
         elif self._persists(one) or self._persists(other):
             lasts = True
             velocity = self.velocity[one] if self._leads(one, other) else self.velocity[other]
@@ -436,17 +553,11 @@ class Clusters:
                 other = swap
             self.parent[other] = one
             self.size[one] += self.size[other]
-            self.is_worn[one] |= self.is_worn[other]
-            self.lowest[one] = min(self.lowest[one], self.lowest[other])
             self.rim_of[one] = min(self.rim_of[one], self.rim_of[other])
-            total = self.mass[one] + self.mass[other]
-            self.mass_low[one] += self.mass_low[other]
-            self.mass_low[one] += error_of_sum(self.mass[one], self.mass[other], total)
-            self.mass[one] = total
-            total = self.momentum[one] + self.momentum[other]
-            self.momentum_low[one] += self.momentum_low[other]
-            self.momentum_low[one] += error_of_sum(self.momentum[one], self.momentum[other], total)
-            self.momentum[one] = total
+            if self.rank[one] == self.rank[other]:
+                self._add(one, other)
+            elif higher == other:
+                self._outweigh(one, other)
             self.next[self.last[one]] = other
             self.last[one] = self.last[other]
             if self.rim[other]:
@@ -462,6 +573,37 @@ class Clusters:
             self.lasts[one] = 1
             self.lasting[self.n_lasting] = one
             self.n_lasting += 1
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
+        """Add what the second of two clusters of one rank weighs to the first."""
+        total: cython.double = self.mass[one] + self.mass[other]
+
+        self.n_ranked[one] += self.n_ranked[other]
+        self.is_worn[one] |= self.is_worn[other]
+        self.lowest[one] = min(self.lowest[one], self.lowest[other])
+        self.mass_low[one] += self.mass_low[other]
+        self.mass_low[one] += error_of_sum(self.mass[one], self.mass[other], total)
+        self.mass[one] = total
+        total = self.momentum[one] + self.momentum[other]
+        self.momentum_low[one] += self.momentum_low[other]
+        self.momentum_low[one] += error_of_sum(self.momentum[one], self.momentum[other], total)
+        self.momentum[one] = total
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _outweigh(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
+        """Let the first of two clusters weigh what the second does, which has a higher rank."""
+        self.rank[one] = self.rank[other]
+        self.n_ranked[one] = self.n_ranked[other]
+        self.is_worn[one] = self.is_worn[other]
+        self.lowest[one] = self.lowest[other]
+        self.mass[one] = self.mass[other]
+        self.mass_low[one] = self.mass_low[other]
+        self.momentum[one] = self.momentum[other]
+        self.momentum_low[one] = self.momentum_low[other]
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -1,6 +1,7 @@
 cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
+from ecs_collide.motion.gravity_c cimport Gravity
 
 cdef double error_of_product(double a, double b, double product) noexcept
 cdef double error_of_sum(double a, double b, double total) noexcept
@@ -8,6 +9,7 @@ cdef double error_of_sum(double a, double b, double total) noexcept
 @cython.final
 cdef class Clusters:
     cdef Bodies bodies
+    cdef public Gravity gravity
     cdef public double now
     cdef public long long n_merges
     cdef public long long n_lasting
@@ -51,6 +53,8 @@ cdef class Clusters:
     cdef long long[:] lasts
     cdef long long[:] lowest
     cdef long long[:] rim_of
+    cdef long long[:] rank
+    cdef long long[:] n_ranked
     cdef double[:] momentum
     cdef double[:] momentum_low
     cdef double[:] mass
@@ -68,9 +72,17 @@ cdef class Clusters:
     cdef void _note_turn(self, Py_ssize_t node) noexcept
     cdef void end_step(self) noexcept
     cdef Py_ssize_t lasting_root(self, Py_ssize_t i, int k) noexcept
+    cdef long long rank_with(self, Py_ssize_t i, int k) noexcept
     cdef double shared_velocity(self, Py_ssize_t root) noexcept
     cdef double final_velocity(self, Py_ssize_t i, int k) noexcept
+    cdef bint is_anchored(self, Py_ssize_t i, int k) noexcept
+    cdef double kick_of(self, Py_ssize_t i, int k) noexcept
+    cdef double velocity_now(self, Py_ssize_t i, int k) noexcept
+    cdef bint split_path(self, Py_ssize_t i, int k) noexcept
     cdef void push(self, Py_ssize_t root, double mass, double velocity) noexcept
+    cdef void _weigh_anew(self, Py_ssize_t root, double velocity) noexcept
+    cdef void _add(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef void _outweigh(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef bint _persists(self, Py_ssize_t root) noexcept
     cdef bint _leads(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _put_all_on_rim(self, Py_ssize_t root) noexcept

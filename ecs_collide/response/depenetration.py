@@ -135,6 +135,8 @@ class Pushing:
         if not self._is_inside_any(i):
             return
         for k in range(b.dim):
+            if b.controls.locks(i, k):
+                continue
             for side in range(2):
                 sign = 1 if side else -1
                 way = self._way_out(i, k, sign)

@@ -379,13 +379,17 @@ class Separating:
             share = 1.0
             if self.reach[j] > 0.0:
                 share = b.mass[j] / (b.mass[i] + b.mass[j])
+                if b.controls.rank_of(i) != b.controls.rank_of(j):
+                    share = 1.0 if b.is_lighter(i, j) else 0.0
             count[i] += 1
             for k in range(b.dim):
-                total[i, k] += _rounded(self.way[k] * share / self.size[i])
+                if not b.controls.locks(i, k):
+                    total[i, k] += _rounded(self.way[k] * share / self.size[i])
         if self.reach[j] > 0.0:
             count[j] += 1
             for k in range(b.dim):
-                total[j, k] -= _rounded(self.way[k] * (1.0 - share) / self.size[j])
+                if not b.controls.locks(j, k):
+                    total[j, k] -= _rounded(self.way[k] * (1.0 - share) / self.size[j])
 
     # -- within the step --
 

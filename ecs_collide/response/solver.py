@@ -9,12 +9,22 @@ velocity, stop takes the partner's, push turns all speed along the surface.
 Friction comes after that.  What it may take along the surface is a part of what
 the normal part took, as Coulomb has it; the surface of a conveyor belt moves.
 
+Of a body that falls the velocity of its path is the mean one over the rest of the
+step (`motion/gravity.py`).  What an answer sees on the axis of the impact is the velocity of the
+instant.  Where gravity presses a pair together by more than it would rebound with, the
+bounce would be over within the step, and there is none.
+
 Halving the difference of a pair again and again never ends in a row of boxes;
 giving a whole cluster one velocity does.
 
 A cluster that lasts answers as one body of its mass and its shared velocity.
 Impulses go into its momentum, its path stays, and what then still closes on
-the path joins it.  Only an immovable partner takes a member out of it.
+the path joins it.  Only an immovable partner, or a cluster of a higher dominance, takes a member
+out of it.
+
+To a body of a higher dominance, one of a lower one is weightless: it rebounds as from a wall, or
+goes along.  Where the lower one is held by a wall, or led by something higher still, it is the
+higher one that yields.
 """
 
 try:
@@ -24,6 +34,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
+    from cython.cimports.ecs_collide.motion.controls_c import Controls
     from cython.cimports.ecs_collide.motion.surfaces_c import Traits
     from cython.cimports.ecs_collide.response.clusters_c import Clusters, error_of_product
     from cython.cimports.libc.math import nextafter, sqrt
@@ -31,11 +42,13 @@ else:
     from math import nextafter, sqrt
 
     from ecs_collide.motion.bodies import PUSH, STOP, Bodies
+    from ecs_collide.motion.controls import Controls
     from ecs_collide.motion.surfaces import Traits
     from ecs_collide.response.clusters import Clusters, error_of_product
 
-cython.declare(EPSILON=cython.double, ROUNDING=cython.double, INF=cython.double)
+cython.declare(EPSILON=cython.double, ROUNDING=cython.double, INF=cython.double, DEFLECT=cython.int)
 EPSILON = 2.0**-52
+DEFLECT = 1  # the code of the response that has a restitution of its own
 INF = float("inf")
 ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
@@ -76,9 +89,15 @@ class Responder:
         The bodies that inelastic answers have merged in this instant.
     first_yields, second_yields : bool
         Whether the bodies of a pair yield to each other; see `weigh`.
+    first_joins, second_joins : bool
+        Whether they join clusters: also a body of a higher dominance that does not yield.
+    impulse : float
+        The momentum that the normal part of the last answer has passed from one to the other.
     solid_first, solid_second : int
         After an answer that could not merge two bodies: the rows of the
         immovable ones between which they are.
+    may_part : bool
+        Whether gravity may pull the next pair apart at once: it was not answered in this instant.
     loss : float
         Twice the kinetic energy that the last merge has taken from its bodies, or inf.
     """
@@ -87,7 +106,11 @@ class Responder:
         self.bodies = bodies
         self.clusters = Clusters(bodies)
         self.first_yields = self.second_yields = False
+        self.first_joins = self.second_joins = False
+        self.impulse = 0.0
         self.solid_first = self.solid_second = -1
+        self.may_part = True
+        self.kick_first = self.kick_second = 0.0
         self.loss = INF
         self.sum_high = self.sum_low = 0.0
         if not cython.compiled:
@@ -153,16 +176,54 @@ class Responder:
         """
         b: Bodies = self.bodies
 
-        self.first_yields = b.yields[i]
-        self.second_yields = b.yields[j]
+        self.first_joins = self.first_yields = b.gives_way(i, k)
+        self.second_joins = self.second_yields = b.gives_way(j, k)
         if not (b.on_hold[i] or b.on_hold[j]):
+            if b.controls.any_rank and self.first_yields and self.second_yields:
+                self._outweigh(i, j, k)
             return False
         if b.on_hold[i] != b.on_hold[j] and self.first_yields and self.second_yields:
             if b.on_hold[i]:
                 self.first_yields = self._is_driven(j, k)
             else:
                 self.second_yields = self._is_driven(i, k)
+        self.first_joins = self.first_yields
+        self.second_joins = self.second_yields
         return (self.first_yields and b.on_hold[i]) or (self.second_yields and b.on_hold[j])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Let only one of a pair yield where their dominance differs.
+
+        The lower one, unless it is in a cluster with what does not yield to the higher one either.
+        """
+        rank: cython.longlong[::1] = self.bodies.controls.rank
+        lower: cython.Py_ssize_t = i if rank[i] < rank[j] else j
+        node: cython.Py_ssize_t = self.clusters.node_of[lower, k]
+        is_held: cython.bint
+
+        if rank[i] == rank[j]:
+            return
+        is_held = node != 0 and self.clusters.anchor[self.clusters.root(node)] != 0
+        is_held |= self.clusters.rank_with(lower, k) > max(rank[i], rank[j])
+        self.first_yields = (lower == i) != is_held
+        self.second_yields = not self.first_yields
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def restitution_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
+        """Return the restitution of a pair that was weighed."""
+        b: Bodies = self.bodies
+        c: Controls = b.controls
+        one: cython.double = -1.0
+        other: cython.double = -1.0
+
+        if self.first_joins and (c.is_used == 0 or b.response[i] == DEFLECT):
+            one = b.restitution[i]
+        if self.second_joins and (c.is_used == 0 or b.response[j] == DEFLECT):
+            other = b.restitution[j]
+        return c.restitution_between(i, j, one, other) if c.is_used else max(one, other, 0.0)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -188,15 +249,22 @@ class Responder:
         Return False if they cannot be joined.
         """
         axis: cython.int
+        press: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
             self.before_first[axis] = self.clusters.final_velocity(i, axis)
             self.before_second[axis] = self.clusters.final_velocity(j, axis)
             self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
             self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
+        if self.clusters.gravity.is_on:
+            press = self._weigh_down(i, j, k, sign)
         self.loss = INF
+        self.impulse = 0.0
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
-            self._exchange_faces(i, j, k, sign, restitution)
+            self._exchange_faces(i, j, k, sign, restitution, press)
+        elif press != 0.0:
+            if not self._part(i, j, k, sign, restitution, press) and not self._join(i, j, k):
+                return False
         elif restitution > 0.0 and self._rebound(i, j, k, sign, restitution):
             pass
         elif not self._join(i, j, k):
@@ -206,6 +274,77 @@ class Responder:
             if self.bodies.traits.is_used:
                 self._rub(i, j, k, sign)
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def closing_speed(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast the faces of a pair close at this instant; below 0 they part."""
+        b: Bodies = self.bodies
+        c: Clusters = self.clusters
+
+        return sign * (
+            ((c.velocity_of(j, k) - c.kick_of(j, k)) + sign * b.growth[j, k])
+            - ((c.velocity_of(i, k) - c.kick_of(i, k)) - sign * b.growth[i, k])
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _weigh_down(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast gravity presses a pair together, in the mean over the rest of the step.
+
+        Below 0 it pulls them apart.  On the axis of the impact an answer is to see what the
+        bodies have at this instant.
+        """
+        self.kick_first = self.clusters.kick_of(i, k)
+        self.kick_second = self.clusters.kick_of(j, k)
+        self.before_first[k] -= self.kick_first
+        self.before_second[k] -= self.kick_second
+        if self.clusters.lasting_root(i, k) or self.clusters.lasting_root(j, k):
+            return 0.0
+        return sign * (self.kick_second - self.kick_first)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _part(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+        press: cython.double,
+    ) -> cython.bint:
+        """Let a pair rebound that gravity acts on; return False if it is back before the step ends."""
+        b: Bodies = self.bodies
+        v1: cython.double = self.clusters.velocity_of(i, k)
+        v2: cython.double = self.clusters.velocity_of(j, k)
+        closing: cython.double = sign * (v2 - v1)
+        apart: cython.double = restitution * max(closing - press, 0.0) - press
+        both: cython.double
+
+        if apart <= 0.0 or (restitution == 0.0 and not self.may_part):
+            return False
+        if not self.second_yields:
+            self.change(i, k, v2 + sign * apart)
+        elif not self.first_yields:
+            self.change(j, k, v1 - sign * apart)
+        else:
+            both = sign * (closing + apart) / (b.mass[i] + b.mass[j])
+            self.change(i, k, v1 + both * b.mass[j])
+            self.change(j, k, v2 - both * b.mass[i])
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _after(self, i: cython.Py_ssize_t, axis: cython.int, k: cython.int) -> cython.double:
+        """Return the velocity of a body after the normal part, on axis `k` that of this instant."""
+        velocity: cython.double = self.clusters.final_velocity(i, axis)
+
+        return velocity - self.clusters.kick_of(i, k) if axis == k else velocity
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -253,14 +392,22 @@ class Responder:
         if (velocity - other) * sign >= 0.0:
             return False  # only their paths close
         if not yields:
-            self.change(i, k, _bounce(velocity, other, restitution))
+            after = _bounce(velocity, other, restitution)
+            self.impulse = self.bodies.mass[i] * abs(after - velocity)
+            self.change(i, k, after)
             return True
+        if c.rank[root] > self.bodies.controls.rank_of(j):
+            after = _bounce(other, velocity, restitution)
+            self.impulse = mass * abs(after - other)
+            self.change(j, k, after)
+            return (path - after) * sign >= 0.0
         after = other + (1.0 + restitution) * (velocity - other) * (
             c.mass[root] / (c.mass[root] + mass)
         )
         self.loss = (1.0 - restitution * restitution) * c.loss_with(root, mass, other)
         c.push(root, mass, other)
         c.push(root, -mass, after)
+        self.impulse = mass * abs(after - other)
         self.change(j, k, after)
         return (path - after) * sign >= 0.0
 
@@ -274,11 +421,13 @@ class Responder:
         root: cython.Py_ssize_t = c.lasting_root(i, k)
         shared: cython.double
 
+        if self.bodies.controls.locks(i, k):
+            return
         if root == 0:
             self.change(i, k, velocity)
             return
         shared = c.shared_velocity(root)
-        if velocity != shared:
+        if velocity != shared and c.rank[root] == self.bodies.controls.rank_of(i):
             c.push(root, self.bodies.mass[i], velocity)
             c.push(root, -self.bodies.mass[i], shared)
 
@@ -302,11 +451,16 @@ class Responder:
         shared: cython.double
 
         if not self.second_yields:
-            self.change(i, k, _bounce(v1, v2, restitution))
+            after1 = _bounce(v1, v2, restitution)
+            self.impulse = mass1 * abs(after1 - v1)
+            self.change(i, k, after1)
             return
         if not self.first_yields:
-            self.change(j, k, _bounce(v2, v1, restitution))
+            after2 = _bounce(v2, v1, restitution)
+            self.impulse = mass2 * abs(after2 - v2)
+            self.change(j, k, after2)
             return
+        self.impulse = (1.0 + restitution) * abs(v1 - v2) * (mass1 * (mass2 / (mass1 + mass2)))
         if mass1 == mass2 and restitution == 1.0:
             after1 = v2
             after2 = v1
@@ -341,6 +495,7 @@ class Responder:
         k: cython.int,
         sign: cython.int,
         restitution: cython.double,
+        press: cython.double,
     ) -> cython.void:
         """Share the velocities of the touching faces of a pair that changes size."""
         b: Bodies = self.bodies
@@ -352,15 +507,27 @@ class Responder:
         share1: cython.double = 1.0
         share2: cython.double = 1.0
         nudge: cython.double
+        apart: cython.double
 
+        if press != 0.0:
+            shared = (v1 + grow1) - (v2 + grow2)
+            apart = restitution * max(-sign * shared - press, 0.0) - press
+            if apart > 0.0:
+                shared -= sign * apart
+            elif not self.second_yields:
+                self.clusters.gravity.hold(i, k)
+            elif not self.first_yields:
+                self.clusters.gravity.hold(j, k)
         if self.clusters.n_lasting and shared * sign > 0.0:
             shared = 0.0  # only their paths close
         if self.first_yields and self.second_yields:
             share1 = b.mass[j] / (b.mass[i] + b.mass[j])
             share2 = b.mass[i] / (b.mass[i] + b.mass[j])
         if self.first_yields:
+            self.impulse = b.mass[i] * share1 * abs(shared)
             self.change(i, k, v1 - shared * share1)
         if self.second_yields:
+            self.impulse = b.mass[j] * share2 * abs(shared)
             self.change(j, k, v2 + shared * share2)
         # Faces are rounded once more than velocities: move apart until they do not close.
         nudge = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
@@ -393,19 +560,25 @@ class Responder:
         other: cython.Py_ssize_t
         anchor: cython.Py_ssize_t  # a row counted from 1, as `second_anchor`
         second_anchor: cython.Py_ssize_t
+        first_left: cython.bint = False
+        second_left: cython.bint = False
+        velocity: cython.double
+        second_velocity: cython.double
 
         if c.n_lasting:
-            if c.lasting_root(i, k) and (not self.second_yields or self._is_anchored(j, k)):
+            if self._is_taken_out(i, j, k, self.second_joins):
+                first_left = True
                 c.leave(i, k)
-            elif c.lasting_root(j, k) and (not self.first_yields or self._is_anchored(i, k)):
+            elif self._is_taken_out(j, i, k, self.first_joins):
+                second_left = True
                 c.leave(j, k)
-        one = c.ensure(i, k) if self.first_yields else 0
-        other = c.ensure(j, k) if self.second_yields else one
+        one = c.ensure(i, k) if self.first_joins else 0
+        other = c.ensure(j, k) if self.second_joins else one
 
         if one == 0:
             one = other
-        anchor = self._anchor_of(i, one) if self.first_yields else i + 1
-        second_anchor = self._anchor_of(j, other) if self.second_yields else j + 1
+        anchor = self._anchor_of(i, one) if self.first_joins else i + 1
+        second_anchor = self._anchor_of(j, other) if self.second_joins else j + 1
         if anchor == 0 or self._gives_way(anchor, second_anchor, k):
             anchor = second_anchor
         elif self._gives_way(second_anchor, anchor, k):
@@ -414,16 +587,73 @@ class Responder:
             self.solid_first = anchor - 1
             self.solid_second = second_anchor - 1
             return False
-        if anchor:
+        if anchor or self.first_yields != self.second_yields or c.rank[one] != c.rank[other]:
             self.loss = INF
         elif self.loss == INF:
             self.loss = c.loss(one, other)
         else:  # it has rebounded before
             self.loss += c.loss(one, other)
+        # What leaves a cluster that lasts has its share of the momentum, not that of its path.
+        velocity = self.before_first[k] if first_left else self._velocity_of(one)
+        second_velocity = self.before_second[k] if second_left else self._velocity_of(other)
+        if one == other:
+            velocity = second_velocity = second_velocity if second_left else velocity
+        self.impulse += self._impulse_of(one, other, anchor, k, velocity, second_velocity)
         c.merge(one, other, anchor)
         c.write_body(i)
         c.write_body(j)
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_taken_out(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, joins: cython.bint
+    ) -> cython.bint:
+        """Return whether body i leaves a cluster that lasts, because of what it meets in j."""
+        root: cython.Py_ssize_t = self.clusters.lasting_root(i, k)
+
+        if root == 0:
+            return False
+        return (
+            not joins
+            or self._is_anchored(j, k)
+            or self.clusters.rank_with(j, k) > self.clusters.rank[root]
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _impulse_of(
+        self,
+        one: cython.Py_ssize_t,
+        other: cython.Py_ssize_t,
+        anchor: cython.Py_ssize_t,
+        k: cython.int,
+        v1: cython.double,
+        v2: cython.double,
+    ) -> cython.double:
+        """Return the momentum that passes from one of two clusters to the other when they merge."""
+        c: Clusters = self.clusters
+        velocity: cython.double
+        apart: cython.double = abs(v1 - v2)
+
+        if anchor:
+            velocity = self.bodies.velocity[anchor - 1, k]
+            return max(c.mass[one] * abs(velocity - v1), c.mass[other] * abs(velocity - v2))
+        if c.rank[one] > c.rank[other]:
+            return c.mass[other] * apart
+        if c.rank[one] < c.rank[other]:
+            return c.mass[one] * apart
+        return c.mass[one] * (c.mass[other] / (c.mass[one] + c.mass[other])) * apart
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _velocity_of(self, root: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity with which a cluster leaves the step if nothing more happens to it."""
+        return (
+            self.clusters.shared_velocity(root)
+            if self.clusters.lasts[root]
+            else (self.clusters.velocity[root])
+        )
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -451,13 +681,19 @@ class Responder:
         """Return whether an anchor gives way: it is held, and the other never yields or is as fast."""
         b: Bodies = self.bodies
 
-        if anchor == 0 or other == 0 or not b.on_hold[anchor - 1]:
+        if anchor == 0 or other == 0 or not self._is_held(anchor - 1, k):
             return False
-        if not b.on_hold[other - 1]:
+        if not self._is_held(other - 1, k):
             return True
         self.clusters.write_body(anchor - 1)
         self.clusters.write_body(other - 1)
         return abs(b.velocity[other - 1, k]) >= abs(b.velocity[anchor - 1, k])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body that yields on an axis is held where it is."""
+        return self.bodies.on_hold[i] and not self.bodies.controls.locks(i, k)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -486,7 +722,13 @@ class Responder:
             for axis in range(b.dim):
                 first = self.before_first[axis]
                 second = self.before_second[axis]
-                if axis != k and first != second:
+                if axis == k or first == second:
+                    continue
+                if b.controls.locks(i, axis):
+                    self.change_along(j, axis, first)
+                elif b.controls.locks(j, axis):
+                    self.change_along(i, axis, second)
+                else:
                     mean = (b.mass[i] * first + b.mass[j] * second) / (b.mass[i] + b.mass[j])
                     self.change_along(i, axis, mean)
                     self.change_along(j, axis, mean)
@@ -495,6 +737,21 @@ class Responder:
         turns |= self._aim(j, k, restitution, False) and self.second_yields
         if turns:
             self._turn_as_far(i, j, k)
+        if self.clusters.gravity.is_on and self.first_yields != self.second_yields:
+            for axis in range(b.dim):
+                if axis != k:
+                    self._stop_falling(i if self.first_yields else j, axis)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _stop_falling(self, i: cython.Py_ssize_t, axis: cython.int) -> cython.void:
+        """Hold a body that stops on the surface of one that does not yield, to the step's end."""
+        surface: cython.double = (
+            self.face_second[axis] if self.first_yields else self.face_first[axis]
+        )
+
+        if self.bodies.response[i] == STOP and self.clusters.final_velocity(i, axis) == surface:
+            self.clusters.gravity.hold(i, axis)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -514,10 +771,10 @@ class Responder:
         along: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
-            self._want(axis, self.clusters.final_velocity(i, axis), is_first)
+            self._want(axis, self._after(i, axis, k), is_first)
         if self.bodies.response[i] == STOP:
             for axis in range(self.bodies.dim):
-                if axis != k:
+                if axis != k and not self.bodies.controls.locks(i, axis):
                     partner = self.face_second[axis] if is_first else self.face_first[axis]
                     self._want(axis, partner, is_first)
             return True
@@ -536,7 +793,7 @@ class Responder:
             return False
         speed = sqrt(speed) / sqrt(along)
         for axis in range(self.bodies.dim):
-            if axis != k:
+            if axis != k and not self.bodies.controls.locks(i, axis):
                 own = self.before_first[axis] if is_first else self.before_second[axis]
                 partner = self.before_second[axis] if is_first else self.before_first[axis]
                 self._want(axis, partner + (own - partner) * speed, is_first)
@@ -585,8 +842,8 @@ class Responder:
                 self.frame[axis] = self.before_second[axis]
             elif not self.first_yields:
                 self.frame[axis] = self.before_first[axis]
-            self.after_first[axis] = self.clusters.final_velocity(i, axis)
-            self.after_second[axis] = self.clusters.final_velocity(j, axis)
+            self.after_first[axis] = self._after(i, axis, k)
+            self.after_second[axis] = self._after(j, axis, k)
             unit = max(unit, self._farthest(self.before_first, axis))
             unit = max(unit, self._farthest(self.before_second, axis))
             unit = max(unit, self._farthest(self.after_first, axis))
@@ -723,6 +980,8 @@ class Responder:
         part: cython.double
         slide: cython.double
         share: cython.double
+        first_moves: cython.bint
+        second_moves: cython.bint
 
         if friction == 0.0 or not (self.first_yields or self.second_yields):
             return
@@ -731,15 +990,17 @@ class Responder:
         ):
             return
         if self.first_yields:
-            first = b.mass[i] * abs(self.clusters.final_velocity(i, k) - self.before_first[k])
-            light1 = 1.0 / b.mass[i]
+            first = b.mass[i] * abs(self._after(i, k, k) - self.before_first[k])
+            first += b.mass[i] * self._support_of(i, k, self.kick_first)
+            light1 = 0.0 if b.controls.locks_all_but(i, k) else 1.0 / b.mass[i]
         if self.second_yields:
-            second = b.mass[j] * abs(self.clusters.final_velocity(j, k) - self.before_second[k])
-            light2 = 1.0 / b.mass[j]
+            second = b.mass[j] * abs(self._after(j, k, k) - self.before_second[k])
+            second += b.mass[j] * self._support_of(j, k, self.kick_second)
+            light2 = 0.0 if b.controls.locks_all_but(j, k) else 1.0 / b.mass[j]
         for axis in range(b.dim):
             if axis != k:
                 largest = max(largest, abs(self._slide(i, j, k, sign, axis)))
-        if largest == 0.0:
+        if largest == 0.0 or light1 + light2 == 0.0:
             return
         for axis in range(b.dim):
             if axis != k:
@@ -751,17 +1012,23 @@ class Responder:
         for axis in range(b.dim):
             if axis == k:
                 continue
+            if self.clusters.gravity.is_on and self._hold_back(i, j, k, sign, axis, part):
+                continue
+            first_moves = self.first_yields and not b.controls.locks(i, axis)
+            second_moves = self.second_yields and not b.controls.locks(j, axis)
             slide = self._slide(i, j, k, sign, axis)
             if part < 1.0:
                 slide *= part
-            elif not self.second_yields:
+            elif not second_moves:
                 self.change_along(i, axis, self._surface_of(j, sign * (k + 1), axis))
                 continue
-            elif not self.first_yields:
+            elif not first_moves:
                 self.change_along(j, axis, self._surface_of(i, -sign * (k + 1), axis))
                 continue
             share = light1 / (light1 + light2)
-            if self.first_yields:
+            if first_moves != second_moves:
+                share = 1.0 if first_moves else 0.0
+            if first_moves:
                 self.change_along(i, axis, self.clusters.final_velocity(i, axis) - slide * share)
             if part >= 1.0 and not (
                 self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
@@ -772,10 +1039,54 @@ class Responder:
                     self._surface_of(i, -sign * (k + 1), axis)
                     - t.speed_of_surface(j, sign * (k + 1), axis),
                 )
-            elif self.second_yields:
+            elif second_moves:
                 self.change_along(
                     j, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share)
                 )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _support_of(
+        self, i: cython.Py_ssize_t, k: cython.int, kick: cython.double
+    ) -> cython.double:
+        """Return what holds a body against gravity to the end of the step, as a change of velocity."""
+        if kick == 0.0 or self.clusters.kick_of(i, k) != 0.0:
+            return 0.0
+        return 2.0 * abs(kick)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hold_back(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        axis: cython.int,
+        part: cython.double,
+    ) -> cython.bint:
+        """Let friction hold back a body that falls along the surface of one that does not yield.
+
+        What it takes is a part of the velocity at the end of the step, so it takes the same part
+        of the chord and of the gravity that is still to come; all of it holds the body.
+        """
+        row: cython.Py_ssize_t = i if self.first_yields else j
+        surface: cython.double
+        velocity: cython.double
+
+        if self.first_yields == self.second_yields or self.clusters.kick_of(row, axis) == 0.0:
+            return False
+        if self.first_yields:
+            surface = self._surface_of(j, sign * (k + 1), axis)
+            surface -= self.bodies.traits.speed_of_surface(i, -sign * (k + 1), axis)
+        else:
+            surface = self._surface_of(i, -sign * (k + 1), axis)
+            surface -= self.bodies.traits.speed_of_surface(j, sign * (k + 1), axis)
+        part = max(0.0, 1.0 - part)
+        velocity = self.clusters.final_velocity(row, axis)
+        self.change_along(row, axis, surface + (velocity - surface) * part)
+        self.clusters.gravity.weaken(row, axis, part)
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -797,7 +1108,17 @@ class Responder:
         sign: cython.int,
         axis: cython.int,
     ) -> cython.double:
-        """Return how fast the touching face of `i` slides over that of `j` on an axis."""
-        return self._surface_of(i, -sign * (k + 1), axis) - self._surface_of(
+        """Return how fast the touching face of `i` slides over that of `j` on an axis.
+
+        Where one of them does not yield, that is at the end of the step: friction has to hold
+        what gravity is still to do.
+        """
+        slide: cython.double = self._surface_of(i, -sign * (k + 1), axis) - self._surface_of(
             j, sign * (k + 1), axis
         )
+
+        if self.first_yields and not self.second_yields:
+            slide += self.clusters.kick_of(i, axis)
+        elif self.second_yields and not self.first_yields:
+            slide -= self.clusters.kick_of(j, axis)
+        return slide

@@ -10,9 +10,15 @@ cdef class Responder:
     cdef public Clusters clusters
     cdef bint first_yields
     cdef bint second_yields
+    cdef bint first_joins
+    cdef bint second_joins
+    cdef double impulse
     cdef Py_ssize_t solid_first
     cdef Py_ssize_t solid_second
     cdef double loss
+    cdef bint may_part
+    cdef double kick_first
+    cdef double kick_second
     cdef double sum_high
     cdef double sum_low
     cdef double before_first[3]
@@ -35,13 +41,26 @@ cdef class Responder:
     cdef void _begin_sum(self) noexcept
     cdef void _add_product(self, double a, double b) noexcept
     cdef bint weigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef void _outweigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef double restitution_of(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _is_taken_out(self, Py_ssize_t i, Py_ssize_t j, int k, bint joins) noexcept
+    cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, int k, double v1, double v2) noexcept
+    cdef double _velocity_of(self, Py_ssize_t root) noexcept
+    cdef bint _is_held(self, Py_ssize_t i, int k) noexcept
     cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept
     cdef Py_ssize_t _anchor_of(self, Py_ssize_t i, Py_ssize_t root) noexcept
     cdef bint _gives_way(self, Py_ssize_t anchor, Py_ssize_t other, int k) noexcept
     cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only)
     cdef bint _join(self, Py_ssize_t i, Py_ssize_t j, int k)
     cdef void _exchange(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
-    cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
+    cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press) noexcept
+    cdef double closing_speed(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef double _weigh_down(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef bint _part(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press) noexcept
+    cdef double _after(self, Py_ssize_t i, int axis, int k) noexcept
+    cdef double _support_of(self, Py_ssize_t i, int k, double kick) noexcept
+    cdef void _stop_falling(self, Py_ssize_t i, int axis) noexcept
+    cdef bint _hold_back(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis, double part) noexcept
     cdef double _face_rate(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef void _turn(self, Py_ssize_t i, Py_ssize_t j, int k, double restitution) noexcept
     cdef bint _aim(self, Py_ssize_t i, int k, double restitution, bint is_first) noexcept

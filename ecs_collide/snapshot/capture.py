@@ -18,6 +18,7 @@ from ecs_collide import _backend
 from ecs_collide.component_map import ROLES, Components
 from ecs_collide.components import (
     Deflect,
+    Disabled,
     Extents,
     Fixed,
     Growth,
@@ -32,7 +33,21 @@ from ecs_collide.components import (
 from ecs_collide.esper_world import World
 from ecs_collide.snapshot.schema import Doubles, Longs, State, holders
 from ecs_collide.sync.quarantine import find_no_number, rules
-from ecs_collide.traits import Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    Attached,
+    Carry,
+    Damping,
+    Dominance,
+    Filter,
+    Friction,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
@@ -47,16 +62,29 @@ FIELDS: dict[type, tuple[str, ...]] = {
     Stop: (),
     Sensor: (),
     Filter: ("categories", "mask", "group"),
-    Friction: ("value",),
+    Friction: ("value", "code"),
     OneWay: _XYZ,
     Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
     PushOut: ("speed",),
     Fixed: (),
     Separate: ("speed",),
+    GravityScale: ("value",),
+    Damping: ("value",),
+    Dominance: ("level",),
+    Restitution: ("value", "code"),
+    MaxSpeed: ("speed",),
+    LockedAxes: _XYZ,
+    Disabled: (),
+    Attached: (*_XYZ, "owner"),
 }
 """What a snapshot holds of the library's own components."""
 
-_WHOLE = (Filter,)  # their numbers are whole ones
+_WHOLE = {  # whole numbers
+    Filter: ("categories", "mask", "group"),
+    Attached: ("owner",),
+    Dominance: ("level",),
+    LockedAxes: _XYZ,
+}
 
 NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
@@ -128,7 +156,9 @@ class Inventory:
     def _name_kinds(self) -> None:
         self.kinds = [*FIELDS, *(own.kind for own in self.own)]
         records = _backend.kernels.records.Records
-        self._records = [records(kind, FIELDS.get(kind, ()), kind in _WHOLE) for kind in self.kinds]
+        self._records = [
+            records(kind, FIELDS.get(kind, ()), _WHOLE.get(kind, ())) for kind in self.kinds
+        ]
         self._last = None
 
     def add(self, own: Own) -> None:

@@ -45,23 +45,23 @@ class Records:
     type : type
     names : tuple of str
         The attributes that are numbers, six at most.
-    are_whole : bool
-        Whether the numbers are whole ones.
+    whole : tuple of str
+        Those of them that are whole numbers.
     items : list
         The components, in the order of their entities.
     """
 
     type = cython.declare(object, visibility="readonly")
     names = cython.declare(tuple, visibility="readonly")
-    are_whole: cython.bint
+    whole: tuple
     items = cython.declare(list, visibility="readonly")
     slots: cython.pointer[Slots]
     width: cython.Py_ssize_t
 
-    def __init__(self, type: object, names: tuple, are_whole: cython.bint):
+    def __init__(self, type: object, names: tuple, whole: tuple):
         self.type = type
         self.names = names
-        self.are_whole = are_whole
+        self.whole = whole
         self.items = []
         self.width = len(names)
         if cython.compiled:
@@ -107,12 +107,12 @@ class Records:
 
         for i in range(len(self.items)):
             item = self.items[i]
-            if self.are_whole:
-                _put_whole(item, self.names, np.asarray(numbers)[i])
-            elif not cython.compiled or not fields_write(
-                self.slots, item, cython.address(numbers[i, 0])
+            if (
+                self.whole
+                or not cython.compiled
+                or not fields_write(self.slots, item, cython.address(numbers[i, 0]))
             ):
-                _put_by_name(item, self.names, np.asarray(numbers)[i])
+                _put_by_name(item, self.names, self.whole, np.asarray(numbers)[i])
 
     def agree(
         self,
@@ -148,21 +148,18 @@ def _agree_at_once(numbers, rows, seen):
     return numbers[found, : seen.shape[1]].tobytes() == seen[rows[found]].tobytes()
 
 
-def _put_by_name(item, names, numbers):
+def _put_by_name(item, names, whole, numbers):
     """Write numbers into a component as Python does."""
     for name, number in zip(names, numbers, strict=True):
+        if name in whole:
+            setattr(item, name, int(number) if number.is_integer() else float(number))
+            continue
         try:
             there = np.float64(getattr(item, name))
         except (AttributeError, TypeError, ValueError, OverflowError):
             there = None
         if there is None or there.tobytes() != number.tobytes():
             setattr(item, name, float(number))
-
-
-def _put_whole(item, names, numbers):
-    """Write whole numbers into a component, and what is none as it is."""
-    for name, number in zip(names, numbers.tolist(), strict=True):
-        setattr(item, name, int(number) if number.is_integer() else number)
 
 
 def survey(entities: dict, dead, all_records: list) -> tuple:

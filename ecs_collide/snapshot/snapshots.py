@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._categories import NAMES as CATEGORY_NAMES
 from ecs_collide.component_map import Components
-from ecs_collide.constants import NEW, TOUCHED_BY_GAME
+from ecs_collide.constants import NEW, SWITCHED_OFF, TOUCHED_BY_GAME
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.snapshot import codec
@@ -52,8 +52,10 @@ from ecs_collide.sync.quarantine import N_KEPT
 from ecs_collide.sync.registry import Roster
 from ecs_collide.sync.seen import (
     CHANGED,
+    LEFT_OUT,
     MOVED,
     N_OF_STEPS,
+    OFF,
     REPLACED,
     SEEN,
     TOUCHED,
@@ -127,9 +129,11 @@ class Snapshots:
         survey = self._inventory.survey(world)
         c, rows = self._roster.columns, self._roster.rows
         numbers = self._inventory.take(survey)
-        flags = (c.quarantined[rows] + TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)).astype(
-            np.uint8
+        left_out = LEFT_OUT * (c.quarantined[rows] != 0) + OFF * (
+            c.quarantined[rows] == SWITCHED_OFF
         )
+        touched = TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)
+        flags = (left_out + touched).astype(np.uint8)
         flags[c.news[rows] & NEW != 0] |= UNSEEN
         flags[np.isin(rows, self._roster.moved_rows())] |= MOVED
         state = State(
@@ -139,6 +143,7 @@ class Snapshots:
             next_entity=world.next_entity(),
             rest_speed=self._pipeline.rest_speed,
             pair_limit=self._pipeline.pair_limit,
+            gravity=(*step.gravity, 0.0, 0.0)[:3],
             counts=self._results_in_numbers(),
             kinds=NAMES,
             own=tuple(own.name for own in self._inventory.own),
@@ -357,3 +362,4 @@ class Snapshots:
         step.drop_step(state.step, state.time, counts, list(state.new_reports))
         self._pipeline.rest_speed = state.rest_speed
         self._pipeline.pair_limit = state.pair_limit
+        self._pipeline.set_gravity(state.gravity[: step.dim])

@@ -33,7 +33,7 @@ def impact_dtype(dim: int) -> np.dtype[np.void]:
     fields = [
         (name, collision_dtype(dim)[name])
         for name in collision_dtype(dim).names or ()
-        if name not in ("solids", "answer")
+        if name not in ("contact_min", "contact_max", "impulse", "solids", "answer")
     ]
     return np.dtype([*fields, ("crosses", np.bool_)])
 

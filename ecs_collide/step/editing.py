@@ -13,6 +13,7 @@ from ecs_collide._attributes import write_number
 from ecs_collide.events import VectorLike
 from ecs_collide.step.lookup import BodyLookup
 from ecs_collide.sync.registry import Roster
+from ecs_collide.traits import Attached
 
 
 class BodyEditor:
@@ -79,11 +80,27 @@ class BodyEditor:
             write_number(component, name, value)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
-        """Put a body somewhere else, with no sweep between."""
+        """Put a body somewhere else, with no sweep between; of an attached box, set the offset."""
+        attached = self._component(entity, Attached)
+        if attached is not None:
+            self._set_offset(entity, attached, position)
+            return
         self.set_positions([entity], np.asarray(position)[None])
         row = self._lookup.row(entity)
         if self._roster.sweeps and row >= 0:  # what is new is not swept in its first step anyway
             self._roster.drives.put.add(row)
+
+    def _set_offset(self, entity: int, attached: Attached, position: VectorLike) -> None:
+        """Let an attached box be at a position, and nothing be swept on the way there."""
+        row, dim = self._lookup.row(entity), self._lookup.dim
+        vector = _checks.vectors("position", position)
+        if vector.shape != (dim,):
+            raise ValueError(f"position={position!r} must be {dim} numbers")
+        owner = self._lookup.new_body(attached.owner).centre
+        offset = (vector - owner).tolist()
+        attached.offset = offset
+        if row >= 0 and self._roster.columns.attached[row]:
+            self._roster.columns.seen_offset[row] = offset
 
     def move_to(self, entity: int, centre: VectorLike) -> None:
         """Put a body where a move has led it: its contacts last as long as it touches."""

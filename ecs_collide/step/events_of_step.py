@@ -107,7 +107,7 @@ def _in_pieces(dim: int) -> np.dtype[np.void]:
     return np.dtype(
         {
             "names": ["before", "after"],  # the byte of `kind`, which stands between them
-            "formats": [f"V{fields['kind'][1]}", f"V{8 * (3 + 4 * dim)}"],
+            "formats": [f"V{fields['kind'][1]}", f"V{8 * (4 + 6 * dim)}"],
             "offsets": [0, fields["closing_speed"][1]],
             "itemsize": whole.itemsize,
         }

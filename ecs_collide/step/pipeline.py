@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ecs_collide import _checks
+from ecs_collide.components import Disabled
 from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.response.rules import DEFAULT, response_numbers
@@ -92,6 +93,12 @@ class Pipeline:
 
     # -- the four stages of a step --
 
+    def set_gravity(self, gravity: Vector) -> None:
+        """Let bodies fall otherwise from the next step on."""
+        self._state.gravity = gravity
+        self._state.timeline.gravity.set(gravity)
+        self._roster.set_gravity(gravity)
+
     def update_bounds(self, dt: float) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs."""
         with self._guard:
@@ -123,7 +130,7 @@ class Pipeline:
         state.moment = object()
         self._guard.begin_step()
         roster.compare(world)
-        state.new_reports = state.new_reports + roster.read(state.step, dt)
+        state.new_reports = state.new_reports + roster.read(state.step, dt, self.rest_speed)
         if watch is not None:
             watch.lap("read")
         state.dt = dt
@@ -138,6 +145,7 @@ class Pipeline:
         timeline.begin()
         timeline.place_still(roster.touched_still.data)
         roster.wake_near()
+        timeline.restrain(roster.moving.data)
         roster.wake(timeline.carrying.begin())
         if timeline.candidates.judge is not None:  # of those who sleep nobody would be asked
             roster.wake_all()
@@ -145,6 +153,7 @@ class Pipeline:
         timeline.candidates.step = state.step
         timeline.place_moving(roster.moving.data, dt)
         timeline.push_out(roster.moving.data)
+        roster.wake_reached()
         if watch is not None:
             watch.lap("bounds")
         if not timeline.find_pairs(roster.active.data):  # there may be a crowd
@@ -549,6 +558,8 @@ class Pipeline:
             try:
                 if not self._roster.read_one(row, self._link.world):
                     self._state.timeline.take_out(row)
+                    if self._link.world.component(entity, Disabled) is not None:
+                        self._state.timeline.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._roster.error_of(entity, error))
 

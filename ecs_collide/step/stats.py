@@ -55,7 +55,8 @@ class Stats(NamedTuple):
     Attributes
     ----------
     step : steps done
-    bodies, movers, static : how many there are; movers have Velocity or Growth
+    bodies, movers, static : how many there are; movers have Velocity or Growth.  Those that are
+        quarantined or disabled count as static
     escapes : times that the path of a body left its fat bounds, or the bounds had become too big
     reinsertions : of these, bodies that were moved to another node of their tree one at a time
     rebuilds : times that one of the two trees was rebuilt in bulk

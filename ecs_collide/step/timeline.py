@@ -22,7 +22,9 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
     from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
     from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
-    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+    from cython.cimports.ecs_collide.motion.attachments_c import Attachments
+    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
         CROSSING,
         SEPARATED,
@@ -36,7 +38,9 @@ if cython.compiled:
     from cython.cimports.ecs_collide.narrowphase.placement_c import Settler, place
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
     from cython.cimports.ecs_collide.response.carriers_c import Carrying
+    from cython.cimports.ecs_collide.response.clusters_c import Clusters
     from cython.cimports.ecs_collide.response.depenetration_c import Pushing
+    from cython.cimports.ecs_collide.response.falling_c import Falling
     from cython.cimports.ecs_collide.response.holding_c import Holding
     from cython.cimports.ecs_collide.response.separation_c import Separating
     from cython.cimports.ecs_collide.response.solver_c import Responder
@@ -45,7 +49,9 @@ else:
     from ecs_collide.broadphase.broadphase import Candidates
     from ecs_collide.broadphase.images import one_width, whole
     from ecs_collide.broadphase.pair_table import Pairs
-    from ecs_collide.motion.bodies import EARLIER, Bodies
+    from ecs_collide.motion.attachments import Attachments
+    from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
+    from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.event_log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide.narrowphase.impact_queue import Queue
@@ -53,7 +59,9 @@ else:
     from ecs_collide.narrowphase.placement import Settler, place
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
     from ecs_collide.response.carriers import Carrying
+    from ecs_collide.response.clusters import Clusters
     from ecs_collide.response.depenetration import Pushing
+    from ecs_collide.response.falling import Falling
     from ecs_collide.response.holding import Holding
     from ecs_collide.response.separation import Separating
     from ecs_collide.response.solver import Responder
@@ -106,6 +114,8 @@ class Timeline:
     ----------
     pending, event : int
         The pair handed over, or -1, and its row in the log.
+    is_set : bool
+        Whether the game has set a velocity since a pair was handed over.
     hand_over : bool
         Hand every impact over, not only those that the columns of a body ask for.
     decisions : dict
@@ -130,6 +140,9 @@ class Timeline:
     carrying = cython.declare("Carrying", visibility="public")
     pushing = cython.declare("Pushing", visibility="public")
     sleepers = cython.declare("Sleepers", visibility="public")
+    gravity = cython.declare("Gravity", visibility="public")
+    falling: Falling
+    attachments = cython.declare("Attachments", visibility="public")
     n_rows: cython.Py_ssize_t
     rest_speed = cython.declare(cython.double, visibility="public")
     pair_limit = cython.declare(cython.longlong, visibility="public")
@@ -142,6 +155,7 @@ class Timeline:
     pending = cython.declare(cython.Py_ssize_t, visibility="public")
     event = cython.declare(cython.Py_ssize_t, visibility="public")
     hand_over = cython.declare(cython.bint, visibility="public")
+    is_set: cython.bint
     decisions = cython.declare(dict, visibility="readonly")
     n_decisions: cython.Py_ssize_t
     began_at: cython.Py_ssize_t  # of the pair handed over: the row in the log of its contact, or -1
@@ -149,15 +163,18 @@ class Timeline:
 
     def __init__(self, dim: cython.int):
         self.bodies = Bodies(dim)
+        self.attachments = Attachments(self.bodies)
         self.pairs = Pairs()
         self.queue = Queue()
         self.responder = Responder(self.bodies)
+        self.gravity = self.responder.clusters.gravity
         self.settler = Settler(self.bodies, self.pairs, self.queue)
         self.log = Log(dim)
         self.holding = Holding(self.bodies, self.responder.clusters)
         self.candidates = Candidates(self.bodies, self.pairs, self.queue, self.holding)
         self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
         self.carrying = Carrying(self.bodies, self.contacts, self.responder)
+        self.falling = Falling(self.bodies, self.responder, self.carrying)
         self.pushing = Pushing(self.bodies, self.candidates)
         self.meetings = Meetings(self.bodies, self.pairs, self.queue, self.responder.clusters)
         self.sleepers = Sleepers(
@@ -170,6 +187,7 @@ class Timeline:
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = 0
         self.pending = self.event = -1
         self.hand_over = False
+        self.is_set = False
         self.decisions = {}
         self.n_decisions = 0
         self.began_at = -1
@@ -230,6 +248,7 @@ class Timeline:
         self.holding.pair_limit = min(self.pair_limit, MOST_LOOKS)
         self.sleepers.begin_step()
         self.pending = self.event = -1
+        self.gravity.begin_step()
         self.decisions.clear()
         self.n_decisions = 0
         self.candidates.begin_step()
@@ -243,11 +262,36 @@ class Timeline:
 
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
+        self.bodies.dt = dt
+        if self.gravity.is_on:
+            self.falling.begin(rows)
         self.bodies.begin_step(rows, dt)
+        self.attachments.start()
         self.candidates.separating.begin(rows)
         self.candidates.place_moving(rows)
         self.contacts.find_pressed()
         self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
+
+    def place_woken(self, rows: cython.longlong[::1]):
+        """As `place_moving`, of bodies that have been woken since."""
+        if self.gravity.is_on:
+            self.falling.begin(rows)
+        self.bodies.start(rows)
+        self.candidates.place_moving(rows)
+
+    @cython.ccall
+    def restrain(self, rows: cython.longlong[::1]) -> cython.void:
+        """Take what is locked, and what is too fast, from the velocities of bodies."""
+        self.bodies.restrain(rows, not self.carrying.sweeps)
+
+    def place_resized(self, rows: cython.longlong[::1]):
+        """Put bodies that move where they were put between two steps, into the tree too."""
+        n: cython.Py_ssize_t
+
+        self.bodies.place_still(rows)
+        for n in range(rows.shape[0]):
+            self.bodies.find_swept_bounds(rows[n])
+        self.candidates.place_moving(rows)
 
     def push_out(self, rows: cython.longlong[::1]):
         """Give those of some moving bodies that are inside others the way out for their path."""
@@ -276,6 +320,10 @@ class Timeline:
         n: cython.Py_ssize_t
         kind: cython.int
 
+        for n in range(self.attachments.n):  # their owners may have been given a way out
+            if self.attachments.follow(n):
+                self.bodies.find_swept_bounds(self.attachments.rows[n])
+                self.candidates.follow(self.attachments.rows[n])
         self.meetings.sweep_solid()
         for p in range(self.pairs.n):
             if not self.pairs.crossing[p] or self.pairs.left_alone[p]:
@@ -390,6 +438,9 @@ class Timeline:
             met = not self._end_pushes(p)
         if b.traits.any_separator and self._suspend(p):
             met = met and self.meetings.meets(p)
+        if self.gravity.is_on and self._split_paths(p):
+            met = met and (self.meetings.meets(p) or self.pairs.speed[p] > 0.0)
+            self._find_closing_speed(p)
         if met and self._come_to_limit(p) and not self.meetings.meets(p):
             self._resume(p)
             return False
@@ -409,14 +460,61 @@ class Timeline:
             self.pairs.answers[p] <= self.pair_limit
         ):
             self.responder.clusters.write()
+            b.calm[i] = b.calm[j] = -1  # whatever the game does, they do not rest
             self.pending = p
+            self.is_set = False
             self.is_changed = False
-            self.holding.show(i)
-            self.holding.show(j)
+            self._show(p)
             return True
         self._answer(p, False, False)
         self._resume(p)
         return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let the paths of two bodies that fall begin anew; return whether that bends one of them.
+
+        The closing speed of the pair is that of this instant from now on.
+        """
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        bends: cython.bint = self.falling.split(i, j, self.pairs.axis[p])
+
+        self._find_closing_speed(p)
+        return bends
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_closing_speed(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find how fast a pair that falls closes at this instant."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        speed: cython.double = self.responder.closing_speed(
+            i, j, self.pairs.axis[p], self.pairs.sign[p]
+        )
+
+        self.pairs.speed[p] = max(speed, 0.0) + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _show(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the game see the velocities that the bodies of a pair have at this instant."""
+        self.holding.show(self.pairs.first[p])
+        self.holding.show(self.pairs.second[p])
+        if self.gravity.is_on:
+            self.falling.show(self.pairs.first[p], 0)
+            self.falling.show(self.pairs.second[p], 1)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hide(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a pair have the velocities of their paths again."""
+        if self.gravity.is_on:
+            self.falling.hide(0)
+            self.falling.hide(1)
+        self.holding.hide(self.pairs.first[p])
+        self.holding.hide(self.pairs.second[p])
 
     @cython.cfunc
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -503,12 +601,26 @@ class Timeline:
         if self.responder.clusters.n_unwritten:
             self.responder.clusters.write_body(i)
             self.responder.clusters.write_body(j)
+        if self.attachments.n:
+            self._follow_owner(i)
+            self._follow_owner(j)
         self.pairs.stale[p] = 0
         return (
             stale
             or self.bodies.has_turned_since(i, self.pairs.tick[p])
             or self.bodies.has_turned_since(j, self.pairs.tick[p])
         )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _follow_owner(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body, if it is attached, go where the path of its owner leads by now."""
+        j: cython.Py_ssize_t = self.bodies.traits.owner[i] - 1
+
+        if j >= 0:
+            if self.responder.clusters.n_unwritten:
+                self.responder.clusters.write_body(j)
+            self.attachments.follow_turned(i)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -647,43 +759,69 @@ class Timeline:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        self.holding.hide(self.pairs.first[p])
-        self.holding.hide(self.pairs.second[p])
+        self._hide(p)
         if self.pairs.gone[p] or self.pairs.left_alone[p]:
             pass
         elif default:
             if self._still_closes(p):
                 self._answer(p, False, False)
         elif (self.is_changed or not is_answered) and self.meetings.meets(p):
+            if self.gravity.is_on:
+                self._find_closing_speed(p)
             self._answer(p, True, True)
-            if self.log.codes[self.event, 1] == ANSWERED:
+            if self.gravity.is_on and self.pairs.speed[p] == 0.0:
+                pass  # only gravity closes it: the game has answered
+            elif self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
                 self.n_forced += 1
+        if self.is_set and self.log.codes[self.event, 1] != CRUSHED:
+            self.log.impulse[self.event] = max(
+                self._change_of(p, self.pairs.first[p], 0),
+                self._change_of(p, self.pairs.second[p], 1),
+            )
         self._resume(p)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _change_of(
+        self, p: cython.Py_ssize_t, i: cython.Py_ssize_t, place: cython.int
+    ) -> cython.double:
+        """Return how much the momentum of a body of the pending pair has changed on its axis.
+
+        `place` is 0 for the first body, 1 for the second.
+        """
+        b: Bodies = self.bodies
+        k: cython.int = self.pairs.axis[p]
+        velocity: cython.double = self.responder.clusters.final_velocity(i, k)
+
+        if not b.yields[i]:
+            return 0.0
+        if b.on_hold[i]:
+            velocity = b.kept[i, k]
+        return b.mass[i] * abs(velocity - self.log.numbers[self.event, 5 + (3 + place) * b.dim + k])
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the pair that was handed over closes after what the game has changed."""
-        return not self.is_changed or self.meetings.meets(p)
+        if self.is_changed and not self.meetings.meets(p):
+            return False
+        if self.gravity.is_on:
+            self._find_closing_speed(p)
+        return True
 
     def answer_pending(self, response: cython.int, restitution: cython.double):
         """Answer the pair that was handed over, and keep it pending.
 
         By a code of `Bodies.response`; 0 for the built-in answer.
         """
-        i: cython.Py_ssize_t = self.pairs.first[self.pending]
-        j: cython.Py_ssize_t = self.pairs.second[self.pending]
-
         if not self.pairs.gone[self.pending]:
-            self.holding.hide(i)
-            self.holding.hide(j)
+            self._hide(self.pending)
             if self._still_closes(self.pending):
                 self._answer_as(self.pending, response, restitution)
             self.responder.clusters.write()
             self.is_changed = False
-            self.holding.show(i)
-            self.holding.show(j)
+            self._show(self.pending)
 
     def take_out(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
@@ -698,12 +836,29 @@ class Timeline:
             self.queue.drop(p)
             p = self.pairs.next_of(p, i)
 
+    def stop(self, i: cython.Py_ssize_t):
+        """Let a body that is taken out stay where it is now, to the end of the step."""
+        k: cython.int
+        at: cython.Py_ssize_t = self.bodies.start_of(i)
+
+        if self.bodies.moves[i] or self.bodies.asleep[i]:
+            self.bodies.advance(i, self.meetings.now)
+            for k in range(self.bodies.dim):
+                self.bodies.path[at + 4 * k + MOTION] = self.bodies.path[at + 4 * k + RESIZE] = 0.0
+            if self.attachments.n:
+                self.attachments.lead(i)
+
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Give a body a new velocity at the instant of the pending impact."""
         self.is_changed = True
         self.sleepers.rouse(i)
+        if self.bodies.controls.locks(i, k):
+            return
+        self.is_set = True
         if self.bodies.on_hold[i]:  # it is shown what it keeps
             self.bodies.velocity[i, k] = value + 0.0
+        elif self.gravity.acts_on(i):
+            self.falling.set_velocity(i, k, value)
         else:
             self.responder.change(i, k, value)
 
@@ -751,6 +906,8 @@ class Timeline:
                     return
             elif not self.meetings.is_due(p):
                 return
+        self.bodies.note_crossing(self.pairs.first[p])
+        self.bodies.note_crossing(self.pairs.second[p])
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             self._note_image(p)
@@ -816,21 +973,69 @@ class Timeline:
         log.codes[n, 3] = self.pairs.sign[p]
         log.solid_first[n] = log.solid_second[n] = -1
         log.numbers[n, at] = self.pairs.speed[p]
+        log.impulse[n] = 0.0
         for k in range(b.dim):
             at += 1
+            self._note_shared(n, p, k)
             log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
             log.numbers[n, at] = b.into_world(k, b.centre_at(i, k, now)) + 0.0
             log.numbers[n, at + b.dim] = b.into_world(k, b.centre_at(j, k, now)) + 0.0
-            log.numbers[n, at + 2 * b.dim] = b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
-            log.numbers[n, at + 3 * b.dim] = b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
-            if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
-                if b.turned_now(i, now):
-                    log.numbers[n, at + 2 * b.dim] = b.turn[i, k, EARLIER]
-                if b.turned_now(j, now):
-                    log.numbers[n, at + 3 * b.dim] = b.turn[j, k, EARLIER]
+            log.numbers[n, at + 2 * b.dim] = self._velocity_met(i, k, answer)
+            log.numbers[n, at + 3 * b.dim] = self._velocity_met(j, k, answer)
         if answer != CROSSED:
             self.contacts.meet(p, now)
         return n
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _velocity_met(
+        self, i: cython.Py_ssize_t, k: cython.int, answer: cython.int
+    ) -> cython.double:
+        """Return the velocity with which a body meets another now, as an event reports it."""
+        b: Bodies = self.bodies
+        c: Clusters = self.responder.clusters
+        gravity: Gravity = self.gravity
+
+        if answer == STOPPED_ALREADY and b.turned_now(i, self.meetings.now):
+            # What it met with, not what stopped it.
+            return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.meetings.now)
+        if b.on_hold[i]:
+            return b.kept[i, k]
+        if not gravity.is_on or c.is_anchored(i, k):
+            return b.velocity[i, k]
+        return gravity.velocity_at(i, k, b.velocity[i, k], self.meetings.now)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _note_shared(
+        self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Log what the two boxes of an impact share on an axis, where the first one is."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        at: cython.int = 5 + 5 * b.dim + k
+        now: cython.double = self.meetings.now
+        centre: cython.double = b.centre_at(i, k, now)
+        half: cython.double = b.half_at(i, k, now)
+        other: cython.double = b.centre_at(j, k, now) + self.pairs.offset_of(p, k)
+        half2: cython.double = b.half_at(j, k, now)
+        low: cython.double = max(centre - half, other - half2)
+        high: cython.double = min(centre + half, other + half2)
+        swap: cython.double
+
+        if k == self.pairs.axis[p] and self.pairs.kind[p] == IMPACT:
+            low = high = centre + half if self.pairs.sign[p] < 0 else centre - half
+        elif low > high:  # a corner, by rounding
+            swap = low
+            low = high
+            high = swap
+        if b.wraps:
+            low += b.into_world(k, centre) - centre
+            high += b.into_world(k, centre) - centre
+        self.log.numbers[n, at] = low + 0.0
+        self.log.numbers[n, at + b.dim] = high + 0.0
 
     @cython.cfunc
     def _answer(
@@ -854,6 +1059,9 @@ class Timeline:
         ):
             self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
             return
+        if not (self.responder.first_yields or self.responder.second_yields):
+            self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
+            return
         self.pairs.answered_at[p] = self.meetings.now
         if not (
             inelastic
@@ -861,21 +1069,21 @@ class Timeline:
             or self.pairs.kind[p] == OVERLAP
             or self.pairs.speed[p] < self.rest_speed
         ):
-            if self.responder.first_yields:
-                restitution = b.restitution[i]
-            if self.responder.second_yields:
-                restitution = max(restitution, b.restitution[j])
+            restitution = self.responder.restitution_of(i, j)
         if self.pairs.repeats[p] >= INSTANT_LIMIT:
             # A pile that bounces would go on to the limits, a stop between two partners too.
             normal_only = True
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
+        self.responder.may_part = self.pairs.repeats[p] == 0
         if b.traits.any_pusher:  # what one has along the surface may be none of its own
             normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
             self._crush(p, self.responder.solid_first, self.responder.solid_second)
-        elif b.traits.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
+            return
+        self.log.impulse[self.event] += self.responder.impulse
+        if b.traits.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carrying.land(p)
 
     @cython.cfunc
@@ -913,6 +1121,8 @@ class Timeline:
         i: cython.Py_ssize_t
         any_held: cython.bint = False
 
+        if self.attachments.n:
+            self.attachments.lead_turned()
         for n in range(b.n_turned):
             i = b.turned[n]
             if self._hold_if_spent(i):
@@ -998,6 +1208,7 @@ class Timeline:
         turned them away.  With `settling`, pairs that rounding has left inside each other by less than the slop
         are snapped outward first.
         """
+        self.bodies.note_pressed()
         self.bodies.finish_step(rows)
         self.bodies.finish_roused()
         self.responder.clusters.end_step()
@@ -1007,12 +1218,19 @@ class Timeline:
             self.sleepers.join_sunk()
             self.settler.make_room()
             self.settler.settle()
+        self.attachments.arrive()
         self.contacts.compare()
         self.candidates.separating.end()
         self.n_held = self.holding.n
         self.holding.release()
         self.pushing.end()
         self.carrying.end()
+        if self.gravity.is_on:
+            self.gravity.finish(rows)
+            self.gravity.finish_roused()
+        self.restrain(rows)
+        if self.bodies.n_roused:
+            self.restrain(self.bodies.roused[: self.bodies.n_roused])
 
     def bring_in(self, rows: cython.longlong[::1]):
         """Bring the bodies of `rows` that have left the world at the end of a step back into it.
@@ -1028,9 +1246,12 @@ class Timeline:
         is_out: cython.bint
         n_out: cython.Py_ssize_t = 0
         before: cython.double
+        number: cython.double
 
         for n in range(rows.shape[0]):
             i = rows[n]
+            if b.traits.any_owner and b.traits.owner[i]:
+                continue
             is_out = False
             for k in range(b.dim):
                 before = b.centre[i, k]
@@ -1038,6 +1259,24 @@ class Timeline:
                     is_out = True
                     shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
                     b.put(i, k, b.into_world(k, before))
+                    b.swept_min[i, k] += b.centre[i, k] - before
+                    b.swept_max[i, k] += b.centre[i, k] - before
+            if is_out:
+                n_out += 1
+                c.moving.renew_one(
+                    i, b.swept_min, b.swept_max, b.motion, True, c.margin, c.lookahead
+                )
+        for n in range(self.attachments.n):
+            i = self.attachments.rows[n]
+            is_out = False
+            for k in range(b.dim):
+                if b.width[k] == 0.0:
+                    continue
+                before = b.centre[i, k]
+                number = self.attachments.bring_in(n, k)
+                if b.centre[i, k] != before:
+                    is_out = True
+                    shifts[i] += whole(number) * one_width(k)
                     b.swept_min[i, k] += b.centre[i, k] - before
                     b.swept_max[i, k] += b.centre[i, k] - before
             if is_out:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
-from ecs_collide.constants import CUSTOM, GROWTH, NEW, ONE_WAY, SENSOR, TRAITS, VELOCITY
+from ecs_collide.constants import CUSTOM, DISABLED, GROWTH, NEW, ONE_WAY, SENSOR, TRAITS, VELOCITY
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.sync.quarantine import find_no_number
@@ -31,7 +31,7 @@ class NewBody(NamedTuple):
     ----------
     centre, half, velocity : list of float (dim,)
         In world units and world units per second; the centre is in the world where it wraps.
-    moves, yields, is_sensor, is_one_way : bool
+    moves, yields, is_sensor, is_one_way, is_disabled : bool
         As in `BodyKind`.
     """
 
@@ -42,6 +42,7 @@ class NewBody(NamedTuple):
     yields: bool
     is_sensor: bool
     is_one_way: bool
+    is_disabled: bool
 
     @property
     def corners(self) -> tuple[list[float], list[float]]:
@@ -234,4 +235,5 @@ class Presence:
             and numbers(mass, 1.0)[0] <= LARGEST,
             is_sensor=bool(has & SENSOR),
             is_one_way=bool(has >> TRAITS & ONE_WAY),
+            is_disabled=bool(has & DISABLED),
         )

@@ -8,10 +8,29 @@ from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
+from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
+from ecs_collide.constants import MOST_PULL
 from ecs_collide.motion.wrapping import ROUNDS, Wrap
-from ecs_collide.traits import ALL, OF_SPACE, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    MOST_DOMINANCE,
+    OF_SPACE,
+    Attached,
+    Carry,
+    Damping,
+    Dominance,
+    Filter,
+    Friction,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 
 _WITHIN = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
@@ -77,11 +96,24 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, OF_SPACE, _UNIT,
              is_axis=True),
         Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
+        Rule(Attached, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
+        Rule(Attached, ("owner",), 1, 2**53, "must be the id of an entity", is_whole=True),
         *(
             Rule(kind, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
                  may_be_infinite=True)
-            for kind in (PushOut, Separate)
+            for kind in (PushOut, Separate, MaxSpeed)
         ),
+        Rule(GravityScale, ("value",), -MOST_PULL, MOST_PULL, "must be within -2**100 ... 2**100"),
+        Rule(Damping, ("value",), 0.0, MOST_PULL, "must be within 0 ... 2**100"),
+        *(
+            Rule(kind, ("code",), 0, len(CombineRule), "must be that of a CombineRule, or 0",
+                 is_whole=True)
+            for kind in (Friction, Restitution)
+        ),
+        Rule(Restitution, ("value",), 0.0, 1.0, "must be within 0 ... 1"),
+        Rule(Dominance, ("level",), -MOST_DOMINANCE, MOST_DOMINANCE,
+             f"must be whole, within -{MOST_DOMINANCE} ... {MOST_DOMINANCE}", is_whole=True),
+        Rule(LockedAxes, _AXES[:dim], 0, 1, "must be True or False", is_whole=True),
     ]  # fmt: skip
 
 

@@ -25,7 +25,10 @@ if cython.compiled:
         watch_run,
     )
     from cython.cimports.ecs_collide.sync.trait_reader_c import TraitGatherer
+    from cython.cimports.libc.math import floor
 else:
+    from math import floor
+
     from ecs_collide.motion.surfaces import Traits
     from ecs_collide.sync.bindings import Kind
     from ecs_collide.sync.slots import slots_hold, slots_write
@@ -33,19 +36,27 @@ else:
 
 cython.declare(
     LARGEST=cython.double,
+    MOST_ID=cython.double,
     INFINITE=cython.double,
     FAR=cython.double,
     ROUNDS=cython.double,
+    PRESSES=cython.double,
     FEW=cython.int,
+    ATTACHED=cython.int,
     BAD=cython.int,
+    CONTROL=cython.int,
     CUSTOM=cython.int,
     HANDED=cython.int,
     DEFLECT=cython.int,
+    DISABLED=cython.int,
     DISTANT=cython.int,
+    FILTER=cython.int,
     FIXED=cython.int,
     GROWTH=cython.int,
     MASS=cython.int,
     NEW=cython.int,
+    PICKY=cython.int,
+    QUARANTINED=cython.int,
     OFFERED=cython.int,
     SENSOR=cython.int,
     TOUCHED_AS_NEW=cython.int,
@@ -58,16 +69,22 @@ cython.declare(
     YIELDS=cython.int,
 )
 from ecs_collide.constants import (
+    ATTACHED,
     BAD,
+    CONTROL,
     CUSTOM,
     DEFLECT,
+    DISABLED,
     DISTANT,
+    FILTER,
     FIXED,
     GROWTH,
     HANDED,
     MASS,
     NEW,
     OFFERED,
+    PICKY,
+    QUARANTINED,
     SENSOR,
     TOUCHED_AS_NEW,
     TOUCHED_BY_FILTER,
@@ -80,8 +97,10 @@ from ecs_collide.constants import (
 )
 
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
+MOST_ID = 2.0**53  # of an entity
 INFINITE = float("inf")
 FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
+PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 ROUNDS = 64.0  # so often may a body go around the world in a step
 FEW = 256  # rows that are listed; of more, only the number is kept
 
@@ -110,6 +129,9 @@ class Gatherer:
         After `read`: rows of bodies that do not move and have another trait than before.
     awoken : list of int
         Rows of bodies that sleep and have something new, until somebody clears it.
+    pressed : list of int
+        After `read`: rows of bodies that sleep on though the game has set their velocity, since
+        it only presses them against what holds them.
     contradictory : list of int
         Rows of bodies that were filed as fixed and moving, until somebody clears it.
     n_fresh : int
@@ -127,6 +149,7 @@ class Gatherer:
     trait_gatherer: TraitGatherer
     has_traits: cython.schar[::1]
     sweeps = cython.declare(cython.bint, visibility="public")
+    rest_speed = cython.declare(cython.double, visibility="public")
     kinds = cython.declare(list, visibility="readonly")
     fallen = cython.declare(list, visibility="readonly")
     touched_rows = cython.declare(list, visibility="public")
@@ -134,6 +157,8 @@ class Gatherer:
     altered = cython.declare(list, visibility="readonly")
     to_place = cython.declare(list, visibility="public")
     awoken = cython.declare(list, visibility="readonly")
+    pressed = cython.declare(list, visibility="readonly")
+    dt: cython.double
     contradictory = cython.declare(list, visibility="readonly")
     fresh = cython.declare(list, visibility="readonly")
     n_fresh = cython.declare(cython.Py_ssize_t, visibility="readonly")
@@ -141,7 +166,7 @@ class Gatherer:
     kept_filters = cython.declare(list, visibility="readonly")
     kept_boxes: list  # rows, centres and half sizes that were seen
     n_boxes_read: cython.Py_ssize_t  # how many of these `read` has kept
-    kept_out: list  # rows, and whether they were in quarantine
+    kept_out: list  # rows, and whether and why they were left out
     writing: cython.longlong[::1]
     position: Kind
     extents: Kind
@@ -149,11 +174,14 @@ class Gatherer:
     growth: Kind
     mass_kind: Kind
     deflect: Kind
+    offset: Kind
+    owner: Kind
     converts: cython.bint
     halves: cython.double
     lean: cython.double[3]
     wraps: cython.bint
     width: cython.double[::1]
+    gravity: cython.double[3]
     place: cython.double[:, ::1]
     seen_place: cython.double[:, ::1]
     size: cython.double[:, ::1]
@@ -191,8 +219,11 @@ class Gatherer:
     sensor: cython.schar[::1]
     yields: cython.schar[::1]
     quarantined: cython.schar[::1]
+    disabled: cython.schar[::1]
+    attached: cython.schar[::1]
     calm: cython.schar[::1]
     asleep: cython.schar[::1]
+    leans: cython.schar[::1]
 
     def __init__(self, dim: cython.int, kinds: list, trait_kinds: list, traits: Traits):
         self.dim = dim
@@ -201,6 +232,7 @@ class Gatherer:
         self.any_sensor = False
         self.is_settled = False
         self.sweeps = False
+        self.rest_speed = 0.0
         self.kinds = kinds
         self.fallen = []
         self.touched_rows = []
@@ -208,6 +240,8 @@ class Gatherer:
         self.altered = []
         self.to_place = []
         self.awoken = []
+        self.pressed = []
+        self.dt = 0.0
         self.contradictory = []
         self.fresh = []
         self.n_fresh = 0
@@ -223,8 +257,13 @@ class Gatherer:
         self.width = np.zeros(3).data
         if not cython.compiled:
             self.lean = [0.0] * 3
+            self.gravity = [0.0] * 3
         types: list = []
         for kind in kinds:
+            if kind.mark == ATTACHED and kind.names == ("owner",):
+                self.owner = kind
+            elif kind.mark == ATTACHED:
+                self.offset = kind
             kind.counts = kind.type not in types
             types.append(kind.type)
 
@@ -280,8 +319,11 @@ class Gatherer:
         self.sensor = columns.sensor
         self.yields = columns.yields
         self.quarantined = columns.quarantined
+        self.disabled = columns.disabled
+        self.attached = columns.attached
         self.calm = columns.calm
         self.asleep = columns.asleep
+        self.leans = columns.leans
         if cython.compiled:  # as Python this is done over whole arrays
             self.flat_centre = flat(self.centre)
             self.flat_half = flat(self.half)
@@ -313,6 +355,8 @@ class Gatherer:
         self.velocity.bind(n_rows, columns.seen_velocity, columns.velocity)
         self.growth.bind(n_rows, columns.seen_growth, columns.growth)
         self.deflect.bind(n_rows, columns.seen_restitution, columns.seen_restitution)
+        self.offset.bind(n_rows, columns.seen_offset, columns.seen_offset)
+        self.owner.bind(n_rows, columns.seen_owner, columns.seen_owner)
         self.n_rows = n_rows
 
     @cython.cfunc
@@ -365,11 +409,20 @@ class Gatherer:
                 n_filed += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
+        if has & ATTACHED:  # what is left of it is a sensor
+            has &= GROWTH | MASS | FIXED | ATTACHED | DISABLED | (FILTER | PICKY) << TRAITS
+            has |= SENSOR
+            response = 0
+        self.attached[i] = (has & ATTACHED) != 0
         self.n_filed[i] = n_filed
-        self.has_traits[i] = has >> TRAITS
+        self.has_traits[i] = has >> TRAITS & 0x7F
+        if has >> TRAITS & CONTROL:
+            self.has_traits[i] = self.has_traits[i] - CONTROL  # its bit is that of the sign
+        self.trait_gatherer.control.file(i, has)
         self.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0
+        self.disabled[i] = (has & DISABLED) != 0
         self.custom[i] = (YIELDS if has & CUSTOM else 0) | (OFFERED if has & HANDED else 0)
         if not has & VELOCITY:
             self.velocity.keep(i, False)
@@ -386,7 +439,7 @@ class Gatherer:
         if not has & DEFLECT:
             self.deflect.keep(i, False)
             self.seen_restitution[i, 0] = 0.0
-        moves = (has & (VELOCITY | GROWTH)) != 0
+        moves = (has & (VELOCITY | GROWTH | ATTACHED)) != 0
         if self.sweeps:
             moves |= response != 0 or (has & CUSTOM) != 0
         if moves and has & FIXED:
@@ -397,6 +450,39 @@ class Gatherer:
             self.moves[i] = moves
             self.news[i] |= UNPLACED
         self.news[i] |= UNCHECKED
+
+    def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
+        """File only whether a body is disabled; False, with nothing done, if more has changed."""
+        kind: Kind
+        n_filed: cython.int = 0
+
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} must be below {self.n_rows}")
+        if self.n_filed[i] < 0:  # what follows from its components is to be found anew
+            return False
+        for kind in self.kinds:
+            component = components.get(kind.type)
+            if component is not None:
+                n_filed += kind.counts
+            if kind.mark == DISABLED:
+                continue
+            if component is not (kind.items[i] if kind.items else None):
+                return False
+        for kind in self.kinds:
+            if kind.mark == DISABLED:
+                self.disabled[i] = kind.file(i, components.get(kind.type))
+        self.n_filed[i] = n_filed
+        self.news[i] |= UNCHECKED
+        return True
+
+    def filed(self, i: cython.Py_ssize_t) -> list:
+        """Return the components that are filed for the body in row i, or None, for each kind."""
+        kind: Kind
+        items: list = []
+
+        for kind in self.kinds:
+            items.append(kind.items[i] if kind.items else None)
+        return items
 
     def clear(self, i: cython.Py_ssize_t):
         """Let go of the components of a body that is gone."""
@@ -448,6 +534,12 @@ class Gatherer:
         self.kept_boxes.append((rows, columns[0], columns[1]))
         return 0
 
+    @cython.ccall
+    def keep_out(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
+        """Keep whether and why a body was left out, where that changes."""
+        self.kept_out.append((i, was_out))
+        return 0
+
     def take_back(self):
         """Let be seen, and let components say, what was before the step; it can be called again.
 
@@ -474,6 +566,18 @@ class Gatherer:
     def set_up(self, side: cython.int):
         """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
         self.trait_gatherer.up = side
+
+    def exempt_from_gravity(self, kind: Kind):
+        """Let bodies that have a component of a kind, which was added, not fall."""
+        self.trait_gatherer.use()
+        self.trait_gatherer.exempt.append(kind)
+
+    def set_gravity(self, gravity):
+        """Know how fast bodies fall, in world units per second squared."""
+        k: cython.int
+
+        for k in range(self.dim):
+            self.gravity[k] = gravity[k]
 
     def use(self, traits: Traits):
         """Fill the columns of other traits from now on, after the next `bind`."""
@@ -519,6 +623,8 @@ class Gatherer:
         self.looked_at = []
         self.altered = []
         self.to_place = []
+        self.pressed = []
+        self.dt = dt
         self.fresh = []
         self.n_fresh = 0
         n = -1
@@ -551,6 +657,26 @@ class Gatherer:
                     self.motion[i, k] = 0.0
         self.n_boxes_read = len(self.kept_boxes)
         return n_out
+
+    def read_attached(self, rows: cython.longlong[::1], dt: cython.double):
+        """Take over what the components of attached boxes say, after `read`."""
+        n: cython.Py_ssize_t
+
+        self._require_room()
+        for n in range(rows.shape[0]):
+            self._look(rows[n], dt, True)
+            self._note_fresh(rows[n])
+        self.n_boxes_read = len(self.kept_boxes)
+
+    def read_switched_off(self, rows: list):
+        """Take over what the components of bodies say that the steps to come leave out."""
+        i: cython.Py_ssize_t
+
+        self._require_room()
+        for row in rows:
+            i = row
+            self._read_body(i, True)
+            self.touched[i] = self.news[i] = 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -598,12 +724,12 @@ class Gatherer:
         """
         self._read_body(i, anew)
         if (self.bad[i] or dt > FAR) and (self.bad[i] & BAD or not self._stays_within(i, dt)):
-            if not self.quarantined[i]:
-                self.kept_out.append((i, 0))
+            if self.quarantined[i] != QUARANTINED:
+                self.keep_out(i, self.quarantined[i])
                 self.fallen.append(i)
             return False
         if self.quarantined[i]:
-            self.kept_out.append((i, 1))
+            self.keep_out(i, self.quarantined[i])
             self.quarantined[i] = 0
             self.news[i] |= NEW
         if self.news[i] & NEW:
@@ -618,8 +744,15 @@ class Gatherer:
         has: cython.int = self.has[i]
         k: cython.int
         differs: cython.bint
+        speeds: cython.bint
 
         differs = self.position.read(i)
+        if differs and self.attached[i]:  # it is written over
+            self.news[i] |= UNCHECKED
+            if self.converts:
+                self.keep_box(i)
+                self._find_centre(i)
+            differs = False
         differs |= self.extents.read(i)
         if differs:
             self.touched[i] |= TOUCHED_BY_GAME
@@ -627,13 +760,14 @@ class Gatherer:
         if self.converts and differs:
             self.keep_box(i)
             self._find_centre(i)
-        if has & VELOCITY and self.velocity.read(i):
-            self.news[i] |= UNCHECKED
+        speeds = has & VELOCITY and self.velocity.read(i)
         if has & GROWTH and self.growth.read(i):
             self.news[i] |= UNCHECKED
         if has & MASS and self.mass_kind.read(i):
             self.news[i] |= UNCHECKED
         if has & DEFLECT and self.deflect.read(i):
+            self.news[i] |= UNCHECKED
+        if self.attached[i] and self.offset.read(i) | self.owner.read(i):
             self.news[i] |= UNCHECKED
         if self.has_traits[i] and self.trait_gatherer.read(i, self.has_traits[i]):
             self.news[i] |= UNCHECKED
@@ -641,6 +775,13 @@ class Gatherer:
                 self.altered.append(i)
         if self.news[i] & UNCHECKED:
             self.calm[i] = -1
+        elif speeds and self.leans[i] and self._is_pressed_only(i):
+            self.pressed.append(i)
+        elif speeds:
+            self.news[i] |= UNCHECKED
+            if self.calm[i] >= 0:
+                self.calm[i] = -1 - self.calm[i]
+        if self.news[i] & UNCHECKED:
             if self.asleep[i]:
                 self.awoken.append(i)
             self._check(i)
@@ -652,6 +793,29 @@ class Gatherer:
             self.velocity_now[i, k] = self.seen_velocity[i, k]
             self.growth_now[i, k] = self.seen_growth[i, k]
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a velocity only presses a body that sleeps against what holds it."""
+        k: cython.int
+        velocity: cython.double
+        least: cython.double
+        leans: cython.int = abs(self.leans[i])
+
+        for k in range(self.dim):
+            velocity = self.seen_velocity[i, k]
+            if velocity == 0.0:
+                continue
+            # No less than what closes a gap of an ulp, and so is answered.
+            least = PRESSES * max(abs(self.seen_centre[i, k]), self.seen_half[i, k])
+            if not least < abs(velocity) * self.dt < INFINITE or abs(velocity) > FAR:
+                return False
+            if not leans & (1 << (2 * k + (velocity > 0.0))):
+                return False
+            if self.leans[i] < 0 and not abs(velocity) < self.rest_speed:
+                return False
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -697,6 +861,7 @@ class Gatherer:
         mass: cython.double = self.mass[i]
         fine: cython.bint = 0.0 <= restitution <= 1.0
         near: cython.bint = True
+        owner: cython.double
 
         fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INFINITE
         for k in range(self.dim):  # none of these holds for nan
@@ -708,6 +873,11 @@ class Gatherer:
             near &= abs(self.seen_velocity[i, k]) <= FAR and abs(self.seen_growth[i, k]) <= FAR
         if self.traits.is_used:
             fine &= self._check_traits(i)
+        if self.attached[i]:
+            owner = self.owner.seen[i, 0]
+            fine &= 1.0 <= owner <= MOST_ID and floor(owner) == owner
+            for k in range(self.dim):
+                fine &= abs(self.offset.seen[i, k]) <= LARGEST
         if self.wraps:
             near &= not self.has[i] & (VELOCITY | GROWTH)
             for k in range(self.dim):
@@ -756,8 +926,15 @@ class Gatherer:
                 way = self.seen_half[i, k] + max(0.0, self.seen_growth[i, k] * dt)
                 fine &= 2.0 * way <= self.width[k]
                 if not self.sweeps:
-                    fine &= abs(self.seen_velocity[i, k] * dt) <= ROUNDS * self.width[k]
+                    way = abs(self.seen_velocity[i, k] * dt) + abs(self._fall_of(i, k) * dt * dt)
+                    fine &= way <= ROUNDS * self.width[k]
         return fine
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how fast a body falls after one second."""
+        return self.gravity[k] * (self.traits.gravity_scale[i] if self.traits.is_used else 1.0)
 
     def unlike(self, i: cython.Py_ssize_t) -> list:
         """Return the kinds of components of a body that say something else than what was seen."""

@@ -21,20 +21,30 @@ from ecs_collide import _backend
 from ecs_collide._attributes import read_number, write_number
 from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components
-from ecs_collide.components import Deflect, Fixed, Sensor
+from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
 from ecs_collide.constants import (
+    ATTACHED,
     CARRY,
+    CONTROL,
     DEFLECT,
+    DISABLED,
+    DOMINANCE,
+    FALL,
     FILTER,
     FIXED,
     FRICTION,
     GROWTH,
+    LOCKED_AXES,
     MASS,
+    MAX_SPEED,
     NEW,
     ONE_WAY,
     PUSH_OUT,
+    QUARANTINED,
+    RESTITUTION,
     SENSOR,
     SEPARATE,
+    SWITCHED_OFF,
     TOUCHED_BY_GAME,
     TRAITS,
     UNCHECKED,
@@ -47,6 +57,7 @@ from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.motion.columns import Columns
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.response.rules import RESPONSE_CODES
+from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.quarantine import (
     Report,
     find_no_number,
@@ -58,8 +69,9 @@ from ecs_collide.sync.quarantine import (
 from ecs_collide.sync.seen import (
     CHANGED,
     FILTERED,
+    LEFT_OUT,
     N_OF_STEPS,
-    QUARANTINED,
+    OFF,
     REPLACED,
     SEEN,
     TOUCHED,
@@ -68,10 +80,26 @@ from ecs_collide.sync.seen import (
 )
 from ecs_collide.sync.sleep_list import Sleep
 from ecs_collide.sync.targets import Drives
-from ecs_collide.traits import ALL, Carry, Filter, Friction, OneWay, PushOut, Separate
+from ecs_collide.traits import (
+    ALL,
+    Attached,
+    Carry,
+    Damping,
+    Dominance,
+    Filter,
+    Friction,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
 
 Rows = NDArray[np.int64]
 
+_DISABLED = END_REASONS.index(EndReason.DISABLED)
 _NO_ROWS: Rows = np.zeros(0, np.int64)
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
@@ -91,6 +119,9 @@ def _make_kinds(components: Components, dim: int) -> list[Any]:
         g.Kind(kind, (), 0, RESPONSE_CODES[kind]) for kind in RESPONSE_CODES if kind is not Deflect
     ]
     kinds.append(g.Kind(Fixed, (), FIXED, 0))
+    kinds.append(g.Kind(Disabled, (), DISABLED, 0))
+    for names in (("x", "y", "z")[:dim], ("owner",)):
+        kinds.append(g.Kind(Attached, names, ATTACHED, 0))
     return kinds
 
 
@@ -101,12 +132,18 @@ def _make_trait_kinds(dim: int) -> list[Any]:
     normal = tuple(f"normal_{axis}" for axis in axes)
     return [
         kind(Filter, ("categories", "mask", "group"), FILTER << TRAITS, 0),
-        kind(Friction, ("value",), FRICTION << TRAITS, 0),
+        kind(Friction, ("value", "code"), FRICTION << TRAITS, 0),
         kind(OneWay, axes, ONE_WAY << TRAITS, 0),
         kind(Carry, normal, CARRY << TRAITS, 0),
         kind(Carry, axes, CARRY << TRAITS, 0),
         kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
         kind(Separate, ("speed",), SEPARATE << TRAITS, 0),
+        kind(GravityScale, ("value",), FALL << TRAITS, 0),
+        kind(Damping, ("value",), FALL << TRAITS, 0),
+        kind(Dominance, ("level",), DOMINANCE | CONTROL << TRAITS, 0),
+        kind(Restitution, ("value", "code"), RESTITUTION | CONTROL << TRAITS, 0),
+        kind(MaxSpeed, ("speed",), MAX_SPEED | CONTROL << TRAITS, 0),
+        kind(LockedAxes, axes, LOCKED_AXES | CONTROL << TRAITS, 0),
     ]
 
 
@@ -158,7 +195,8 @@ class Roster:
         Rows of the bodies that move, and of those that move or were moved or
         resized by the game since the last step.
     watched : int64 array
-        Rows of all bodies that are not fixed, in the order of their ids.
+        Rows of all bodies that are neither fixed, disabled nor attached, in the order of their
+        ids.
     touched_still : int64 array
         Rows of the bodies that do not move but have a new place in the tree.
     teleports : dict
@@ -181,6 +219,7 @@ class Roster:
         converts = any(self._leans) or components.whole_sizes
         self.columns = Columns(dim, converts)
         self.drives = Drives(self.columns, ring)
+        self.attached = AttachedBoxes(self.columns, ring)
         self.sleep = Sleep(self.columns, timeline)
         self.sweeps = sweeps
         self.row_of: dict[int, int] = {}
@@ -193,9 +232,13 @@ class Roster:
         self._ignored: list[int] = []  # see `take_ignored`
         self._read = _NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
+        self._exempt: list[type] = []  # see `exempt_from_gravity`
+        self._falls = False  # whether anybody does
+        self._pressed = _NO_ROWS  # who sleeps on though the game has set a velocity
         self._roused = _NO_ROWS  # see `take_in_roused`
         self._n_out = 0  # how many the step leaves out
         self._is_told = True  # whether nothing has become of bodies that no step has looked at
+        self._switched_off: list[int] = []  # rows that are disabled, and to be read once
         self._taken: list[int] = []  # rows that were given out in this step
         self._filed: list[tuple[int, int, list[Any]]] = []  # see `_keep_filed`
         self._new: list[int] = []  # rows that queries must not see as they were left
@@ -227,6 +270,27 @@ class Roster:
         """Let normals that are not given be this unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
         self._gatherer.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
+
+    def set_gravity(self, gravity: Vector) -> None:
+        """Let bodies fall otherwise from the next step on, those that sleep too."""
+        self._gatherer.set_gravity(gravity)
+        self._falls = any(gravity)
+        for kind in self._exempt if self._falls else ():
+            self._exempt_now(kind)
+        self.wake_all()
+
+    def exempt_from_gravity(self, kind: type) -> None:
+        """Let bodies that have components of some type not fall by themselves."""
+        self._exempt.append(kind)
+        if self._falls:
+            self._exempt_now(kind)
+
+    def _exempt_now(self, kind: type) -> None:
+        """Exempt a type, once somebody falls: it costs columns for the traits of all bodies."""
+        known = self._kinds.get(kind)
+        if known is None or not known.mark & (FALL << TRAITS):
+            self.watch(kind, FALL << TRAITS)
+            self._gatherer.exempt_from_gravity(self._kinds[kind])
 
     def use(self, timeline: Any, with_traits: bool) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
@@ -332,7 +396,10 @@ class Roster:
     def _find_watched(self) -> None:
         """Tell the bodies that each step reads from the fixed ones."""
         self._gatherer.require(self.rows.data)
-        self.watched = self.rows[self.columns.has[self.rows] & FIXED == 0]
+        c = self.columns
+        is_on, is_attached = c.disabled[self.rows] == 0, c.attached[self.rows] != 0
+        self.watched = self.rows[(c.has[self.rows] & FIXED == 0) & is_on & ~is_attached]
+        self.attached.rows = self.rows[is_on & is_attached]
         contradictory = self._gatherer.contradictory
         if contradictory:
             self._ignored += self.columns.ids[contradictory].tolist()
@@ -350,7 +417,7 @@ class Roster:
 
     def is_fixed(self, row: int) -> bool:
         """Return whether the components of a body are read only when they are asked for."""
-        return bool(self.columns.has[row] & FIXED)
+        return bool(self.views.has[row] & FIXED)
 
     def is_awaited(self, row: int) -> bool:
         """Return whether the next step reads the components of a fixed body."""
@@ -374,7 +441,8 @@ class Roster:
             self._asked.clear()
         if len(self._unread):
             c = self.columns
-            self._unread = self._unread[c.has[self._unread] & FIXED != 0]
+            wanted = (c.has[self._unread] & FIXED != 0) & (c.disabled[self._unread] == 0)
+            self._unread = self._unread[wanted]
             self._unread = self._unread[np.argsort(c.ids[self._unread])]
         return self._unread
 
@@ -382,11 +450,27 @@ class Roster:
         """Take note of the components that a body has now."""
         row = self.row_of[entity]
         self._keep_filed(row)
-        if self._is_another(row, components):
-            self._forget(row, EndReason.ENTITY_DELETED)
-            self.columns.news[row] |= NEW
-        self._gatherer.file(row, components)
+        if not self._gatherer.switch(row, components):
+            if self._is_another(row, components):
+                self._forget(row, EndReason.ENTITY_DELETED)
+                self.columns.news[row] |= NEW
+            self._gatherer.file(row, components)
         self.read_again(row)
+        self._switch(row)
+
+    def _switch(self, row: int) -> None:
+        """Leave a body out of the steps to come, if it has become disabled.
+
+        One that is not any more is taken in when it is read.
+        """
+        v = self.views
+        if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
+            return
+        self._gatherer.keep_out(row, v.quarantined[row])
+        self._timeline.contacts.forget(row, _DISABLED)
+        self._timeline.candidates.remove(row)
+        v.quarantined[row] = SWITCHED_OFF
+        self._switched_off.append(row)
 
     def _is_another(self, row: int, components: Mapping[type, Any]) -> bool:
         """Tell whether an id was used again: what makes it a body is all new."""
@@ -406,6 +490,7 @@ class Roster:
         self.row_of.update(zip(newcomers, rows, strict=True))
         for entity, row in zip(newcomers, rows, strict=True):
             self._gatherer.file(row, entities[entity])
+            self._switch(row)
         admitted = np.array(rows, np.int64)
         admitted = admitted[self.columns.has[admitted] & FIXED != 0]
         if len(admitted):
@@ -435,12 +520,12 @@ class Roster:
         self._timeline.sleepers.forget(row)
         self._timeline.candidates.remove(row)
         self._gatherer.clear(row)
-        self.columns.has[row] = 0
+        self.columns.has[row] = self.columns.attached[row] = 0
         self.columns.give_back(row)
 
     # -- values --
 
-    def read(self, step: int, dt: float) -> list[Report]:
+    def read(self, step: int, dt: float, rest_speed: float = 0.0) -> list[Report]:
         """Take over what the components say; return reports of what cannot be used.
 
         Raises
@@ -449,6 +534,7 @@ class Roster:
             A component holds something that is no number, or lacks an attribute.
         """
         c, gatherer = self.columns, self._gatherer
+        gatherer.rest_speed = rest_speed
         stills, unread = self._stills, self._take_asked()
         self._read = self.watched
         if len(unread):
@@ -458,6 +544,11 @@ class Roster:
             self.drives.begin(self._read)
         try:
             n_out = gatherer.read(self._movers.data, stills.data, dt)
+            if len(self.attached.rows):
+                self.attached.begin()
+                gatherer.read_attached(self.attached.rows.data, dt)
+            if self._switched_off:
+                gatherer.read_switched_off(self._switched_off)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise self._not_a_number() from error
         if gatherer.awoken:
@@ -470,7 +561,11 @@ class Roster:
             self._take_up_drives(dt)
         if self._ring is not None:
             self._bring_in(self._ring)
+        if len(self.attached.rows) or len(self.attached.taking_part):
+            reports += self._attach(step, dt)
         self._clear(c.news)
+        self._new += self._switched_off
+        self._switched_off.clear()
         if self._new:
             gatherer.find_faces(np.array(self._new, np.int64).data)
             self._new.clear()
@@ -497,6 +592,33 @@ class Roster:
             self._stale.append(self.touched_still)
         return reports
 
+    def _attach(self, step: int, dt: float) -> list[Report]:
+        """Attach boxes to their owners for this step; return reports of those that have none."""
+        c, boxes, rows = self.columns, self.attached, self.attached.rows
+        with np.errstate(invalid="ignore"):  # of boxes that are in quarantine
+            owners = self.rows_of(c.seen_owner[rows, 0].astype(np.int64))
+        taken = boxes.take_up(self._timeline.attachments, owners)
+        for row in taken.jumped:
+            self._forget(row, EndReason.TELEPORTED)
+        for row, is_disabled in taken.left_out:
+            self._leave_out(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
+        reports = []
+        for row, wrong in taken.refused:
+            self._leave_out(row, EndReason.QUARANTINED)
+            entity = int(c.ids[row])
+            reports.append(
+                quarantine_report(self.rules, step, dt, entity, self._lookup(row), wrong)
+            )
+        if boxes.n_out:
+            self._stale.append(rows[c.quarantined[rows] != 0])
+        return reports
+
+    def _leave_out(self, row: int, reason: EndReason) -> None:
+        """Take an attached box out of contacts and trees."""
+        self._gatherer.keep_out(row, 0)
+        self._forget(row, reason)
+        self._timeline.candidates.remove(row)
+
     def _in_order(self, rows: Rows) -> Rows:
         """Return rows in the order of the ids of their bodies."""
         in_order: Rows = rows[np.argsort(self.columns.ids[rows])]
@@ -516,6 +638,8 @@ class Roster:
         self.moving = self._movers
         if self._n_out:
             self.moving = self._movers[c.quarantined[self._movers] == 0]
+        if len(self.attached.taking_part):
+            self.moving = np.concatenate([self.moving, self.attached.taking_part])
         self.active = self.moving
         looked_at = [row for row in self._gatherer.looked_at if not c.moves[row]]
         if looked_at:
@@ -536,6 +660,19 @@ class Roster:
         if self.sleep.wake(rows):
             self._part()
             self._list_moving()
+
+    def wake_reached(self) -> None:
+        """Wake the islands to which the paths of the step may come, from where they stand."""
+        rows, sleepers = self.moving, self._timeline.sleepers
+        while sleepers.n_leaning and len(rows):
+            rows = self.sleep.wake_with_islands(sleepers.reached_by(rows.data))
+            if len(rows):
+                self._part()
+                self._list_moving()
+                self._timeline.place_woken(rows.data)
+        pressed = np.array(self._gatherer.pressed, np.int64)
+        self._pressed = pressed[self.columns.asleep[pressed] != 0]
+        self.columns.velocity[self._pressed] = 0.0
 
     def wake_near(self) -> None:
         """Wake those who sleep where a body that does not move has come to be, or is another."""
@@ -590,7 +727,7 @@ class Roster:
         """Leave a body out until it can be computed with again."""
         self._forget(row, EndReason.QUARANTINED)
         self._timeline.candidates.remove(row)
-        self.columns.quarantined[row] = 1
+        self.columns.quarantined[row] = QUARANTINED
         entity = int(self.columns.ids[row])
         lookup = self._lookup(row)
         around = None
@@ -621,6 +758,9 @@ class Roster:
         if self.sweeps:
             self.drives.keep_velocities(self.moving)
         written = self.moving
+        if len(self._pressed):
+            written = np.union1d(written, self._pressed)
+            written = self._in_order(written)
         if self._ring is not None:
             c, stills = self.columns, np.concatenate([self._stills, self._unread])
             stills = stills[c.quarantined[stills] == 0]
@@ -651,10 +791,21 @@ class Roster:
                     begun[drives.rows] = drives.before()
                 if self._ring is not None:
                     begun = self._ring.into_world(begun)
+                begun[self.attached.taking_part] = self.attached.starts
                 put = self._relocated
                 begun[put] = c.seen_centre[put]
             self._begun = begun
         return self._begun
+
+    def note_resized(self, rows: Rows, boxes: Rows) -> None:
+        """Take note of bodies that were given another place and size between two steps.
+
+        And of boxes that are attached to them: what their components say is another offset now.
+        """
+        self._gatherer.find_faces(rows.data)
+        self._gatherer.forget(boxes.data)
+        self._relocated += rows.tolist()
+        self._begun = None
 
     def _forget_begun(self) -> None:
         """Forget where the last step began."""
@@ -680,8 +831,12 @@ class Roster:
                 self._velocity.put(row, k, speed)
 
     def is_body_of(self, entity: int, world: World) -> bool:
-        """Tell whether a known entity is still that body: its id may have been used again."""
-        row, now = self.row_of[entity], world.components(entity, self._kinds)
+        """Return whether a known entity is still that body, and not disabled."""
+        now = world.components(entity, self._kinds)
+        return Disabled not in now and self._is_same(self.row_of[entity], now)
+
+    def _is_same(self, row: int, now: Mapping[type, Any]) -> bool:
+        """Return whether components are those of the body in a row, one of the two at least."""
         position, extents = now.get(self._position.type), now.get(self._extents.type)
         if position is None or extents is None:
             return False
@@ -690,15 +845,17 @@ class Roster:
     def read_one(self, row: int, world: World) -> bool:
         """Take over what a response has set in a body's components; False if it is none any more.
 
+        Or if it is disabled.
+
         What it has put in the place of a position or a velocity counts from now
         on, and a velocity that it has removed is none.
         """
         v, entity = self.views, self.views.ids[row]
-        if not self.is_body_of(entity, world):
+        now = world.components(entity, self._kinds)
+        if not self._is_same(row, now):
             return False
         if self.is_fixed(row):
-            return True
-        now = world.components(entity, self._kinds)
+            return Disabled not in now
         self._gatherer.keep_box(row)
         places = self._take_over(self._position, row, v.seen_place, now)
         if places:
@@ -713,7 +870,7 @@ class Roster:
             self._timeline.set_velocity(row, k, speed)
         if (places or speeds) and not v.moves[row]:
             self._stale.append(np.array([row], np.int64))
-        return True
+        return Disabled not in now
 
     def _take_over(
         self, kind: Any, row: int, seen: memoryview, now: Mapping[type, Any]
@@ -828,8 +985,7 @@ class Roster:
 
     def _keep_filed(self, row: int) -> None:
         """Keep which components are filed for a body, before others are."""
-        items = [kind.items[row] if kind.items else None for kind in self._gatherer.kinds]
-        self._filed.append((row, self.views.n_filed[row], items))
+        self._filed.append((row, self.views.n_filed[row], self._gatherer.filed(row)))
 
     def take_back(self, kept: Kept, traits: Any, timeline: Any) -> None:
         """Have the bodies, and know of them, what there was and was known before the step.
@@ -860,13 +1016,14 @@ class Roster:
             c.n_filed[row] = n_filed
         for row in self._taken:
             gatherer.clear(row)
-            c.has[row] = 0
+            c.has[row] = c.attached[row] = 0
         self._settle(kept.entities, kept.rows)
         if kept.told is not None:  # the step may have lengthened the columns
             n_rows = len(kept.told[0])
             c.touched[:n_rows], c.news[:n_rows] = kept.told
         gatherer.check(self.rows[c.news[self.rows] == 0].data)
         c.news[self.watched] |= UNCHECKED
+        c.news[self.attached.rows] |= UNCHECKED
         self._unread = kept.unread
         self._asked = {*kept.asked, *self._asked}.intersection(self.row_of.values())
         self._ignored = list(kept.ignored)
@@ -882,7 +1039,7 @@ class Roster:
         self.use(timeline, self._timeline.bodies.traits.is_used)
         for row in range(self.columns.capacity):
             self._gatherer.clear(row)
-        self.columns.has[:] = 0
+        self.columns.has[:] = self.columns.attached[:] = 0
         self.columns.quarantined[:] = 0
         self._settle(_NO_ROWS, _NO_ROWS)
         self._unread = _NO_ROWS
@@ -897,17 +1054,20 @@ class Roster:
         self.entities, self.rows = entities, rows
         self.row_of = dict(zip(entities.tolist(), rows.tolist(), strict=True))
         c.free_all_but(rows)
-        for flags in (c.asleep, c.held, c.calm, c.gone, c.driven, c.touched, c.news):
+        for flags in (c.asleep, c.held, c.leans, c.calm, c.gone, c.driven, c.touched, c.news):
             flags[:] = 0
-        moves = c.has & (VELOCITY | GROWTH) != 0
+        moves = (c.has & (VELOCITY | GROWTH) != 0) | (c.attached != 0)
         if self.sweeps:
             moves |= (c.response != 0) | (c.custom & YIELDS != 0)
         c.moves[:] = moves
         self.sleep.forget()
         self.drives.clear()
+        self.attached.clear()
         self._mark = object()
         self._stale.clear()
         self._new.clear()
+        self._pressed = _NO_ROWS
+        self._switched_off.clear()
         self._roused = self.touched_still = _NO_ROWS
         self._find_watched()
         self._read = self.watched
@@ -1022,7 +1182,7 @@ class Roster:
             What was seen of them last: the columns of a snapshot.
         """
         c, rows, t = self.columns, self.rows, self._timeline
-        out = flags & (QUARANTINED | UNSEEN) != 0
+        out = flags & (LEFT_OUT | UNSEEN) != 0
         misplaced = (c.news[rows] & (NEW | UNPLACED) != 0) | (c.quarantined[rows] != 0)
         # A step that failed knows of some that they are elsewhere, and has not placed them.
         misplaced |= c.touched[rows] != 0
@@ -1034,7 +1194,7 @@ class Roster:
         self._gatherer.forget(rows.data)
         c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
         c.touched[rows] = flags & TOUCHED != 0
-        c.quarantined[rows] = flags & QUARANTINED != 0
+        c.quarantined[rows] = np.where(flags & OFF != 0, SWITCHED_OFF, flags & LEFT_OUT)
         c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | UNCHECKED
         for row in rows[flags & REPLACED != 0].tolist():
             self._gatherer.clear(row)
@@ -1050,7 +1210,9 @@ class Roster:
         self._unread = rows[c.has[rows] & FIXED != 0]
         self._asked.clear()
         self._stale.clear()
+        self._switched_off.clear()
         self.drives.clear()
+        self.attached.clear()
         self._moves = {}
         self._is_told = False
         self._gatherer.find_faces(rows.data)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 # What has become of a body since the last step; bits of `snapshot.schema.State.flags`.
-QUARANTINED = 1  # it was left out of it
+LEFT_OUT = 1  # the last step left it out: it is in quarantine, or disabled
 TOUCHED = 2  # known to be moved or resized by the game already
 UNSEEN = 4  # no step has taken it up yet
 CHANGED = 8  # it has other components, or other objects for them
 REPLACED = 16  # all of those that make it a body: it is another one
 MOVED = 32  # it stands where `Space.move` has put it, which is no teleport
+OFF = 64  # the last step left it out because it was disabled
 
 SEEN = (
     ("Position", "seen_centre", 0.0),
@@ -22,12 +23,13 @@ SEEN = (
     ("Growth", "seen_growth", 0.0),
     ("Mass", "seen_mass", 1.0),
     ("Deflect", "seen_restitution", 0.0),
+    ("Attached", "seen_offset", 0.0),
     ("Position", "seen_place", 0.0),
     ("Extents", "seen_size", 0.0),
 )
 """The columns of what was seen last: whose numbers they are, and what stands for none."""
 
-N_OF_STEPS = 6  # of these are what a step works on; the others differ only in a game's own numbers
+N_OF_STEPS = 7  # of these are what a step works on; the others differ only in a game's own numbers
 
 FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
 

@@ -10,6 +10,7 @@ left out.  Then, from the top of the checkout::
     python -m tests.benchmarks engine                whole game steps, against physics engines
     python -m tests.benchmarks crowd                 boxes that press on each other
     python -m tests.benchmarks quiet churn           few movers; entities that come and go
+    python -m tests.benchmarks pool                  bullets switched off, against deleted ones
     python -m tests.benchmarks build query           a level at once; one call from Python
     python -m tests.benchmarks memory import plain   bytes a body; import; pure Python
     python -m tests.benchmarks --quick               does it run?

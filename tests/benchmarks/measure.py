@@ -34,6 +34,7 @@ QUICK_COSTS: dict[str, dict[str, int]] = {
     "quiet": {"n": 1000, "movers": 10, "frames": 10},
     "resting": {"n": 1000, "movers": 10, "frames": 10},
     "churn": {"n": 500, "frames": 3},
+    "pool": {"n": 100, "frames": 3},
     "build": {"n": 5000, "rounds": 2},
     "query": {"n": 1000, "calls": 500},
     "memory": {"n": 5000},

@@ -33,6 +33,10 @@ class Body:
     velocity, growth : per second; growth of the half sizes
     mass : None for a body that never yields
     response : "deflect", "slide", "push", "stop" or None
+    level : its dominance
+    locked : the axes on which it never moves
+    surface, rule : its Restitution, and the name of the rule for two
+    max_speed : the most that its velocity may come to at both ends of a step
     moves : whether it has a Velocity or a Growth at all
     was_rounded : whether the faces are not exactly around the centre they were computed from
     """
@@ -48,10 +52,23 @@ class Body:
     sensor: bool = False
     moves: bool = True
     was_rounded: bool = False
+    level: int = 0
+    locked: frozenset[int] = frozenset()
+    surface: Fraction | None = None
+    rule: str | None = None
+    max_speed: Fraction | None = None
 
     @property
     def yields(self) -> bool:
         return self.response is not None and self.mass is not None
+
+    def restrained(self, velocity: list[Fraction]) -> list[Fraction]:
+        """Return a velocity without what is locked, and no longer than the maximum."""
+        free = [Fraction(0) if k in self.locked else v for k, v in enumerate(velocity)]
+        square = sum(v * v for v in free)
+        if self.max_speed is None or square <= self.max_speed**2:
+            return free
+        return [v * self.max_speed / root(square) for v in free]
 
 
 class Side(NamedTuple):
@@ -96,6 +113,17 @@ class Event(NamedTuple):
     corner: bool
     overlaps: bool
     answer: str
+    contact: tuple[tuple[Fraction, Fraction], ...] = ()  # on each axis: what the two share
+    impulse: Fraction = Fraction(0)
+
+
+RULES = {
+    "average": lambda a, b: (a + b) / 2,
+    "geometric": lambda a, b: root(a * b),
+    "min": min,
+    "multiply": lambda a, b: a * b,
+    "max": max,
+}
 
 
 class Group:
@@ -142,6 +170,8 @@ class Simulator:
     kept : of each body that is held to the end of the step, the velocity that it has again then
     held_at : when each of them was
     yielding : who yields in the answer under way
+    joining : who joins groups in it: also who outweighs the other
+    impulse : what the normal part of it has passed from one to the other
     loss : twice the kinetic energy that the join of the answer under way has taken, or None
     paths : for each body where it turned: (time, low faces, high faces)
     states : for each event the velocities of all bodies before and after it
@@ -170,7 +200,7 @@ class Simulator:
         self.since = dict.fromkeys(self.bodies, self.now)
         self.low = {i: list(body.low) for i, body in self.bodies.items()}
         self.high = {i: list(body.high) for i, body in self.bodies.items()}
-        self.velocity = {i: list(body.velocity) for i, body in self.bodies.items()}
+        self.velocity = {i: body.restrained(body.velocity) for i, body in self.bodies.items()}
         self.growth = {i: self._growth_of(body) for i, body in self.bodies.items()}
         self.span: dict[int, list[tuple[float, float]]] = {}
         self.queue: dict[tuple[int, int], Impact] = {}
@@ -181,6 +211,8 @@ class Simulator:
         self.kept: dict[int, list[Fraction]] = {}
         self.held_at: dict[int, Fraction] = {}
         self.yielding: set[int] = set()
+        self.joining: set[int] = set()
+        self.impulse = Fraction(0)
         self.answers: dict[tuple[int, int], int] = {}
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
         self.crushed: set[tuple[int, int]] = set()
@@ -340,6 +372,7 @@ class Simulator:
         self.now = Fraction(1)
         for i in self.bodies:
             velocity = self.kept.get(i) or [self.final(i, k) for k in range(self.dim)]
+            velocity = self.bodies[i].restrained(velocity)
             if velocity != self.velocity[i]:
                 self.low[i], self.high[i] = self.faces(i)
                 self.since[i] = self.now
@@ -397,7 +430,9 @@ class Simulator:
         for k, groups in enumerate(self.groups):
             for i in self.entered[k]:
                 was = self.earlier.get(i, self.velocity[i])[k]
-                if i in groups and groups[i].anchor is None and self.velocity[i][k] != was:
+                if i not in groups or self.bodies[i].level != self.rank_of(groups[i]):
+                    continue
+                if groups[i].anchor is None and self.velocity[i][k] != was:
                     self.worn[k].add(i)
             self.entered[k].clear()
             for i, group in list(groups.items()):
@@ -410,11 +445,32 @@ class Simulator:
     def report(self, pair: tuple[int, int], impact: Impact, answer: str) -> None:
         """Report an impact."""
         self.events.append(
-            Event(self.now, *pair, impact.axis, impact.sign, impact.corner, impact.overlaps, answer)
+            Event(
+                self.now,
+                *pair,
+                impact.axis,
+                impact.sign,
+                impact.corner,
+                impact.overlaps,
+                answer,
+                self.shared(pair, impact),
+                self.impulse if answer == ANSWERED else Fraction(0),
+            )
         )
         if self.watch and answer in (STOPPED_ALREADY, CROSSED):
             self.states.append((self._copy_velocities(), self._copy_velocities()))
             self.finals.append((*self._copy_finals(), *self._copy_finals()))
+
+    def shared(
+        self, pair: tuple[int, int], impact: Impact
+    ) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Return what the boxes of a pair share now, on each axis."""
+        (low1, high1), (low2, high2) = (self.faces(n) for n in pair)
+        found = [(max(low1[k], low2[k]), min(high1[k], high2[k])) for k in range(self.dim)]
+        if not impact.overlaps:
+            face = (high1 if impact.sign < 0 else low1)[impact.axis]
+            found[impact.axis] = face, face
+        return tuple(found)
 
     def _copy_velocities(self) -> dict[int, list[Fraction]]:
         return {i: list(v) for i, v in self.velocity.items()} if self.watch else {}
@@ -494,18 +550,34 @@ class Simulator:
         group = self.groups[k].pop(i, None)
         if group is None:
             return
-        if group.momentum is not None:
-            group.momentum -= self.bodies[i].mass * group.momentum / self.mass_of(group)
+        velocity = None if group.momentum is None else group.momentum / self.mass_of(group)
         group.members.discard(i)
+        if velocity is not None:  # the others keep theirs
+            group.momentum = velocity * self.mass_of(group)
 
     def lasting_group(self, i: int, k: int) -> Group | None:
         """Return the group of a body on an axis, if that lasts to the end of the step."""
         group = self.groups[k].get(i)
         return group if group is not None and group.lasts else None
 
+    def rank_of(self, group: Group) -> int:
+        """Return the highest dominance in a group."""
+        return max((self.bodies[n].level for n in group.members), default=0)
+
+    def rank_with(self, i: int, k: int) -> int:
+        """Return the highest dominance in the group of a body, or its own."""
+        group = self.groups[k].get(i)
+        return self.bodies[i].level if group is None else self.rank_of(group)
+
     def mass_of(self, group: Group) -> Fraction:
-        """Return the mass of all members of a group."""
-        return sum((self.bodies[n].mass for n in group.members), Fraction(0))
+        """Return the mass of all members of a group that have its highest dominance."""
+        rank = self.rank_of(group)
+        masses = [self.bodies[n].mass for n in group.members if self.bodies[n].level == rank]
+        return sum(masses, Fraction(0))
+
+    def velocity_of(self, group: Group, k: int) -> Fraction:
+        """Return the velocity with which a group leaves the step."""
+        return self.final(min(group.members), k)
 
     def final(self, i: int, k: int) -> Fraction:
         """Return the velocity that a body has at the end, if nothing more happens to it."""
@@ -515,9 +587,11 @@ class Simulator:
     def change_along(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity along a surface; in a group that lasts, all get a share."""
         group = self.lasting_group(i, k)
+        if k in self.bodies[i].locked:
+            return
         if group is None:
             self.change_alone(i, k, velocity)
-        else:
+        elif self.bodies[i].level == self.rank_of(group):
             group.momentum += self.bodies[i].mass * (velocity - self.final(i, k))
 
     # -- limits --
@@ -551,15 +625,29 @@ class Simulator:
                 impact.is_stale = True
 
     def weigh(self, pair: tuple[int, int], k: int) -> set[int]:
-        """Return who yields: a held body does not to one that does, unless that one is driven."""
-        yielding = {n for n in pair if self.bodies[n].yields}
+        """Return who yields: a held body does not to one that does, unless that one is driven.
+
+        Of two with another dominance only the lower one, or the higher one if what holds the
+        lower one is above it.
+        """
+        yielding = {n for n in pair if self.bodies[n].yields and k not in self.bodies[n].locked}
         held = {n for n in yielding if n in self.kept}
+        self.joining = yielding
+        if len(yielding) == 2 and not held:
+            lower, higher = sorted(pair, key=lambda n: self.bodies[n].level)
+            if self.bodies[lower].level != self.bodies[higher].level:
+                group = self.groups[k].get(lower)
+                if (group is not None and group.anchor is not None) or (
+                    self.rank_with(lower, k) > self.bodies[higher].level
+                ):
+                    return {higher}
+                return {lower}
         if len(yielding) == 2 and len(held) == 1:
             (free,) = yielding - held
             group = self.groups[k].get(free)
             if group is None or group.anchor is None or group.anchor in self.kept:
-                return yielding - held
-        return yielding
+                self.joining = yielding - held
+        return self.joining
 
     def shown(self, i: int) -> list[Fraction]:
         """Return the velocity of a body as events tell it."""
@@ -591,10 +679,14 @@ class Simulator:
             self.crushed.add(pair)
             return CRUSHED
         self.yielding = self.weigh(pair, k)
+        self.impulse = Fraction(0)
+        if not self.yielding:
+            self.crushed.add(pair)
+            return CRUSHED
         normal_only = any(n in self.kept for n in self.yielding)
         restitution = Fraction(0)
         if not normal_only and not impact.overlaps:
-            restitution = max(self.bodies[n].restitution for n in self.yielding)
+            restitution = self._restitution_of(pair)
         if n_repeats >= INSTANT_LIMIT:
             normal_only = True
             if restitution < 1:
@@ -613,6 +705,19 @@ class Simulator:
             self._turn(i, j, k, v1, v2, restitution)
         return ANSWERED
 
+    def _restitution_of(self, pair: tuple[int, int]) -> Fraction:
+        """Return the restitution of a pair, by the higher one of the rules that are given."""
+        found = []
+        for n in pair:
+            body = self.bodies[n]
+            if body.surface is not None:
+                found.append(body.surface)
+            elif n in self.joining and body.response == "deflect":
+                found.append(body.restitution)
+        rules = [self.bodies[n].rule for n in pair if self.bodies[n].rule is not None]
+        rule = RULES[max(rules, key=[*RULES].index, default="max")]
+        return rule(*found) if len(found) == 2 else max(found, default=Fraction(0))
+
     def _exchange(self, pair: tuple[int, int], impact: Impact, restitution: Fraction) -> None:
         """Turn the closing rate r of the touching faces into -e·r, shared by inverse mass."""
         i, j = pair
@@ -628,6 +733,8 @@ class Simulator:
             share = other.mass / (one.mass + other.mass)
         else:
             share = Fraction(1 if i in self.yielding else 0)
+        moved = one.mass * share if i in self.yielding else other.mass * (1 - share)
+        self.impulse = moved * abs(wanted)
         if i in self.yielding:
             self.change_alone(i, k, v1 - wanted * share)
         if j in self.yielding:
@@ -652,19 +759,26 @@ class Simulator:
         if (u - v) * sign >= 0:
             return False
         if j not in self.yielding:
+            self.impulse = self.bodies[i].mass * abs((1 + restitution) * (u - v))
             self.change_alone(i, k, v - restitution * (u - v))
             return True
         group = self.groups[k][i]
+        if self.rank_of(group) > self.bodies[j].level:
+            self.impulse = self.bodies[j].mass * abs((1 + restitution) * (u - v))
+            after = u - restitution * (v - u)
+            self.change_alone(j, k, after)
+            return (self.velocity[i][k] - after) * sign >= 0
         total, mass = self.mass_of(group), self.bodies[j].mass
         after = v + (1 + restitution) * (u - v) * total / (total + mass)
         group.momentum -= mass * (after - v)
+        self.impulse = mass * abs(after - v)
         self.loss = total * mass / (total + mass) * (1 - restitution**2) * (u - v) ** 2
         self.change_alone(j, k, after)
         return (self.velocity[i][k] - after) * sign >= 0
 
     def _is_anchored(self, i: int, k: int) -> bool:
         """Tell whether a body does not yield, is held, or is in a group with one that does not."""
-        if i not in self.yielding or i in self.kept:
+        if i not in self.joining or i in self.kept:
             return True
         return i in self.groups[k] and self.groups[k][i].anchor is not None
 
@@ -674,7 +788,12 @@ class Simulator:
             return self.mass_of(one) > self.mass_of(other)
         if (one.is_worn or one.lasts) != (other.is_worn or other.lasts):
             return one.is_worn or one.lasts
-        return min(one.members) < min(other.members)
+        return self._lowest(one) < self._lowest(other)
+
+    def _lowest(self, group: Group) -> int:
+        """Return the lowest id of those who have the highest dominance in a group."""
+        rank = self.rank_of(group)
+        return min(n for n in group.members if self.bodies[n].level == rank)
 
     def _group_of(self, i: int, k: int) -> Group:
         """Return the group of a yielding body, be it one of its own."""
@@ -686,14 +805,19 @@ class Simulator:
 
     def _join(self, i: int, j: int, k: int) -> bool:
         """Let two bodies and all they have joined move as one; tell whether they can."""
+        left: dict[int, Fraction] = {}  # with their share of the momentum
         for one, other in ((i, j), (j, i)):
-            if self.lasting_group(one, k) is not None and self._is_anchored(other, k):
+            lasting = self.lasting_group(one, k)
+            if lasting is not None and (
+                self._is_anchored(other, k) or self.rank_with(other, k) > self.rank_of(lasting)
+            ):
+                left[one] = self.final(one, k)
                 self.leave(one, k)
                 break
         joining: list[Group] = []
         anchors: list[int] = []
         for n in (i, j):
-            if n not in self.yielding:
+            if n not in self.joining:
                 anchors.append(n)
                 continue
             group = self._group_of(n, k)
@@ -709,15 +833,37 @@ class Simulator:
             return False
         joined = Group(set().union(*(group.members for group in joining)))
         joined.is_worn = any(group.is_worn for group in joining)
+        rank = self.rank_of(joined)
+        highest = [group for group in joining if self.rank_of(group) == rank]
+        weights = [
+            (self.mass_of(group), left.get(min(group.members), self.velocity_of(group, k)))
+            for group in joining
+        ]
         if anchors:
             joined.anchor = min(anchors)
             velocity = velocities.pop()
+            self.loss = None
+            self.impulse += max(mass * abs(velocity - v) for mass, v in weights)
+        elif len(highest) < len(joining):  # the others go along, weightless
+            (leading,) = highest
+            joined.is_worn = leading.is_worn
+            velocity = self.velocity[min(leading.members)][k]
+            joined.momentum = leading.momentum
+            self.loss = None
+            ((mass, v),) = (w for w, group in zip(weights, joining, strict=True)
+                            if group is not leading)  # fmt: skip
+            self.impulse += mass * abs(self.velocity_of(leading, k) - v)
         else:
-            masses = {n: self.bodies[n].mass for n in joined.members}
+            if len(weights) == 2:
+                (mass1, v1), (mass2, v2) = weights
+                self.impulse += mass1 * mass2 / (mass1 + mass2) * abs(v1 - v2)
+            tops = [n for n in joined.members if self.bodies[n].level == rank]
+            masses = {n: self.bodies[n].mass for n in tops}
             momentum = sum(mass * self.final(n, k) for n, mass in masses.items())
             energy = sum(mass * self.final(n, k) ** 2 for n, mass in masses.items())
             velocity = momentum / sum(masses.values())
-            self.loss = (self.loss or 0) + energy - momentum * velocity
+            if len(self.yielding) == 2:
+                self.loss = (self.loss or 0) + energy - momentum * velocity
             if joined.is_worn or any(group.lasts for group in joining):
                 joined.momentum = momentum
                 leads = len(joining) == 1 or self._leads(*joining)
@@ -749,6 +895,10 @@ class Simulator:
         along = [axis for axis in range(self.dim) if axis != k]
         if len(self.yielding) == 2 and one.response == other.response == "stop":
             for axis in along:
+                if axis in one.locked or axis in other.locked:
+                    self.change_along(i, axis, v2[axis])
+                    self.change_along(j, axis, v1[axis])
+                    continue
                 mean = (one.mass * v1[axis] + other.mass * v2[axis]) / (one.mass + other.mass)
                 self.change_along(i, axis, mean)
                 self.change_along(j, axis, mean)
@@ -776,14 +926,16 @@ class Simulator:
         wanted = [self.final(i, axis) for axis in range(self.dim)]
         if self.bodies[i].response == "stop":
             for axis in along:
-                wanted[axis] = partner[axis]
+                if axis not in self.bodies[i].locked:
+                    wanted[axis] = partner[axis]
         elif self.bodies[i].response == "push" and restitution == 0:
             relative = [a - b for a, b in zip(own, partner, strict=True)]
             slide = sum(relative[axis] ** 2 for axis in along)
             if slide != 0:
                 faster = root(sum(r**2 for r in relative) / slide)
                 for axis in along:
-                    wanted[axis] = partner[axis] + relative[axis] * faster
+                    if axis not in self.bodies[i].locked:
+                        wanted[axis] = partner[axis] + relative[axis] * faster
         return wanted
 
     def _part_to_turn(

@@ -41,6 +41,7 @@ from tests.exact.simulator import (
     CRUSHED,
     STOPPED_ALREADY,
     Body,
+    Event,
     Impact,
     Simulator,
 )
@@ -72,6 +73,9 @@ def read_bodies(dim: int) -> list[Body]:
         mass = component[ec.Mass].value if ec.Mass in component else 1.0
         low = [Fraction(c - h) for c, h in zip(centre, half, strict=True)]
         high = [Fraction(c + h) for c, h in zip(centre, half, strict=True)]
+        bounce = component.get(ec.Restitution)
+        fastest = component.get(ec.MaxSpeed)
+        locked = _vector(component.get(ec.LockedAxes), dim)
         bodies.append(
             Body(
                 entity,
@@ -87,6 +91,11 @@ def read_bodies(dim: int) -> list[Body]:
                 ec.Sensor in component,
                 velocity is not None or growth is not None,
                 [(a + b) / 2 for a, b in zip(low, high, strict=True)] != [*map(Fraction, centre)],
+                component[ec.Dominance].level if ec.Dominance in component else 0,
+                frozenset(k for k in range(dim) if locked[k]),
+                None if bounce is None else Fraction(bounce.value),
+                None if bounce is None or bounce.rule is None else str(bounce.rule),
+                None if fastest is None else Fraction(fastest.speed),
             )
         )
     return sorted(bodies, key=lambda body: body.ident)
@@ -238,12 +247,15 @@ class Follower(Simulator):
         del self.queue[pair]
         if self.crosses(pair):
             self.report(pair, side, CROSSED)
+            self._compare_shared(hit, bound)
             return
         self.before = {i: list(v) for i, v in self.velocity.items()}
         answer = self.answer(pair, side)
         if NAMES.get(hit.answer) != answer:
             raise DisagreementError(f"exactly it is {answer}: {hit}")
         self.report(pair, side, answer)
+        self._compare_shared(hit, bound)
+        self._compare_impulse(hit)
         for i in pair:
             self.blur[i] += self.grain
         for i in self.changed:
@@ -346,6 +358,27 @@ class Follower(Simulator):
         if hit.kind is ec.SweepKind.IMPACT and hit.answer is not ec.Answer.CROSSED:
             self._check_flush(hit, places)
 
+    def _compare_shared(self, hit, bound):
+        """Compare what the two boxes share with what they share exactly."""
+        event = self.events[-1]
+        may = sum(2 * self.blur[i] for i in (hit.first, hit.second)) + self.grain
+        for i in (hit.first, hit.second):
+            rates = (*self.before.get(i, self.velocity[i]), *self.velocity[i], *self.growth[i])
+            may += 4 * bound * max(abs(float(rate * self.dt)) for rate in rates)
+        for (low, high), at, to in zip(
+            event.contact, hit.contact_min, hit.contact_max, strict=True
+        ):
+            if at > to or max(abs(float(low) - at), abs(float(high) - to)) > may:
+                raise DisagreementError(f"the boxes share {event.contact}: {hit}")
+
+    def _compare_impulse(self, hit):
+        """Compare what the answer has passed on with what it is exactly."""
+        event = self.events[-1]
+        heaviest = max(b.mass for b in self.bodies.values() if b.mass is not None)
+        may = 2.0**-42 * self.fastest * (1 + sum(self.answers.values())) * float(heaviest)
+        if abs(hit.impulse - float(event.impulse)) > may * len(self.bodies):
+            raise DisagreementError(f"the impulse is {float(event.impulse)}: {hit}")
+
     def _check_flush(self, hit, places):
         """Look at the faces that meet: flush or an ulp apart, and never in each other."""
         axis, sign = _side_of(hit)
@@ -420,12 +453,14 @@ def is_dyadic(bodies: list[Body], dt: float) -> bool:
 def run_exactly(bodies: list[Body], dt: float, **limits) -> Simulator | None:
     """Run the exact step; None where it leaves the floats, so that rounding has a say."""
     exact = Simulator(bodies, Fraction(dt), **limits)
+    if not _stays_in_floats(exact):  # a maximum speed has a root in it
+        return None
     while (pair := exact.next_pair()) is not None:
         exact.take(pair)
         if not _stays_in_floats(exact):
             return None
     exact.finish()
-    return exact
+    return exact if _stays_in_floats(exact) else None
 
 
 def _stays_in_floats(exact: Simulator) -> bool:
@@ -450,6 +485,11 @@ def compare_exactly(exact: Simulator, space: ec.Space) -> None:
     wanted = [(float(e.time), e.first, e.second, e.axis, e.sign, e.answer) for e in exact.events]
     if found != wanted:
         raise DisagreementError(f"the library says {found}\nexactly it is   {wanted}")
+    for hit, event in zip(space.collisions, exact.events, strict=True):
+        shared = tuple(zip(hit.contact_min, hit.contact_max, strict=True))
+        if shared != event.contact:
+            raise DisagreementError(f"the boxes share {event.contact}: {hit}")
+        compare_impulse(hit, event)
     for i in exact.bodies:
         low, high = exact.faces(i)
         place = _vector(esper.component_for_entity(i, ec.Position), exact.dim)
@@ -459,6 +499,12 @@ def compare_exactly(exact: Simulator, space: ec.Space) -> None:
         speed = esper.try_component(i, ec.Velocity)
         if speed is not None and _vector(speed, exact.dim) != tuple(map(float, exact.velocity[i])):
             raise DisagreementError(f"{i} ends with {speed}, exactly {exact.velocity[i]}")
+
+
+def compare_impulse(hit: ec.Collision, event: Event) -> None:
+    """Compare what an answer has passed on: within the rounding of a few operations."""
+    if abs(Fraction(hit.impulse) - event.impulse) > event.impulse / 2**46:
+        raise DisagreementError(f"the impulse is {float(event.impulse)}: {hit}")
 
 
 def count_inside(bodies: list[Body], space: ec.Space) -> int:

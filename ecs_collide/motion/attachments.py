@@ -1,0 +1,256 @@
+"""Boxes that go where other bodies go: hitboxes, feet, zones around a character.
+
+An attached box has no velocity of its own.  Its path in a step is that of its owner, moved by an
+offset: it bends where the owner's path bends, at the same instants.  The offset goes in a straight
+line from what it was before the step to what the game has set since:
+
+    x of the owner   o--------.                  an answer turns the owner at 0.4,
+                               `----------o      and the box in the same instant
+    x of the box     x--------.
+                               `----------x      the distance is the offset
+    time             0       0.4          1
+
+Invariant: when a pair of an attached box is swept, its path is that of its owner as it is then.
+Owners are bodies of their own; nothing that happens to a box ever changes the path of its owner.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, MOTION, Bodies
+    from cython.cimports.libc.math import floor
+else:
+    from math import floor
+
+    from ecs_collide.motion.bodies import CENTRE, MOTION, Bodies
+
+from ecs_collide.motion.arrays import DOUBLE, LONG, zeros
+
+
+@cython.final
+@cython.cclass
+class Attachments:
+    """The attached boxes of a space that take part in a step.
+
+    Attributes
+    ----------
+    n : int
+    rows, owners : int64 (n,)
+        The rows of the boxes, and of the body that each is attached to.
+    offset, target : float64 (n, dim)
+        The offset from the owner's centre at the start and at the end of the step, in world units.
+    way : float64 (n, dim)
+        How much it changes within the step.
+    beyond : float64 (n, dim)
+        In a world that wraps: the whole widths by which the owner's centre and the offset lie
+        beyond the box, at the start of the step.
+    head : int64 (n_rows,)
+        The last of the boxes of a body, counting from 1; 0 for none.
+    next : int64 (n,)
+        The box before it, in the same way.
+    tick : int64 (n,)
+        The tick of the owner's turn that the box has followed last; see `Bodies.tick`.
+    """
+
+    def __init__(self, bodies: Bodies):
+        self.bodies = bodies
+        self.n = 0
+        self.rows = zeros(LONG, 1)
+        self.owners = zeros(LONG, 1)
+        self.offset = zeros(DOUBLE, 1, bodies.dim)
+        self.target = zeros(DOUBLE, 1, bodies.dim)
+        self.way = zeros(DOUBLE, 1, bodies.dim)
+        self.beyond = zeros(DOUBLE, 1, bodies.dim)
+        self.head = zeros(LONG, 1)
+        self.next = zeros(LONG, 1)
+        self.tick = zeros(LONG, 1)
+
+    def set(
+        self,
+        rows: cython.longlong[::1],
+        owners: cython.longlong[::1],
+        offset: cython.double[:, ::1],
+        target: cython.double[:, ::1],
+    ):
+        """Attach the boxes of `rows`, and no others, for the next step; see the attributes."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(self.n):
+            self.head[self.owners[n]] = 0
+            self.bodies.traits.owner[self.rows[n]] = 0
+        self.n = 0
+        if rows.shape[0] == 0:
+            return
+        if self.head.shape[0] < self.bodies.centre.shape[0]:
+            self.head = zeros(LONG, self.bodies.centre.shape[0])
+        self.rows = rows
+        self.owners = owners
+        self.offset = offset
+        self.target = target
+        self.way = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
+        self.beyond = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
+        self.next = zeros(LONG, rows.shape[0])
+        self.tick = zeros(LONG, rows.shape[0])
+        self.n = rows.shape[0]
+        self.bodies.traits.any_owner = True
+        for n in range(self.n):
+            i = owners[n]
+            self.next[n] = self.head[i]
+            self.head[i] = n + 1
+            self.bodies.traits.owner[rows[n]] = i + 1
+            for k in range(self.bodies.dim):
+                self.way[n, k] = target[n, k] - offset[n, k]
+
+    @cython.ccall
+    def start(self) -> cython.void:
+        """Put all boxes at the start of a step, and find their paths from those of their owners."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        of: cython.Py_ssize_t
+        k: cython.int
+        place: cython.double
+        way: cython.double
+        moves: cython.bint
+
+        for n in range(self.n):
+            i = self.rows[n]
+            j = self.owners[n]
+            at = b.start_of(i)
+            of = b.start_of(j)
+            moves = b.moves[j] != 0
+            self.tick[n] = 0
+            b.base[i] = 0.0
+            b.calm[i] = -1  # it never sleeps: its owner may be woken within a step
+            for k in range(b.dim):
+                way = self.way[n, k]
+                place = b.path[of + 4 * k + CENTRE] + self.offset[n, k] + 0.0
+                self.beyond[n, k] = b.widths_beyond(k, place) * b.width[k]
+                b.put(i, k, b.into_world(k, place))
+                b.velocity[i, k] = b.velocity[j, k] if moves else 0.0
+                if way != 0.0 and b.dt > 0.0:
+                    b.velocity[i, k] = b.velocity[i, k] + way / b.dt
+                way += b.path[of + 4 * k + MOTION] if moves else 0.0
+                b.motion[i, k] = b.path[at + 4 * k + MOTION] = way + 0.0
+            b.find_swept_bounds(i)
+
+    @cython.cfunc
+    def follow(self, n: cython.Py_ssize_t) -> cython.bint:
+        """Let a box go where the path of its owner leads by now; return whether that is new."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.rows[n]
+        j: cython.Py_ssize_t = self.owners[n]
+        at: cython.Py_ssize_t = b.start_of(i)
+        of: cython.Py_ssize_t = b.start_of(j)
+        k: cython.int
+        t: cython.double = b.base[j]
+        changed: cython.bint = False
+
+        if t < b.base[i]:  # it rests, and its path has not begun in this step
+            return False
+        for k in range(b.dim):
+            changed |= b.path[at + 4 * k + MOTION] != (
+                b.path[of + 4 * k + MOTION] + self.way[n, k] + 0.0
+            )
+            changed |= b.centre_at(i, k, t) != self.place(n, k, b.path[of + 4 * k + CENTRE], t)
+        if not changed:
+            return False
+        b.advance(i, t)
+        for k in range(b.dim):
+            b.path[at + 4 * k + CENTRE] = self.place(n, k, b.path[of + 4 * k + CENTRE], t)
+            b.motion[i, k] = b.path[at + 4 * k + MOTION] = (
+                b.path[of + 4 * k + MOTION] + self.way[n, k] + 0.0
+            )
+            b.velocity[i, k] = b.velocity[j, k]
+            if self.way[n, k] != 0.0 and b.dt > 0.0:
+                b.velocity[i, k] = b.velocity[i, k] + self.way[n, k] / b.dt
+        b.note_turn(i)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def place(
+        self, n: cython.Py_ssize_t, k: cython.int, owner: cython.double, t: cython.double
+    ) -> cython.double:
+        """Return where a box is at time `t`, on an axis, when the centre of its owner is there."""
+        offset: cython.double = self.offset[n, k]
+
+        if self.way[n, k] != 0.0:
+            offset += self.way[n, k] * t
+        return owner + offset - self.beyond[n, k] + 0.0
+
+    @cython.cfunc
+    def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let the box in row i, if it is one, follow what its owner has turned to since."""
+        b: Bodies = self.bodies
+        j: cython.Py_ssize_t = b.traits.owner[i] - 1
+        n: cython.Py_ssize_t
+
+        if j < 0 or not b.is_marked[j]:
+            return
+        n = self.head[j] - 1
+        while self.rows[n] != i:
+            n = self.next[n] - 1
+        if b.turned_tick[j] >= self.tick[n]:
+            self.tick[n] = b.turned_tick[j]
+            self.follow(n)
+
+    @cython.cfunc
+    def lead(self, j: cython.Py_ssize_t) -> cython.void:
+        """Let all boxes of the body in row j, if it has any, go where its path leads by now."""
+        n: cython.Py_ssize_t
+
+        if j >= self.head.shape[0]:
+            return
+        n = self.head[j] - 1
+        while n >= 0:
+            self.tick[n] = self.bodies.turned_tick[j]
+            self.follow(n)
+            n = self.next[n] - 1
+
+    @cython.cfunc
+    def lead_turned(self) -> cython.void:
+        """Let the boxes of all bodies that have turned follow them."""
+        n: cython.Py_ssize_t
+        n_turned: cython.Py_ssize_t = self.bodies.n_turned
+
+        for n in range(n_turned):
+            self.lead(self.bodies.turned[n])
+
+    @cython.cfunc
+    def arrive(self) -> cython.void:
+        """Put all boxes at the end of the step, when it is known where their owners are then."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(self.n):
+            for k in range(b.dim):
+                b.put(self.rows[n], k, self._end(n, k) - self.beyond[n, k])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _end(self, n: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the centre of a box's owner plus the offset as the game has set it."""
+        return self.bodies.centre[self.owners[n], k] + self.target[n, k] + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def bring_in(self, n: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Bring a box into the world, on an axis that wraps, after its owner was.
+
+        Returns the number of whole widths by which the box was outside.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.rows[n]
+        before: cython.double = b.centre[i, k]
+
+        b.put(i, k, b.into_world(k, self._end(n, k)))
+        return floor((before - b.centre[i, k]) / b.width[k] + 0.5)

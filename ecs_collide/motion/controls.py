@@ -1,0 +1,245 @@
+"""Who pushes whom, as columns: dominance, locked axes, a maximum speed, bouncy surfaces.
+
+A body of a higher dominance outweighs all of lower ones, as if its mass were infinitely many
+times theirs.  Most worlds have none of this: the columns are empty until the first body has any.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import sqrt
+else:
+    from math import sqrt
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+
+cython.declare(
+    EPSILON=cython.double, INFINITE=cython.double, AVERAGE=cython.int, GEOMETRIC=cython.int,
+    MIN=cython.int, MULTIPLY=cython.int, MAX=cython.int,
+)  # fmt: skip
+from ecs_collide.constants import AVERAGE, GEOMETRIC, MAX, MIN, MULTIPLY
+
+EPSILON = 2.0**-53
+INFINITE = float("inf")
+
+
+@cython.final
+@cython.cclass
+class Controls:
+    """The columns of one space.
+
+    Attributes
+    ----------
+    is_used : bool
+        Whether any body has ever had any of it; the columns are empty until then.
+    any_rank, any_lock, any_limit : bool
+        Whether any body has ever had a dominance other than 0, a locked axis, a maximum speed.
+    rank : int64 (n_rows,): dominance
+    lock : int8 (n_rows,): 1 << axis for each locked axis
+    limit : float64 (n_rows,): maximum speed, in world units per second; inf for none
+    restitution : float64 (n_rows,): of the surface, -1 for none
+    restitution_rule, friction_rule : int8 (n_rows,): how it is combined, 0 if that is not given
+    """
+
+    def __init__(self, dim: cython.int):
+        self.dim = dim
+        self.n_rows = 1
+        self.is_used = self.any_rank = self.any_lock = self.any_limit = False
+        self.rank = zeros(LONG, 1)
+        self.lock = zeros(BYTE, 1)
+        self.limit = zeros(DOUBLE, 1)
+        self.restitution = zeros(DOUBLE, 1)
+        self.restitution_rule = zeros(BYTE, 1)
+        self.friction_rule = zeros(BYTE, 1)
+
+    def bind(self, n_rows: cython.Py_ssize_t):
+        """Have room for so many bodies."""
+        if self.is_used:
+            self._make_room(n_rows)
+        self.n_rows = n_rows
+
+    def use(self):
+        """Have columns from now on, in which nobody has anything yet."""
+        i: cython.Py_ssize_t
+
+        if self.is_used:
+            return
+        self._make_room(self.n_rows)
+        for i in range(self.n_rows):
+            self.clear(i)
+        self.is_used = True
+
+    @cython.cfunc
+    def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
+        rank: cython.longlong[::1] = grown(self.rank, n_rows)
+        lock: cython.schar[::1] = grown(self.lock, n_rows)
+        limit: cython.double[::1] = grown(self.limit, n_rows)
+        restitution: cython.double[::1] = grown(self.restitution, n_rows)
+        restitution_rule: cython.schar[::1] = grown(self.restitution_rule, n_rows)
+        friction_rule: cython.schar[::1] = grown(self.friction_rule, n_rows)
+
+        self.rank = rank
+        self.lock = lock
+        self.limit = limit
+        self.restitution = restitution
+        self.restitution_rule = restitution_rule
+        self.friction_rule = friction_rule
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def clear(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body have none of all this."""
+        self.rank[i] = 0
+        self.lock[i] = 0
+        self.limit[i] = INFINITE
+        self.restitution[i] = -1.0
+        self.restitution_rule[i] = self.friction_rule[i] = 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def rank_of(self, i: cython.Py_ssize_t) -> cython.longlong:
+        """Return the dominance of a body."""
+        return self.rank[i] if self.any_rank else 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def locks(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether an axis of a body is locked."""
+        return self.any_lock and (self.lock[i] & (1 << k)) != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def locks_all_but(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether all axes of a body but axis `k` are locked."""
+        return self.any_lock and (self.lock[i] | (1 << k)) == (1 << self.dim) - 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def friction_between(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        one: cython.double,
+        other: cython.double,
+    ) -> cython.double:
+        """Return the friction of a pair from those of its bodies, which are -1 for none."""
+        rule: cython.int = max(self.friction_rule[i], self.friction_rule[j])
+
+        return _combined(one, other, rule if rule else GEOMETRIC)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def restitution_between(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        one: cython.double,
+        other: cython.double,
+    ) -> cython.double:
+        """Return the restitution of a pair from those of its responses, which are -1 for none."""
+        rule: cython.int = max(self.restitution_rule[i], self.restitution_rule[j])
+
+        if self.restitution[i] >= 0.0:
+            one = self.restitution[i]
+        if self.restitution[j] >= 0.0:
+            other = self.restitution[j]
+        return _combined(one, other, rule if rule else MAX)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def restrain(
+        self, velocity: cython.double[:, ::1], i: cython.Py_ssize_t, by_speed: cython.bint
+    ) -> cython.void:
+        """Take from the velocity of a body what is locked, and with `by_speed` what is too fast.
+
+        The speed is the Euclidean norm, largest · sqrt(sum of (v / largest)²), as it is computed.
+        What is above the maximum becomes maximum · (v / largest) / sqrt(...): the same again
+        changes nothing.
+        """
+        k: cython.int
+        most: cython.double
+        speed: cython.double
+        direction: cython.double[3]
+        part: cython.double = 1.0
+        less: cython.double = EPSILON
+
+        for k in range(self.dim):
+            if self.lock[i] & (1 << k):
+                velocity[i, k] = 0.0
+        most = self.limit[i]
+        if not by_speed or most == INFINITE or not _speed(velocity, i, self.dim) > most:
+            return
+        if not cython.compiled:
+            direction = [0.0] * 3
+        speed = _direction(velocity, i, self.dim, direction)
+        while True:
+            for k in range(self.dim):
+                velocity[i, k] = most * part * (direction[k] / speed) + 0.0
+            if not _speed(velocity, i, self.dim) > most:
+                break
+            part = 1.0 - less
+            less *= 2.0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _direction(
+    velocity: cython.double[:, ::1],
+    i: cython.Py_ssize_t,
+    dim: cython.int,
+    direction: cython.p_double,
+) -> cython.double:
+    """Write a velocity in units of its largest part; return the length of that."""
+    k: cython.int
+    largest: cython.double = 0.0
+    total: cython.double = 0.0
+
+    for k in range(dim):
+        largest = max(largest, abs(velocity[i, k]))
+    for k in range(dim):
+        direction[k] = velocity[i, k] / largest
+        total += direction[k] * direction[k]
+    return sqrt(total)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.int) -> cython.double:
+    """Return the Euclidean norm of a velocity."""
+    k: cython.int
+    largest: cython.double = 0.0
+    part: cython.double
+    total: cython.double = 0.0
+
+    for k in range(dim):
+        largest = max(largest, abs(velocity[i, k]))
+    if largest == 0.0:
+        return 0.0
+    for k in range(dim):
+        part = velocity[i, k] / largest
+        total += part * part
+    return largest * sqrt(total)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _combined(one: cython.double, other: cython.double, rule: cython.int) -> cython.double:
+    """Combine what two surfaces have by a rule; one that has none, below 0, leaves it to the other."""
+    if one < 0.0:
+        return max(other, 0.0)
+    if other < 0.0:
+        return one
+    if rule == AVERAGE:
+        return (one + other) / 2.0
+    if rule == GEOMETRIC:
+        return sqrt(one) * sqrt(other)
+    if rule == MIN:
+        return min(one, other)
+    if rule == MULTIPLY:
+        return one * other
+    return max(one, other)

@@ -1,0 +1,141 @@
+"""Attached boxes: who their owners are, where a step begins with them, and which have none.
+
+A box takes part in a step if its owner does.  It goes from where the last step left it; where its
+owner, or its offset by `Space.teleport`, has put it somewhere else, its contacts end as teleported.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.constants import NEW, QUARANTINED, SWITCHED_OFF
+from ecs_collide.motion.columns import Columns
+from ecs_collide.motion.wrapping import Ring
+from ecs_collide.sync.quarantine import Wrong
+
+Rows = NDArray[np.int64]
+
+SAME = 2.0**-40  # of the largest number: what rounding may move a box between two steps
+
+
+class Taken(NamedTuple):
+    """What became of the attached boxes when their owners were looked up.
+
+    Attributes
+    ----------
+    refused : list of (int, Wrong)
+        Rows of boxes that have no owner since this step, and what is wrong.
+    left_out : list of (int, bool)
+        Rows of boxes whose owners are left out since this step, and whether these are disabled.
+    jumped : list of int
+        Rows of boxes that are somewhere else than the last step left them.
+    """
+
+    refused: list[tuple[int, Wrong]]
+    left_out: list[tuple[int, bool]]
+    jumped: list[int]
+
+
+class AttachedBoxes:
+    """The attached boxes of a world.
+
+    Attributes
+    ----------
+    rows : int64 (n,)
+        Of all boxes that are not disabled, in the order of their ids.
+    taking_part : int64 (m,)
+        Of those that the step under way moves.
+    starts : float64 (m, dim)
+        Where it begins with them, in world units.
+    n_out : int
+        How many boxes it leaves out.
+    """
+
+    def __init__(self, columns: Columns, ring: Ring | None) -> None:
+        self._columns = columns
+        self._ring = ring
+        self.rows = self.taking_part = np.zeros(0, np.int64)
+        self.starts = self._left = self._offsets = np.zeros((0, columns.dim))
+        self._was_out = np.zeros(0, np.int8)
+        self.n_out = 0
+
+    def begin(self) -> None:
+        """Remember where the boxes are, before their components are read."""
+        c, rows = self._columns, self.rows
+        self._left = c.seen_centre[rows]
+        self._offsets = c.seen_offset[rows]
+        self._was_out = c.quarantined[rows]
+
+    def clear(self) -> None:
+        """Let no box take part in a step."""
+        self.taking_part = self.rows[:0]
+        self.starts = self.starts[:0]
+        self.n_out = 0
+
+    def take_up(self, attachments: Any, owners: Rows) -> Taken:
+        """Find which boxes take part in the step, and attach them to their owners.
+
+        Parameters
+        ----------
+        attachments : Attachments
+        owners : int64 (n,)
+            The rows of the owners of `rows`, -1 where there is none.
+        """
+        c, rows = self._columns, self.rows
+        is_out = c.quarantined[rows] != 0  # by its own numbers
+        has_none = owners < 0
+        is_chained = ~has_none & (c.attached[owners] != 0)
+        owner_out = np.where(has_none, 0, c.quarantined[owners])
+        refused = ~is_out & (has_none | is_chained)
+        left_out = ~is_out & ~refused & (owner_out != 0)
+        c.quarantined[rows[refused]] = QUARANTINED
+        c.quarantined[rows[left_out]] = SWITCHED_OFF
+        inside = ~(is_out | refused | left_out)
+        self.n_out = len(rows) - int(inside.sum())
+
+        target = c.seen_offset[rows]
+        is_new = (c.news[rows] & NEW != 0)[:, None]
+        offset = np.where(is_new, target, self._offsets)
+        with np.errstate(all="ignore"):  # of boxes that are left out
+            starts = c.centre[owners] + offset
+            ways = starts - self._left
+            sizes = np.maximum(np.abs(c.centre[owners]), np.abs(offset))
+            if self._ring is not None:
+                starts = self._ring.into_world(starts)
+                ways = starts - self._left
+                ways = ways - self._ring.shortest(ways) * self._ring.widths
+                sizes = np.maximum(sizes, self._ring.widths)
+        jumped = inside & ~is_new[:, 0] & (np.abs(ways) > SAME * sizes).any(axis=1)
+        self.taking_part, self.starts = rows[inside], starts[inside]
+        arrays = self.taking_part, owners[inside], offset[inside], target[inside]
+        attachments.set(*(array.data for array in arrays))
+        newly = refused & (self._was_out != QUARANTINED)
+        return Taken(
+            [(int(rows[n]), self._wrong(int(rows[n]), int(owners[n]))) for n in _places(newly)],
+            [
+                (int(rows[n]), bool(owner_out[n] == SWITCHED_OFF))
+                for n in _places(left_out & (self._was_out == 0))
+            ],
+            rows[jumped].tolist(),
+        )
+
+    def _wrong(self, row: int, owner: int) -> Wrong:
+        """Return what is wrong with the owner of a box."""
+        c = self._columns
+        entity = int(c.seen_owner[row, 0])
+        if owner < 0:
+            text = "must be an entity with Position and Extents"
+        elif owner == row:
+            text = "must be another entity"
+        else:
+            last = int(c.seen_owner[owner, 0])
+            text = f"must not be attached itself: attach both boxes to entity {last}"
+        return Wrong("Attached.owner", entity, text)
+
+
+def _places(mask: NDArray[np.bool_]) -> list[int]:
+    places: list[int] = np.flatnonzero(mask).tolist()
+    return places

@@ -1,0 +1,148 @@
+"""Steps with dominance, locked axes, bouncy surfaces and maximum speeds, against exact fractions.
+
+The worlds are those of `tests/exact/worlds.py`, furnished with the components that say who pushes
+whom.  16 worlds of 3 seconds run on the compiled kernels and 6 in pure Python, with ``--long`` 96
+and 12, with ``--long --long`` 480 and 96.
+"""
+
+from __future__ import annotations
+
+import random
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.exact.test_whole_steps import choose_worlds, walker  # noqa: F401  (a fixture)
+from tests.exact.twin import Tally, compare_step, read_bodies
+from tests.exact.worlds import RandomWorld
+from tests.scenes import box, mover, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+
+def furnish(rng, entities, dim):
+    """Give some entities components that say who pushes whom."""
+    for entity in entities:
+        if rng.random() < 0.6:
+            esper.add_component(entity, ec.Dominance(rng.choice([-1, 1, 1, 2])))
+        if rng.random() < 0.3:
+            axis = rng.randrange(dim)
+            esper.add_component(entity, ec.LockedAxes(**{"xyz"[axis]: True}))
+        if rng.random() < 0.4:
+            esper.add_component(
+                entity,
+                ec.Restitution(rng.choice([0.0, 0.5, 1.0]), rng.choice([None, *ec.CombineRule])),
+            )
+        if rng.random() < 0.2:
+            esper.add_component(entity, ec.MaxSpeed(rng.choice([8.0, 16.0])))
+
+
+def compare_world(number, seconds):
+    """Run a random world, and compare each of its steps with the exact one."""
+    tally = Tally()
+    random_world = RandomWorld(number)
+    rng = random.Random(f"control {number}")
+    everybody = sorted(entity for entity, _ in esper.get_component(ec.Position))
+    walls = [entity for entity in everybody if entity not in random_world.movers]
+    furnish(rng, random_world.movers, random_world.dim)
+    for wall in walls:
+        if rng.random() < 0.3:
+            esper.add_component(wall, ec.Restitution(rng.choice([0.0, 0.5, 1.0])))
+    space = ec.install(dim=random_world.dim)
+    for step, dt in enumerate(random_world.dts):
+        if random_world.clock > seconds:
+            break
+        random_world.stir(dt)
+        bodies = read_bodies(random_world.dim)
+        esper.process(dt)
+        try:
+            tally += compare_step(bodies, dt, space)
+        except AssertionError as wrong:
+            raise AssertionError(f"world {number}, step {step} of {dt} s") from wrong
+    return tally
+
+
+def test_every_step_with_dominance_and_locked_axes_is_the_exact_one(choose_worlds):  # noqa: F811
+    tally = Tally()
+
+    for number in choose_worlds(16, 96, 480):
+        tally += compare_world(number, 3.0)
+
+    print(tally)
+    assert tally.impacts > tally.steps
+    assert tally.exact_impacts > tally.impacts / 100  # bit for bit
+    assert tally.cut_short < tally.steps / 10
+
+
+def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  # noqa: F811
+    tally = Tally()
+    n_lasting = 0
+    for number in choose_worlds(8, 48, 192):
+        rng = random.Random(f"ranks {number}")
+        space = ec.install()
+        crowd = [walker(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]
+        for entity in crowd:
+            if rng.random() < 0.4:
+                esper.add_component(entity, ec.Dominance(rng.choice([1, 2])))
+        if number % 3 == 0:
+            box((7.0, 7.0), (0.5, 0.5))
+        for step in range(6):
+            for entity in crowd:
+                place = esper.component_for_entity(entity, ec.Position)
+                speed = esper.component_for_entity(entity, ec.Velocity)
+                speed.set(*(rng.choice([2.0, 4.0, 5.0]) * (7.0 - x) for x in (place.x, place.y)))
+            bodies = read_bodies(2)
+            esper.process(1 / 8)
+            try:
+                tally += compare_step(bodies, 1 / 8, space)
+            except AssertionError as wrong:
+                raise AssertionError(f"crowd {number}, step {step}") from wrong
+            n_lasting += space._state.timeline.responder.clusters.n_lasting > 0
+    print(tally, n_lasting)
+
+    assert n_lasting > 0
+    assert tally.impacts > tally.steps
+    assert tally.cut_short < tally.steps / 4
+
+
+@pytest.mark.parametrize(("restitution", "after"), [(1.0, 16), (0.5, 10), (0.25, 4)])
+def test_what_rebounds_from_a_lasting_cluster_of_a_higher_level_takes_nothing_from_it(
+    restitution, after
+):
+    # P and P push on P, and turn for the second time in the step; then the crate meets the last.
+    #
+    #   +---+    +---+  +---+                +---+
+    #   | P | -> | P |  | P |             <- | C |
+    #   +---+    +---+  +---+                +---+
+    #
+    players = [
+        mover((x, 0), (1, 1), (v, 0), ec.Slide(), ec.Dominance(1))
+        for x, v in ((0, 16), (4, 0), (8, 0))
+    ]
+    crate = mover((16, 0), (1, 1), (-8, 0), ec.Deflect(restitution))
+    space = ec.install()
+    bodies = read_bodies(2)
+
+    esper.process(1.0)
+
+    compare_step(bodies, 1.0, space)
+    assert space._state.timeline.responder.clusters.n_lasting == 1
+    assert velocity(crate) == (after, 0)
+    assert [velocity(player) for player in players] == [(8, 0), (4, 0), (4, 0)]
+
+
+def test_a_player_who_is_hit_from_behind_drives_the_crates_before_it_on():
+    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(m)) for x, m in ((2, 1), (4, 3))]
+    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
+    ball = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    mover((-2, 0), (1, 1), (24, 0), ec.Deflect(), ec.Dominance(1))
+    space = ec.install()
+    bodies = read_bodies(2)
+
+    esper.process(1.0)
+
+    compare_step(bodies, 1.0, space)
+    assert velocity(ball) == (0, 0)
+    assert velocity(player) == (24, 0)
+    assert [velocity(crate) for crate in crates] == [(24, 0), (24, 0)]

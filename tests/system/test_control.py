@@ -1,0 +1,767 @@
+"""Control over who pushes whom: dominance, restitution of surfaces, rules, speeds, locked axes."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("world", "life")
+
+DT = 1 / 60
+
+
+def answers(space):
+    return [hit.answer for hit in space.collisions]
+
+
+# Dominance -----------------------------------------------------------------------------
+
+
+def test_a_player_pushes_crates_and_is_not_slowed_by_them():
+    #
+    #    +---+   +---++---+
+    #    | P | ->| C || C |
+    #    +---+   +---++---+
+    #
+    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
+    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(1000)) for x in (4, 6)]
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(player) == (8, 0)
+    assert [velocity(crate) for crate in crates] == [(8, 0), (8, 0)]
+    assert position(player) == (8, 0)
+    assert [position(crate) for crate in crates] == [(10, 0), (12, 0)]
+
+
+def test_crates_do_not_push_the_player():
+    player = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Dominance(1), ec.Mass(0.001))
+    crate = mover((8, 0), (1, 1), (-8, 0), ec.Slide())
+    ec.install()
+
+    esper.process(1.0)
+
+    assert (position(player), velocity(player)) == ((0, 0), (0, 0))
+    assert (position(crate), velocity(crate)) == ((2, 0), (0, 0))
+
+
+def test_a_crate_that_bounces_off_the_player_gets_its_speed_back_and_gives_none_away():
+    player = mover((0, 0), (1, 1), (2, 0), ec.Slide(), ec.Dominance(1))
+    crate = mover((8, 0), (1, 1), (-10, 0), ec.Deflect())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(player) == (2, 0)
+    assert velocity(crate) == (14, 0)
+    assert [hit.impulse for hit in space.collisions] == [24]
+
+
+def test_bodies_of_one_level_push_each_other_by_their_mass():
+    one = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(3))
+    other = mover((4, 0), (1, 1), (0, 0), ec.Slide(), ec.Dominance(3), ec.Mass(3))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(one) == velocity(other) == (2, 0)
+
+
+def test_a_negative_level_gives_way_to_bodies_without_dominance():
+    ghost = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(-1), ec.Mass(100))
+    crate = mover((4, 0), (1, 1), (0, 0), ec.Slide())
+    ec.install()
+
+    esper.process(1.0)
+
+    assert (velocity(ghost), velocity(crate)) == ((0, 0), (0, 0))
+
+
+def test_a_wall_behind_the_crates_stops_the_player_too():
+    #
+    #    +---+     +---++---++---+|
+    #    | P | --> | C || C || C ||
+    #    +---+     +---++---++---+|
+    #
+    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
+    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide()) for x in (4, 6, 8)]
+    box((10, 0), (1, 9))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert (position(player), velocity(player)) == ((2, 0), (0, 0))
+    assert [position(crate)[0] for crate in crates] == [4, 6, 8]
+    assert set(answers(space)) == {ec.Answer.ANSWERED}
+    for _ in range(20):
+        set_velocity(player, (8, 0))
+        esper.process(DT)
+        assert position(player) == (2, 0)
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_a_bouncing_crate_between_the_player_and_a_wall_is_never_run_through(restitution):
+    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
+    crate = mover((4, 0), (1, 1), (0, 0), ec.Deflect(restitution))
+    box((7, 0), (1, 9))
+    ec.install()
+
+    for _ in range(30):
+        set_velocity(player, (8, 0))
+        esper.process(0.1)
+        assert position(crate)[0] - position(player)[0] >= 2.0
+        assert position(crate)[0] <= 5.0
+
+
+def test_a_player_between_a_lift_and_a_crate_at_the_ceiling_is_crushed():
+    lift = mover((0, -4), (9, 1), (0, 8))
+    player = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Dominance(5))
+    mover((0, 3), (1, 1), (0, 0), ec.Slide())
+    ceiling = box((0, 5), (9, 1))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    hit = next(hit for hit in space.collisions if hit.answer is ec.Answer.CRUSHED)
+    assert hit.solids == (lift, ceiling)
+    assert player in (hit.first, hit.second)
+
+
+def test_a_player_stands_on_a_crate_and_walks_on_it_with_friction():
+    box((0, -1), (50, 1))
+    crate = mover((0, 1), (9, 1), (0, 0), ec.Slide(), ec.Friction(1), Falls())
+    player = mover((0, 3), (1, 1), (6, 0), ec.Slide(), ec.Dominance(1), ec.Friction(0.5), Falls())
+    ec.install()
+    esper.add_processor(Gravity(-60.0), priority=200)
+
+    for _ in range(60):
+        esper.process(DT)
+
+    assert position(crate) == (0, 1)
+    assert velocity(player) == (0, 0)
+    assert position(player)[1] == 3
+
+
+def test_two_players_that_push_a_crate_against_each_other_share_their_momentum():
+    one = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1), ec.Mass(3))
+    crate = mover((2, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(50))
+    other = mover((4, 0), (1, 1), (-8, 0), ec.Slide(), ec.Dominance(1))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(one) == velocity(crate) == velocity(other) == (4, 0)
+
+
+def test_a_body_bounces_off_a_lower_one_that_a_higher_one_drives():
+    boss = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(2))
+    crate = mover((2, 0), (1, 1), (0, 0), ec.Slide())
+    ball = mover((4, 0), (1, 1), (-8, 0), ec.Deflect(), ec.Dominance(1))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(boss) == velocity(crate) == (8, 0)
+    assert velocity(ball) == (24, 0)
+
+
+def test_a_player_who_leaves_a_pushed_row_leaves_it_its_speed():
+    player = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
+    crates = [mover((x, 0), (1, 1), (0, 0), ec.Slide()) for x in (2, 4)]
+    ec.install()
+    esper.process(0.25)
+
+    set_velocity(player, (-8, 0))
+    esper.process(0.25)
+
+    assert velocity(player) == (-8, 0)
+    assert [velocity(crate) for crate in crates] == [(8, 0), (8, 0)]
+
+
+def test_dominance_changes_while_bodies_sleep():
+    player = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    crate = mover((2, 0), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    for _ in range(30):
+        esper.process(DT)
+    assert space.stats.asleep == 2
+
+    esper.add_component(player, ec.Dominance(1))
+    set_velocity(crate, (-8, 0))
+    esper.process(DT)
+
+    assert (velocity(player), velocity(crate)) == ((0, 0), (0, 0))
+    esper.component_for_entity(player, ec.Dominance).level = -1
+    set_velocity(crate, (-8, 0))
+    esper.process(DT)
+    assert (velocity(player), velocity(crate)) == ((-8, 0), (-8, 0))
+    esper.remove_component(player, ec.Dominance)
+    set_velocity(crate, (-16, 0))
+    esper.process(DT)
+    assert velocity(player) == (-12, 0)
+
+
+def test_of_two_bodies_inside_each_other_the_lower_level_is_pushed_out():
+    player = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.PushOut(), ec.Dominance(1))
+    crate = mover((1.5, 0), (1, 1), (0, 0), ec.Slide(), ec.PushOut(), ec.Mass(100))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert position(player) == (0, 0)
+    assert position(crate) == (2, 0)
+
+
+def test_of_two_members_of_a_soft_crowd_the_lower_level_is_moved_apart():
+    queen = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Separate(), ec.Dominance(1))
+    bee = mover((1.5, 0.5), (1, 1), (0, 0), ec.Slide(), ec.Separate(), ec.Mass(100))
+    ec.install()
+
+    for _ in range(10):
+        esper.process(DT)
+
+    assert position(queen) == (0, 0)
+    assert position(bee)[0] > 1.9
+
+
+def test_a_player_pushes_a_crate_across_the_edge_of_a_world_that_wraps():
+    player = mover((17, 5), (1, 1), (4, 0), ec.Slide(), ec.Dominance(1))
+    crate = mover((19.5, 5), (1, 1), (0, 0), ec.Slide(), ec.Mass(9))
+    space = ec.install(ec.Space(wrap=(20, None)))
+
+    esper.process(1.0)
+
+    assert (velocity(player), velocity(crate)) == ((4, 0), (4, 0))
+    assert (position(player), position(crate)) == ((1, 5), (3, 5))
+    (hit,) = space.collisions
+    assert (hit.contact_min, hit.contact_max, hit.point) == ((18.5, 4), (18.5, 6), (18.5, 5))
+
+
+# Restitution and the rules for two surfaces --------------------------------------------
+
+
+@pytest.mark.parametrize("response", [ec.Slide(), ec.Deflect(0.25), ec.Stop(), ec.Push()])
+def test_a_trampoline_throws_everybody_back(response):
+    body = mover((0, 5), (1, 1), (0, -8), response)
+    box((0, 0), (9, 1), ec.Restitution(0.75))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(body) == (0, 6)
+
+
+@pytest.mark.parametrize(
+    ("ball", "wall", "after"),
+    [
+        (ec.Deflect(0.5), None, 4),
+        (ec.Deflect(0.5), ec.Restitution(0.25), 4),
+        (ec.Deflect(0.5), ec.Restitution(0, "min"), 0),
+        (ec.Deflect(0.5), ec.Restitution(0.25, "average"), 3),
+        (ec.Deflect(0.5), ec.Restitution(0.5, "multiply"), 2),
+        (ec.Deflect(0.25), ec.Restitution(1, "geometric"), 4),
+        (ec.Slide(), ec.Restitution(0.5, "min"), 4),
+        (ec.Restitution(0.5, "min"), ec.Restitution(0.25, "max"), 4),
+        (ec.Restitution(0.5, "average"), ec.Restitution(0.25, "min"), 2),
+        (ec.Restitution(0, "max"), ec.Restitution(0.25), 2),
+    ],
+)
+def test_which_restitution_a_pair_has(ball, wall, after):
+    response = [ec.Deflect(1)] if isinstance(ball, ec.Restitution) else []
+    body = mover((0, 5), (1, 1), (0, -8), ball, *response)
+    box((0, 0), (9, 1), *([] if wall is None else [wall]))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(body) == (0, after)
+
+
+def test_a_deflect_on_a_body_that_does_not_yield_still_counts_for_nothing():
+    body = mover((0, 5), (1, 1), (0, -8), ec.Slide(), ec.Dominance(1))
+    box((0, 0), (9, 1), ec.Deflect(1))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(body) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("own", "floor", "counts"),
+    [
+        (ec.Friction(4), ec.Friction(1), 2),
+        (ec.Friction(4), ec.Friction(1, "min"), 1),
+        (ec.Friction(4, "max"), ec.Friction(1, "min"), 4),
+        (ec.Friction(4), ec.Friction(0.5, "multiply"), 2),
+        (ec.Friction(4, "average"), ec.Friction(2), 3),
+        (ec.Friction(4, "geometric"), ec.Friction(1, "average"), 2),
+        (None, ec.Friction(0.5, "max"), 0.5),
+    ],
+)
+def test_which_friction_a_pair_has_by_a_rule(own, floor, counts):
+    box((0, -1), (500, 1), floor)
+    crate = mover((0, 1), (1, 1), (30, -4), ec.Slide(), *([] if own is None else [own]))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(crate)[0] == 30 - 4 * counts
+
+
+def test_a_rule_can_be_changed_between_steps():
+    floor = box((0, -1), (500, 1), ec.Friction(1), ec.Restitution(0.5))
+    crate = mover((0, 1), (1, 1), (30, -4), ec.Deflect(0.25), ec.Friction(4))
+    ec.install()
+    esper.process(1.0)
+    assert velocity(crate) == (30 - 6 * 2, 2)
+    esper.component_for_entity(floor, ec.Friction).rule = "min"
+    esper.component_for_entity(floor, ec.Restitution).rule = ec.CombineRule.MIN
+    esper.component_for_entity(crate, ec.Position).y = 1.0
+    set_velocity(crate, (30, -4))
+
+    esper.process(1.0)
+
+    assert velocity(crate) == (25, 1)
+
+
+# A maximum speed -----------------------------------------------------------------------
+
+
+def test_a_maximum_speed_keeps_the_direction():
+    body = mover((0, 0), (1, 1), (30, 40), ec.MaxSpeed(5))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(body) == (3, 4)
+    assert position(body) == (3, 4)
+
+
+@pytest.mark.parametrize("most", [1e-300, 0.1, 600.0, 1e150, 5e-324])
+def test_on_one_axis_the_speed_becomes_exactly_the_maximum(most):
+    body = mover((0, 0), (1, 1), (0, -1.7e150), ec.MaxSpeed(most))
+    ec.install()
+
+    esper.process(0.0)
+
+    assert velocity(body) == (0, -most)
+
+
+def test_a_speed_that_was_limited_is_left_alone_by_the_next_step():
+    bodies = [
+        mover(
+            (9 * n, 0), (1, 1), (math.cos(n) * 1e3, math.sin(n) * 1e3), ec.MaxSpeed(0.1 * n + 0.3)
+        )
+        for n in range(200)
+    ]
+    ec.install()
+    esper.process(0.0)
+    before = [velocity(body) for body in bodies]
+
+    esper.process(0.0)
+
+    assert [velocity(body) for body in bodies] == before
+    for n, (x, y) in enumerate(before):
+        most = 0.1 * n + 0.3
+        assert most * (1 - 1e-15) <= math.hypot(x, y) <= most * (1 + 1e-15)
+
+
+def test_no_maximum_is_so_small_that_a_step_does_not_end():
+    body = mover((0, 0, 0), (1, 1, 1), (3, 4, 5), ec.MaxSpeed(5e-324))
+    ec.install(dim=3)
+
+    esper.process(1.0)
+
+    assert max(map(abs, velocity(body, 3))) <= 5e-324
+
+
+def test_a_body_that_was_hit_is_faster_only_within_the_step():
+    body = mover((0, 0), (1, 1), (0, 0), ec.Deflect(), ec.MaxSpeed(10))
+    mover((-4, 0), (1, 1), (40, 0), ec.Mass(math.inf))
+    ec.install()
+
+    esper.process(0.1)
+
+    assert velocity(body) == (10, 0)
+    assert position(body)[0] == pytest.approx(80 * 0.05)
+
+
+def test_what_a_lift_adds_is_not_limited():
+    lift = mover((0, -1), (9, 1), (0, 20), ec.Carry())
+    rider = mover((0, 1), (1, 1), (3, 0), ec.Slide(), ec.MaxSpeed(5))
+    ec.install()
+    for _ in range(3):
+        esper.process(DT)
+
+    assert velocity(rider) == (3, 0)
+    assert position(rider)[1] == position(lift)[1] + 2
+    esper.delete_entity(lift)
+    esper.process(DT)
+    esper.process(DT)
+    assert math.hypot(*velocity(rider)) == pytest.approx(5)
+
+
+def test_the_limit_holds_under_gravity():
+    body = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.MaxSpeed(30), Falls())
+    ec.install()
+    esper.add_processor(Gravity(-1000.0), priority=200)
+
+    for _ in range(30):
+        esper.process(DT)
+        assert velocity(body)[1] >= -30
+
+    assert velocity(body) == (0, -30)
+
+
+# Locked axes ---------------------------------------------------------------------------
+
+
+def test_a_sliding_door_moves_on_its_free_axis_only():
+    door = mover((0, 0), (1, 3), (0, 0), ec.Slide(), ec.LockedAxes(y=True))
+    mover((-6, 0), (1, 1), (8, 0), ec.Slide(), ec.Mass(3))
+    lump = mover((0, 9), (1, 1), (0, -8), ec.Slide(), ec.Mass(9))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(door) == (6, 0)
+    assert velocity(lump) == (0, 0)
+    assert position(lump)[1] == 4
+    assert position(door)[1] == 0
+
+
+def test_a_velocity_along_a_locked_axis_is_taken_when_the_step_begins():
+    body = mover((0, 0), (1, 1), (5, 7), ec.Slide(), ec.LockedAxes(y=True))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(body) == (5, 0)
+    assert position(body) == (5, 0)
+
+
+def test_a_ball_bounces_off_a_locked_body_as_off_a_wall():
+    mover((0, 0), (1, 1), (0, 0), ec.Deflect(), ec.LockedAxes(x=True, y=True))
+    ball = mover((8, 0), (1, 1), (-8, 0), ec.Deflect(), ec.Mass(1000))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(ball) == (8, 0)
+
+
+def test_a_lift_that_comes_against_a_locked_body_crushes_it():
+    lift = mover((0, -4), (9, 1), (0, 8))
+    locked = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.LockedAxes(y=True))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert answers(space) == [ec.Answer.CRUSHED]
+    assert space.collisions[0].solids == (lift, locked)
+    assert space.collisions[0].impulse == 0
+    assert position(locked) == (0, 0)
+
+
+def test_two_locked_bodies_of_which_one_grows_are_crushed():
+    mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.LockedAxes(x=True), ec.Growth(1, 0))
+    other = mover((2.5, 0), (1, 1), (0, 0), ec.Slide(), ec.LockedAxes(x=True))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert answers(space) == [ec.Answer.CRUSHED]
+    assert position(other) == (2.5, 0)
+
+
+def test_a_locked_axis_takes_no_friction_and_no_push():
+    box((0, -1), (50, 1), ec.Friction(1))
+    cart = mover((0, 1), (1, 1), (0, -4), ec.Slide(), ec.LockedAxes(x=True), ec.Friction(1))
+    mover((0, 5), (1, 1), (6, -8), ec.Slide(), ec.Friction(1))
+    pusher = mover((20, 5), (1, 1), (6, -8), ec.Push(), ec.LockedAxes(x=True))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(cart) == (0, 0)
+    assert position(cart)[0] == 0
+    assert velocity(pusher) == (0, 0)
+
+
+@pytest.mark.parametrize("first_locked", [False, True])
+def test_two_that_stop_each_other_take_the_velocity_of_the_one_that_is_locked(first_locked):
+    locks = [ec.LockedAxes(y=True)]
+    one = mover((0, 0), (1, 2), (4, 0), ec.Stop(), *(locks if first_locked else []))
+    other = mover((4, 0), (1, 2), (0, 2), ec.Stop(), *([] if first_locked else locks))
+    if not first_locked:
+        set_velocity(one, (4, 2))
+        set_velocity(other, (0, 0))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert velocity(one) == velocity(other) == (2, 0)
+
+
+def test_in_3d_friction_acts_along_the_free_axis():
+    box((0, -1, 0), (500, 1, 500))
+    sled = mover(
+        (0, 1, 0), (1, 1, 1), (30, -4, 40), ec.Slide(), ec.Friction(1), ec.LockedAxes(z=True)
+    )
+    ec.install(dim=3)
+
+    esper.process(1.0)
+
+    assert velocity(sled, 3) == (26, 0, 0)
+
+
+def test_two_that_rub_with_one_axis_of_each_locked():
+    lower = mover(
+        (0, 0, 0), (9, 1, 9), (0, 0, 6), ec.Slide(), ec.Friction(9), ec.LockedAxes(x=True)
+    )
+    upper = mover(
+        (0, 3, 0), (1, 1, 1), (8, -4, 0), ec.Slide(), ec.Friction(9), ec.LockedAxes(z=True)
+    )
+    ec.install(dim=3)
+
+    esper.process(1.0)
+
+    assert velocity(lower, 3) == (0, -2, 0)
+    assert velocity(upper, 3) == (0, -2, 0)
+
+
+def test_a_locked_rider_is_not_carried_along_that_axis():
+    mover((0, -1), (9, 1), (0, 0), ec.Carry(surface=(5, 0)))
+    rider = mover((0, 1), (1, 1), (0, 0), ec.Slide(), ec.LockedAxes(x=True))
+    on_top = mover((0, 3), (1, 1), (0, 0), ec.Slide())
+    ec.install()
+
+    for _ in range(10):
+        esper.process(DT)
+
+    assert position(rider) == (0, 1)
+    assert position(on_top) == (0, 3)
+
+
+def test_a_body_that_lands_on_a_belt_with_that_axis_locked_stays_there():
+    mover((0, -1), (9, 1), (0, 0), ec.Carry(surface=(5, 0)))
+    body = mover((0, 3), (1, 1), (0, -4), ec.Slide(), ec.LockedAxes(x=True))
+    ec.install()
+
+    for _ in range(3):
+        esper.process(0.5)
+
+    assert position(body) == (0, 1)
+
+
+def test_a_locked_body_is_pushed_out_along_its_free_axis():
+    box((0, 0), (2, 9))
+    body = mover((2.5, 8.5), (1, 1), (0, 0), ec.Slide(), ec.PushOut(), ec.LockedAxes(x=True))
+    ec.install()
+
+    for _ in range(3):
+        esper.process(1.0)
+
+    assert position(body) == (2.5, 10)
+
+
+def test_members_of_a_soft_crowd_part_along_their_free_axes():
+    one = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Separate(), ec.LockedAxes(x=True))
+    other = mover((0.5, 1), (1, 1), (0, 0), ec.Slide(), ec.Separate(), ec.LockedAxes(x=True))
+    ec.install()
+
+    for _ in range(20):
+        esper.process(DT)
+
+    assert position(one)[0] == 0
+    assert position(other)[0] == 0.5
+    assert position(other)[1] - position(one)[1] == pytest.approx(2, abs=0.01)
+
+
+def test_a_response_of_the_game_cannot_move_a_body_along_a_locked_axis():
+    class Jumpy:
+        pass
+
+    body = mover((0, 0), (1, 1), (8, 0), Jumpy(), ec.LockedAxes(y=True))
+    box((4, 0), (1, 9))
+    space = ec.install()
+
+    def jump(impact):
+        impact.set_velocity(body, (-8, 5))
+
+    space.respond_with(Jumpy, jump)
+    esper.process(1.0)
+
+    assert velocity(body) == (-8, 0)
+
+
+def test_a_locked_body_that_is_swept_by_the_game_stays_on_its_rail():
+    cart = box((0, 0), (1, 1), ec.Slide(), ec.LockedAxes(y=True))
+    ec.install(ec.Space(motion="swept"))
+    esper.process(DT)
+
+    esper.component_for_entity(cart, ec.Position).set(4, 3)
+    esper.process(DT)
+
+    assert position(cart) == (4, 0)
+
+
+def test_placement_never_moves_a_locked_body_that_rounding_has_sunk():
+    rng = [0.1 * n + 0.3 for n in range(40)]
+    for n, half in enumerate(rng):
+        mover((0, 9 * n), (half, 1), (0, 0), ec.Slide(), ec.LockedAxes(x=True))
+        mover((half + 1.1, 9 * n), (0.7, 1), (-3.3, 0), ec.Slide(), ec.Mass(1e9))
+    places = [position(entity)[0] for entity, _ in esper.get_component(ec.LockedAxes)]
+    space = ec.install()
+
+    for _ in range(60):
+        esper.process(DT)
+
+    assert [position(entity)[0] for entity, _ in esper.get_component(ec.LockedAxes)] == places
+    space.check()
+
+
+# What they share -----------------------------------------------------------------------
+
+
+def test_components_can_be_added_changed_and_removed_at_any_time():
+    body = mover((0, 0), (1, 1), (3, 4), ec.Slide())
+    ec.install()
+    esper.process(1.0)
+    esper.add_component(body, ec.MaxSpeed(2.5))
+    esper.process(1.0)
+    assert velocity(body) == (1.5, 2)
+    esper.add_component(body, ec.LockedAxes(x=True))
+    esper.process(1.0)
+    assert velocity(body) == (0, 2)
+    esper.remove_component(body, ec.MaxSpeed)
+    esper.component_for_entity(body, ec.LockedAxes).x = False
+    set_velocity(body, (30, 40))
+    esper.process(1.0)
+
+    assert velocity(body) == (30, 40)
+
+
+def test_a_snapshot_holds_them_and_goes_on_bit_by_bit():
+    def build():
+        for n in range(6):
+            mover(
+                (3.1 * n, 0.3 * n), (1, 1), (9.7 - 4 * n, 1.3),
+                ec.Deflect(0.5) if n % 2 else ec.Slide(), ec.Friction(0.5, "max"),
+                ec.Dominance(n % 3), ec.Restitution(0.25 * (n % 3), "average"),
+                *([ec.MaxSpeed(6)] if n % 2 else [ec.LockedAxes(y=True)]),
+            )  # fmt: skip
+        return ec.install()
+
+    space = build()
+    for _ in range(10):
+        esper.process(DT)
+    data = space.snapshot()
+    runs = []
+    for _ in range(2):
+        hits = b""
+        for _ in range(30):
+            esper.process(DT)
+            hits += space.collision_array.tobytes() + space.positions().tobytes()
+        runs.append(hits)
+        space.restore(data)
+
+    assert runs[0] == runs[1]
+    esper.clear_database()
+    space.restore(data)
+    hits = b""
+    for _ in range(30):
+        esper.process(DT)
+        hits += space.collision_array.tobytes() + space.positions().tobytes()
+    assert hits == runs[0]
+
+
+def test_a_step_that_is_cut_short_has_not_happened():
+    player = mover((0, 0), (1, 1), (8, 6), ec.Slide(), ec.Dominance(1), ec.LockedAxes(y=True))
+    crate = mover((4, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(9))
+    space = ec.install()
+    esper.process(0.0)
+    space.update_bounds(1.0)  # and never finished
+
+    esper.process(1.0)
+
+    assert velocity(player) == velocity(crate) == (8, 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ec.Dominance(1.5), r"Dominance\(level=1.5\) must be a whole number"),
+        (lambda: ec.Dominance(128), r"Dominance\(level=128\) must be within -127 ... 127"),
+        (lambda: ec.Restitution(1.5), r"Restitution\(value=1.5\) must be within 0 ... 1"),
+        (lambda: ec.Restitution(1, "most"), r"Restitution\(rule='most'\) must be one of 'aver"),
+        (lambda: ec.Friction(1, 3), r"Friction\(rule=3\) must be one of"),
+        (lambda: ec.MaxSpeed(0), r"MaxSpeed\(speed=0\) must be above 0"),
+        (lambda: ec.LockedAxes("x"), r"LockedAxes\(x='x'\) must be a whole number"),
+        (lambda: ec.LockedAxes(y=2), r"LockedAxes\(y=2\) must be True or False"),
+    ],
+)
+def test_what_they_refuse(make, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        (ec.Dominance(1), "level", 0.5),
+        (ec.Dominance(1), "level", 200),
+        (ec.Restitution(1), "value", -0.5),
+        (ec.Restitution(1), "code", 6),
+        (ec.Friction(1, "min"), "code", 1.5),
+        (ec.MaxSpeed(1), "speed", math.nan),
+        (ec.MaxSpeed(1), "speed", 0),
+        (ec.LockedAxes(x=True), "x", 0.5),
+    ],
+)
+def test_a_number_that_is_no_good_quarantines_the_body(part, name, value):
+    body = mover((0, 0), (1, 1), (1, 0), ec.Slide(), part)
+    space = ec.install()
+    esper.process(DT)
+    right = getattr(part, name)
+
+    setattr(part, name, value)
+    with pytest.warns(RuntimeWarning, match=f"{type(part).__name__}.{name}"):
+        esper.process(DT)
+    assert space.reports[-1].entity == body
+    setattr(part, name, right)
+    esper.process(DT)
+
+    assert body in space.query((-9, -9), (9, 9))
+
+
+def test_they_print_and_compare_by_what_was_given():
+    assert repr(ec.Dominance(2)) == "Dominance(level=2)"
+    assert repr(ec.Restitution(0.5)) == "Restitution(value=0.5)"
+    assert repr(ec.Friction(1, ec.CombineRule.MIN)) == "Friction(value=1.0, rule='min')"
+    assert repr(ec.MaxSpeed(3)) == "MaxSpeed(speed=3.0)"
+    assert repr(ec.LockedAxes(x=True, z=True)) == "LockedAxes(x=True, z=True)"
+    assert ec.Restitution(0.5, "max") == ec.Restitution(0.5, ec.CombineRule.MAX)
+    assert ec.Restitution(0.5, "max") != ec.Restitution(0.5)
+    assert ec.LockedAxes(x=True) != ec.LockedAxes(y=True)
+
+
+def test_explain_says_who_gives_way():
+    player = mover((0, 0), (1, 1), (1, 0), ec.Slide(), ec.Dominance(1), ec.LockedAxes(y=True))
+    crate = mover((4, 0), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(DT)
+
+    causes = {finding.cause for finding in space.explain(player, crate).findings}
+    text = str(space.explain(crate, player))
+
+    assert {"dominance", "locked_axes"} <= causes
+    assert f"entity {player} has Dominance 1 and entity {crate} 0: only entity {crate}" in text
+    assert f"entity {player} has LockedAxes: along y it never moves" in text
