@@ -15,6 +15,7 @@ pictures are made absolute from the one URL in pyproject.toml and the version's 
 import os
 import re
 import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 
@@ -143,6 +144,11 @@ if __name__ == "__main__":
 
     if BUILD not in ("", "pure", "abi3", "bounds"):
         raise SystemExit(f"ECS_COLLIDE_BUILD={BUILD}: must be pure, abi3 or bounds, or not be set")
+    if BUILD == "abi3" and sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise SystemExit(
+            "ECS_COLLIDE_BUILD=abi3: free-threaded Python cannot load abi3 kernels; "
+            "do not set it there, or build with a Python that has a GIL"
+        )
     sources = [] if BUILD == "pure" else [PACKAGE / f"{SHARED}.c", *find_kernels()]
     version = read_version()
     setuptools.setup(

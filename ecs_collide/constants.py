@@ -25,6 +25,7 @@ PUSH_OUT = 16
 PICKY = 32  # a component of the game's own that a predicate for pairs was given for
 SEPARATE = 64
 CONTROL = 128  # a component that says who pushes whom: `motion.controls` has them
+FALL = 128  # GravityScale or Damping: the same bit, since a byte has no more of them
 TRAITS = 8  # how many bits those of `has` take before these in the mark of a kind
 
 # In the mark of a kind only, beside `CONTROL`: which of them; see `sync.control_reader`.
@@ -39,6 +40,7 @@ GEOMETRIC = 2
 MIN = 3
 MULTIPLY = 4
 MAX = 5
+
 # In the mark of a kind only: a component that has a column of its own.
 DISABLED = 1 << 16
 ATTACHED = 1 << 17
@@ -60,3 +62,6 @@ TOUCHED_AS_NEW = 4  # it is new, where there are sensors
 # In the column `bad`.
 BAD = 1  # a number of it is out of all bounds
 DISTANT = 2  # its numbers are so large that where they lead is looked at in every step
+
+# The most that gravity on an axis, its scale and damping may be: steps of any length stay finite.
+MOST_PULL = 2.0**100

@@ -28,6 +28,7 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
+from ecs_collide.motion.falling import checked_gravity, up_against
 from ecs_collide.motion.wrapping import Ring, Wrap, checked_wrap
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries, as_axis
@@ -109,11 +110,14 @@ class Space:
         is one, an answer sets it on the axes on which it changes the motion.
     sleep : bool
         Whether bodies that have been at rest for some steps cost next to
-        nothing until something reaches them.  It never changes what a step does.
+        nothing until something reaches them.  It never changes what a step does; see `sleep`.
+    gravity : sequence of float, optional
+        How fast bodies fall: an acceleration in world units per second squared, as (0, -900).  It
+        acts on all bodies that yield; see `gravity`.
     up : sequence of float, optional
-        Which way is up: a unit vector along an axis, by default (0, 1); (0, -1) where y grows
-        downwards.  `is_on`, `OneWay`, `Carry` and `Character` use it where they are given no
-        direction.
+        Which way is up: a unit vector along an axis; by default opposite to `gravity` if that
+        is along an axis, else (0, 1).  (0, -1) where y grows downwards.  `is_on`, `OneWay`,
+        `Carry` and `Character` use it where they are given no direction.
     wrap : sequence of float or None, optional
         For each axis how wide the world is, in world units, or None.  On an axis with a width the
         world runs from 0 to it and closes in a ring: what leaves it at one end comes in at the
@@ -133,6 +137,7 @@ class Space:
         sleep: bool = True,
         wrap: Sequence[float | None] | None = None,
         up: VectorLike | None = None,
+        gravity: VectorLike | None = None,
     ) -> None:
         if motion not in ("velocity", "swept"):
             raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
@@ -146,12 +151,19 @@ class Space:
         if margin is not None:
             _require_number("margin", margin)
         around = None if margin is None else float(margin)
-        self._up = (0.0, 1.0, 0.0)[:dim] if up is None else as_axis("up", up, dim)
+        falls = checked_gravity(gravity, dim)
+        if motion == "swept" and any(falls):
+            raise ValueError(
+                f"Space(gravity={gravity!r}) must be None with motion='swept': the game moves the "
+                "bodies there, and lets them fall too"
+            )
+        self._up = up_against(falls) if up is None else as_axis("up", up, dim)
         self._wrap = checked_wrap(wrap, dim)
         self._connect(int(dim), around, float(lookahead), components, motion == "swept")
         self.rest_speed = rest_speed
         self.pair_limit = pair_limit
         self.sleep = sleep
+        self._pipeline.set_gravity(falls)
         self._made_with: dict[str, object] = {
             "dim": self.dim,
             "rest_speed": self.rest_speed,
@@ -163,6 +175,7 @@ class Space:
             "sleep": sleep,
             "wrap": self.wrap,
             "up": self._up,
+            "gravity": falls,
         }
 
     def _connect(
@@ -225,6 +238,42 @@ class Space:
         return self._up
 
     @property
+    def gravity(self) -> Vector:
+        """How fast bodies fall, in world units per second squared; zeros are off.
+
+        It acts on the bodies that yield: those with a `Velocity`, a response such as `Slide` and
+        no infinite mass.  It does not act on walls, lifts, bullets without a response, and sensors.
+        `GravityScale` changes it for one body, and 0 switches it off.  A body falls exactly as
+        v * t + g * t**2 / 2 says, for steps of any length.  Setting it wakes everybody, and leaves
+        `up` as it is.
+
+        Raises
+        ------
+        ValueError
+            Set to anything but a finite vector, or in a space with ``motion="swept"``.
+        RuntimeError
+            Set within a step.
+        """
+        return self._state.gravity
+
+    @gravity.setter
+    def gravity(self, value: VectorLike | None) -> None:
+        falls = checked_gravity(value, self.dim)
+        if self._state.is_stepping:
+            raise RuntimeError("Space.gravity was set within a step: set it between steps")
+        if any(falls) and self.motion == "swept":
+            raise ValueError(f"Space.gravity={value!r} must be None with motion='swept'")
+        self._pipeline.set_gravity(falls)
+
+    def leave_gravity_to(self, component: type) -> None:
+        """Let the bodies that have a component not fall by themselves: a system of it moves them.
+
+        `CharacterSystem` does so for `Character`.
+        """
+        require_component_type("component", component)
+        self._roster.exempt_from_gravity(component)
+
+    @property
     def wrap(self) -> Wrap | None:
         """How wide the world is on each axis, None on those that do not wrap; None if none does."""
         return self._wrap
@@ -277,7 +326,10 @@ class Space:
 
         A body falls asleep after some steps in which its velocity and growth were 0
         and nothing happened to it, and wakes when the game sets anything of
-        it or a step reaches it.  False wakes all in the next step.
+        it or a step reaches it.  Bodies that gravity, or a velocity that the game sets in each
+        step, only presses against what holds them fall asleep too, all at once that lie against
+        each other.  They do not repeat the `Collision` of each step until they wake.  False wakes
+        all in the next step.
         """
         return self._roster.sleep.wanted
 
@@ -1416,7 +1468,7 @@ class Space:
         They hold every entity that has a component of the library's, or of a
         type given to `snapshot_with`, with these components; what was seen of
         them last, contacts, quarantined bodies and reports, the events and
-        the number of the last step, `rest_speed` and `pair_limit`.
+        the number of the last step, `rest_speed`, `pair_limit` and `gravity`.
         Not functions, handlers and systems: those are the
         program's.  The same state gives the same bytes on every platform.
 
@@ -1534,8 +1586,11 @@ def find_differences(space: Space, settings: Mapping[str, Any]) -> dict[str, obj
     for name, value in settings.items():
         if name == "wrap":
             value = checked_wrap(value, space.dim)
+        elif name == "gravity":
+            value = checked_gravity(value, space.dim)
         elif name == "up":
-            value = (0.0, 1.0, 0.0)[: space.dim] if value is None else tuple(value)
+            falls = checked_gravity(settings.get("gravity"), space.dim)
+            value = up_against(falls) if value is None else tuple(value)
         elif name == "components" and value is None:
             value = Components()
         if value != space._made_with[name]:

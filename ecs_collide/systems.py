@@ -406,6 +406,7 @@ class _Settings(TypedDict, total=False):
     sleep: bool
     wrap: Sequence[float | None] | None
     up: VectorLike | None
+    gravity: VectorLike | None
 
 
 def install(
@@ -429,7 +430,7 @@ def install(
         120, 110 and 100, and leave room for a game's systems between them.
     **settings
         All arguments of `Space`, for a new one: `dim`, `rest_speed`, `pair_limit`,
-        `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`.
+        `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`, `gravity`.
 
     Returns
     -------

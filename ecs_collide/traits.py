@@ -13,6 +13,7 @@ from typing import Any
 from ecs_collide._categories import NAMES
 from ecs_collide.combining import CombineRule, code_of, rule_of
 from ecs_collide.components import as_float
+from ecs_collide.constants import MOST_PULL
 
 ALL = 2**32 - 1
 """All 32 categories: the mask of a body that meets everybody."""
@@ -520,6 +521,59 @@ class Separate(_Trait):
 
     def __init__(self, speed: float = math.inf) -> None:
         self.speed = _as_speed(type(self), speed)
+
+
+class GravityScale(_Trait):
+    """How much of the `Space.gravity` acts on a body.
+
+    It has an effect on bodies that yield; all others do not fall anyway.
+
+    Attributes
+    ----------
+    value : float
+        1 is the gravity of the space, 0 none; a balloon rises with a negative one.
+
+    Examples
+    --------
+    >>> feather, ghost = GravityScale(0.2), GravityScale(0)
+    """
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    _SHOWN = ("value",)
+
+    def __init__(self, value: float) -> None:
+        number = as_float(type(self), "value", value)
+        if not abs(number) <= MOST_PULL:
+            raise ValueError(f"GravityScale(value={value!r}) must be within -2**100 ... 2**100")
+        self.value = number
+
+
+class Damping(_Trait):
+    """Lose a part of the velocity all the time, as in air or water.
+
+    In t seconds the `Velocity` of a body that nothing else acts on is multiplied by
+    exp(-value * t), for steps of any length.  Under gravity g it comes to g / value in the end.
+
+    Attributes
+    ----------
+    value : float
+        In 1 / second, zero or more: 0.7 halves the velocity in one second.
+
+    Examples
+    --------
+    >>> parachute = Damping(3)
+    """
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+    _SHOWN = ("value",)
+
+    def __init__(self, value: float) -> None:
+        number = as_float(type(self), "value", value)
+        if not 0.0 <= number <= MOST_PULL:
+            raise ValueError(f"Damping(value={value!r}) must be within 0 ... 2**100")
+        self.value = number
 
 
 class Dominance(_Trait):

@@ -689,7 +689,7 @@ class AABBTree:
     def _find_keys(self) -> tuple[Any, Any]:
         """Return a small number for each row, in the order of the ids, and the row of each."""
         if self._keys is None:
-            rows = np.flatnonzero(np.asarray(self._rows.used))
+            rows = np.flatnonzero(np.asarray(self._rows.used)).astype(np.int64, copy=False)
             ids = np.asarray(self._rows.ids)
             order = np.argsort(ids[rows], kind="stable")
             key_of, row_of = np.zeros(len(ids), np.int64), rows[order]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -142,3 +143,24 @@ def test_upper_bound_of_a_dependency_has_a_recorded_reason():
     assert bounded, "pyglet has one"
     for line in bounded:
         assert re.search(r"\] # \w+", line), line
+
+
+def test_constants_that_are_indices_fit_into_32_bits():
+    n_found = 0
+    for source in build.find_kernels(PACKAGE):
+        name = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
+        module = importlib.import_module(name)
+        text = source.read_text("utf-8")
+        for constant in re.findall(r"\b(\w+)=cython\.(?:Py_ssize_t|int)\b", text):
+            n_found += 1
+            assert -(2**31) <= getattr(module, constant) < 2**31, f"{name}.{constant}"
+    assert n_found > 10
+
+
+def test_every_path_that_starts_the_wheels_workflow_exists():
+    workflow = (ROOT / ".github" / "workflows" / "wheels.yml").read_text("utf-8")
+
+    paths = re.search(r"    paths:.*\n((?:      - .*\n)+)", workflow)[1]
+
+    for path in re.findall(r"- (.*)", paths):
+        assert list(ROOT.glob(path)), path

@@ -114,7 +114,7 @@ class Pairing:
         place: cython.int
         place2: cython.int
         hit: cython.bint
-        most: cython.Py_ssize_t = self.most
+        most: cython.longlong = self.most
         top: cython.Py_ssize_t = self.top
 
         while top >= 0 and n < most:

@@ -2,7 +2,7 @@ from ecs_collide.broadphase.nodes_c cimport Nodes
 
 cdef class Pairing:
     cdef public Py_ssize_t n
-    cdef public Py_ssize_t most
+    cdef public long long most
     cdef public Py_ssize_t top
     cdef public long long[::1] found
     cdef int[::1] stack

@@ -30,6 +30,7 @@ class CharacterSystem(esper.Processor):
                 "positions: it needs Space(motion='velocity')"
             )
         self.space = space
+        space.leave_gravity_to(Character)
 
     def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
         """Write the velocities of all characters for a step of `dt` seconds.

@@ -29,6 +29,7 @@ from ecs_collide.traits import (
     Dominance,
     Filter,
     Friction,
+    GravityScale,
     LockedAxes,
     MaxSpeed,
     OneWay,
@@ -424,8 +425,13 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     # What stands still, and has it, is a tower among the members.
     if Separate in of and e.is_moving(entity) and not e.yields(entity):
         yield found("separate_idle", "Separate and does not yield: other members never move it")
+    if GravityScale in of and not e.yields(entity):
+        yield found("gravity_idle", "GravityScale and does not yield: it does not fall anyway")
     if e.has(entity, e.sensor):
-        for kind in (OneWay, Carry, Friction, Restitution, Dominance, PushOut, Separate):
+        idle = (
+            OneWay, Carry, Friction, Restitution, Dominance, PushOut, Separate, GravityScale,
+        )  # fmt: skip
+        for kind in idle:
             if kind in of:
                 yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
     elif Dominance in of and e.is_moving(entity) and not e.yields(entity):

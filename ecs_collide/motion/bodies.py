@@ -55,6 +55,7 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     # What the column `asleep` says.
     AWAKE = 0
     ASLEEP = 1
+    LEANS = 64  # in the column `leans`
     ROUSED = 2  # something has happened to it in this step: from the next one on it is awake
 
 
@@ -99,7 +100,12 @@ class Bodies:
     turned_tick : int64 (n_rows,)
         The tick at which a marked body last turned.
     calm : int8 (n_rows,)
-        In how many steps up to the last one nothing has happened to the body.
+        In how many steps up to the last one nothing has happened to the body, or it was only
+        pressed against what holds it.  -1 less that number while something happens to it.
+    leans : int8 (n_rows,)
+        Of a body that sleeps pressed against others: 1 << side for each side to which something
+        holds it, and `LEANS`; the whole negative where a bounce is to be slower than `rest_speed`.
+        A side is 2 * axis, and 1 more in the positive direction.
     asleep : int8 (n_rows,)
         Whether it sleeps, in the tree of still bodies, or was roused in this step.
     held : int8 (n_rows,)
@@ -183,6 +189,9 @@ class Bodies:
         self.calm = columns.calm
         self.asleep = columns.asleep
         self.held = columns.held
+        self.leans = columns.leans
+        self.island = columns.island
+        self.seen_centre = columns.seen_centre
         self.swept_min = columns.swept_min
         self.swept_max = columns.swept_max
         self.flat_min = flat(columns.swept_min)
@@ -282,7 +291,8 @@ class Bodies:
     @cython.exceptval(check=False)
     def stir(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that something happens to a body in this step: it does not rest."""
-        self.calm[i] = -1
+        if self.calm[i] >= 0:
+            self.calm[i] = -1 - self.calm[i]
         if self.asleep[i] == ASLEEP:
             self.asleep[i] = ROUSED
             self.roused[self.n_roused] = i
@@ -431,7 +441,45 @@ class Bodies:
                 centre[to] = path[4 * to + CENTRE] = middle
                 half[to] = path[4 * to + HALF] = size
                 rests &= (path[4 * to + MOTION] == 0.0) & (path[4 * to + RESIZE] == 0.0)
-            self.calm[i] = min(self.calm[i] + 1, LONG_CALM) if rests else 0
+            self.calm[i] = min(self.calm[i] + 1, LONG_CALM) if rests and self.calm[i] >= 0 else 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_crossing(self, i: cython.Py_ssize_t) -> cython.void:
+        """Note that a body crosses another: if it moves it does not rest, be it stopped at once.
+
+        A crate that is pressed to a floor and a sensor at one height crosses it in each step.
+        """
+        k: cython.int
+        moves: cython.bint = self.calm[i] < 0
+
+        for k in range(self.dim):
+            moves |= self.motion_of(i, k) != 0.0
+        if moves:
+            self.calm[i] = -1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_pressed(self) -> cython.void:
+        """Count the bodies as calm that were only pressed against what holds them.
+
+        They were stopped at the start of the step, where they have been before.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+        rests: cython.bint
+
+        for n in range(self.n_marked):
+            i = self.marked[n]
+            if self.calm[i] >= 0 or self.turned_at[i] != 0.0 or self.on_hold[i] or self.gone[i]:
+                continue
+            rests = self.yields[i] != 0
+            for k in range(self.dim):
+                rests &= self.velocity[i, k] == 0.0
+                rests &= self.centre_of(i, k) == self.seen_centre[i, k]
+            if rests:
+                self.calm[i] = -1 - self.calm[i]
 
     @cython.cfunc
     def finish_roused(self) -> cython.void:

@@ -18,6 +18,7 @@ cdef enum:
     AWAKE = 0
     ASLEEP = 1
     ROUSED = 2
+    LEANS = 64
 
 cdef int PUSH
 cdef int STOP
@@ -67,6 +68,9 @@ cdef class Bodies:
     cdef signed char[::1] calm
     cdef signed char[::1] asleep
     cdef signed char[::1] held
+    cdef signed char[::1] leans
+    cdef long long[::1] island
+    cdef double[:, ::1] seen_centre
     cdef double[:, ::1] swept_min
     cdef double[:, ::1] swept_max
     # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
@@ -78,6 +82,8 @@ cdef class Bodies:
     cdef void mark(self, Py_ssize_t i) noexcept
     cdef void take_out(self, Py_ssize_t i) noexcept
     cdef void stir(self, Py_ssize_t i) noexcept
+    cdef void note_crossing(self, Py_ssize_t i) noexcept
+    cdef void note_pressed(self) noexcept
     cdef void finish_roused(self)
     cdef double widths_beyond(self, int k, double place) noexcept
     cdef double into_world(self, int k, double place) noexcept

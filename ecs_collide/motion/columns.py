@@ -23,8 +23,9 @@ _SCALARS = ("mass", "restitution")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "has", "news", "bad",
     "quarantined", "disabled", "attached", "present", "driven", "traits", "calm", "asleep", "held",
+    "leans",
 )  # fmt: skip
-_LONGS = ("ids", "n_filed")
+_LONGS = ("ids", "n_filed", "island")
 
 ROOM = 64  # rows that there are from the beginning
 
@@ -82,8 +83,10 @@ class Columns:
     calm: Bytes
     asleep: Bytes
     held: Bytes
+    leans: Bytes
     ids: Longs
     n_filed: Longs
+    island: Longs
     place: Doubles
     seen_place: Doubles
     size: Doubles

@@ -45,6 +45,8 @@ class Traits:
         Whether any body was ever to be pushed out.
     any_separator : bool
         Whether any body was ever a member of a soft crowd.
+    any_damping : bool
+        Whether the motion of any body was ever damped.
     any_owner : bool
         Whether any body was ever attached to another.
     filters : int64 (n_rows, 3): categories, mask, group
@@ -52,6 +54,7 @@ class Traits:
     one_way, carries : int8 (n_rows,): sides
     surface : float64 (n_rows, dim): how fast the carrying face moves along itself
     push_out : float64 (n_rows,): how fast it may be pushed out; 0 for not at all
+    gravity_scale, damping : float64 (n_rows,): 1 and 0 for none
     separate : float64 (n_rows,): how fast it may be moved out of other members; 0 for not at all
     owner : int64 (n_rows,): in a step, the row of the body it is attached to, counting from 1, or 0
     way_out : int8 (n_rows,): within a step, the side to which it is pushed out
@@ -65,6 +68,7 @@ class Traits:
         self.any_carrier = False
         self.any_pusher = False
         self.any_separator = False
+        self.any_damping = False
         self.any_owner = False
         self.filters = zeros(LONG, 1, 3)
         self.friction = zeros(DOUBLE, 1)
@@ -73,6 +77,8 @@ class Traits:
         self.surface = zeros(DOUBLE, 1, dim)
         self.push_out = zeros(DOUBLE, 1)
         self.separate = zeros(DOUBLE, 1)
+        self.gravity_scale = zeros(DOUBLE, 1)
+        self.damping = zeros(DOUBLE, 1)
         self.owner = zeros(LONG, 1)
         self.way_out = zeros(BYTE, 1)
         self.has = zeros(BYTE, 1)
@@ -105,6 +111,8 @@ class Traits:
         surface: cython.double[:, ::1] = grown(self.surface, n_rows)
         push_out: cython.double[::1] = grown(self.push_out, n_rows)
         separate: cython.double[::1] = grown(self.separate, n_rows)
+        gravity_scale: cython.double[::1] = grown(self.gravity_scale, n_rows)
+        damping: cython.double[::1] = grown(self.damping, n_rows)
         owner: cython.longlong[::1] = grown(self.owner, n_rows)
         way_out: cython.schar[::1] = grown(self.way_out, n_rows)
 
@@ -115,6 +123,8 @@ class Traits:
         self.surface = surface
         self.push_out = push_out
         self.separate = separate
+        self.gravity_scale = gravity_scale
+        self.damping = damping
         self.owner = owner
         self.way_out = way_out
 
@@ -129,7 +139,8 @@ class Traits:
         self.filters[i, 2] = 0
         self.friction[i] = -1.0
         self.one_way[i] = self.carries[i] = 0
-        self.push_out[i] = self.separate[i] = 0.0
+        self.push_out[i] = self.separate[i] = self.damping[i] = 0.0
+        self.gravity_scale[i] = 1.0
         for k in range(self.dim):
             self.surface[i, k] = 0.0
 

@@ -16,6 +16,7 @@ cdef class Traits:
     cdef public bint any_carrier
     cdef public bint any_pusher
     cdef public bint any_separator
+    cdef public bint any_damping
     cdef public bint any_owner
     cdef readonly long long[:, ::1] filters
     cdef readonly double[::1] friction
@@ -24,6 +25,8 @@ cdef class Traits:
     cdef readonly double[:, ::1] surface
     cdef readonly double[::1] push_out
     cdef readonly double[::1] separate
+    cdef readonly double[::1] gravity_scale
+    cdef readonly double[::1] damping
     cdef long long[::1] owner
     cdef signed char[::1] way_out
     cdef signed char[::1] has

@@ -796,6 +796,8 @@ class Contacts:
                 continue
             self.rows[n, 2] = LEAVING
             dropped += 1
+            if self.bodies.asleep[row]:  # pressed to the platform
+                self.left.append(row)
         return dropped
 
     def recover_images(self, images: cython.longlong[::1]):

@@ -13,7 +13,7 @@ except ImportError:
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
 cython.declare(ALL=cython.Py_ssize_t, LARGEST_DOUBLE=cython.double)
-ALL = 2**60  # more items than there can be
+ALL = 2**30  # more items than two trees hold; an index has 32 bits on wasm32
 LARGEST_DOUBLE = 2.0**1023 * (2.0 - 2.0**-52)
 
 

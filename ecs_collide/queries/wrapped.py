@@ -349,11 +349,14 @@ class WrappedSearcher(Searcher):
         ids: list[NDArray[np.int64]] = []
         for shift in self._beside():
             hits = super().regions(lowers - shift, uppers - shift, barred, boxes)
-            rows.append(np.repeat(np.arange(len(lowers)), np.diff(hits.offsets)))
+            many = np.diff(hits.offsets).astype(np.intp)  # numpy refuses int64 here on wasm32
+            rows.append(np.repeat(np.arange(len(lowers)), many))
             ids.append(hits.ids)
         both = np.unique(np.stack([np.concatenate(rows), np.concatenate(ids)], axis=1), axis=0)
-        counts = np.bincount(both[:, 0], minlength=len(lowers))
-        return RegionHits(np.concatenate([[0], np.cumsum(counts)]), both[:, 1].copy())
+        counts = np.bincount(both[:, 0].astype(np.intp), minlength=len(lowers))
+        offsets = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        return RegionHits(offsets, both[:, 1].copy())
 
 
 def _is_better(times: Floats, ids: Integers, than: Floats, of: Integers) -> NDArray[np.bool_]:

@@ -39,8 +39,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
 else:
     from ecs_collide.motion.bodies import EARLIER, Bodies
+    from ecs_collide.motion.gravity import Gravity
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
 
@@ -88,6 +90,8 @@ class Clusters:
 
     Attributes
     ----------
+    gravity : Gravity
+        What has a velocity beside that of its path, see there.
     now : float
         The instant, as a fraction of the step.
     instant, first_instant : int
@@ -102,6 +106,7 @@ class Clusters:
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
+        self.gravity = Gravity(bodies)
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_changed = self.n_unwritten = self.n_alone = 0
         self.n_merges = 0
@@ -206,13 +211,16 @@ class Clusters:
         """Note that merges have turned the body of a node in this instant, if they have.
 
         Not those with what does not yield to it: a body that has come to rest against a wall is
-        not worn, nor is one that a body of a higher dominance has taken along.
+        not worn, and gravity does nothing to it any more; nor is one that a body of a higher
+        dominance has taken along.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.body[node]
         k: cython.int = self.axis[node]
 
-        if (
+        if self.gravity.is_on and self.node_of[i, k] == node and self.anchor[self.root(node)]:
+            self.gravity.hold(i, k)
+        elif (
             self.node_of[i, k] == node
             and not self.anchor[self.root(node)]
             and self.rank[self.root(node)] == b.controls.rank_of(i)
@@ -234,6 +242,9 @@ class Clusters:
         k: cython.int
         velocity: cython.double
 
+        if self.gravity.is_on:
+            for n in range(self.n_live):
+                self._note_turn(self.live[n])
         for n in range(self.n_lasting):
             root = self.lasting[n]
             if self.parent[root] != root or self.size[root] == 0:
@@ -382,6 +393,57 @@ class Clusters:
         root: cython.Py_ssize_t = self.lasting_root(i, k)
 
         return self.shared_velocity(root) if root else self.bodies.velocity[i, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether the cluster of a body has the velocity of one that does not give way."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        return node != 0 and self.anchor[self.root(node)] != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return what a body gets at the end of the step, unless something turns it; see `Gravity`."""
+        if not self.gravity.acts_on(i) or self.is_anchored(i, k):
+            return 0.0
+        return self.gravity.kick[i, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity of a body at this instant, which is not that of its path if it falls."""
+        velocity: cython.double = self.final_velocity(i, k)
+
+        if not self.gravity.acts_on(i) or self.is_anchored(i, k):
+            return velocity
+        return self.gravity.velocity_at(i, k, velocity, self.now)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Let the chord of a body begin at this instant; return whether that bends its path.
+
+        Members of a cluster that lasts keep the path that they share.
+        """
+        before: cython.double
+        velocity: cython.double
+
+        if (
+            not self.gravity.acts_on(i)
+            or self.gravity.is_split(i, k, self.now)
+            or self.bodies.on_hold[i]
+            or self.lasting_root(i, k)
+        ):
+            return False
+        before = self.velocity_of(i, k)
+        velocity = self.gravity.split(i, k, before, self.now)
+        if velocity == before:
+            return False
+        self.turn_alone(i, k, velocity)
+        self.gravity.note_split(i, k, velocity)
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)

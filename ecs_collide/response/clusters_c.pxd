@@ -1,6 +1,7 @@
 cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
+from ecs_collide.motion.gravity_c cimport Gravity
 
 cdef double error_of_product(double a, double b, double product) noexcept
 cdef double error_of_sum(double a, double b, double total) noexcept
@@ -8,6 +9,7 @@ cdef double error_of_sum(double a, double b, double total) noexcept
 @cython.final
 cdef class Clusters:
     cdef Bodies bodies
+    cdef public Gravity gravity
     cdef public double now
     cdef public long long n_merges
     cdef public long long n_lasting
@@ -73,6 +75,10 @@ cdef class Clusters:
     cdef long long rank_with(self, Py_ssize_t i, int k) noexcept
     cdef double shared_velocity(self, Py_ssize_t root) noexcept
     cdef double final_velocity(self, Py_ssize_t i, int k) noexcept
+    cdef bint is_anchored(self, Py_ssize_t i, int k) noexcept
+    cdef double kick_of(self, Py_ssize_t i, int k) noexcept
+    cdef double velocity_now(self, Py_ssize_t i, int k) noexcept
+    cdef bint split_path(self, Py_ssize_t i, int k) noexcept
     cdef void push(self, Py_ssize_t root, double mass, double velocity) noexcept
     cdef void _weigh_anew(self, Py_ssize_t root, double velocity) noexcept
     cdef void _add(self, Py_ssize_t one, Py_ssize_t other) noexcept

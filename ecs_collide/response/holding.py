@@ -155,7 +155,9 @@ class Holding:
         b.mark(i)
         b.stir(i)
         for k in range(b.dim):
-            b.kept[i, k] = self.clusters.final_velocity(i, k)
+            b.kept[i, k] = self.clusters.velocity_now(i, k)
+            if self.clusters.gravity.is_on:  # time stands still for it
+                self.clusters.gravity.hold(i, k)
             b.kept[i, b.dim + k] = b.growth[i, k]
             b.growth[i, k] = 0.0
             b.stop_growing(i, k)

@@ -9,6 +9,11 @@ velocity, stop takes the partner's, push turns all speed along the surface.
 Friction comes after that.  What it may take along the surface is a part of what
 the normal part took, as Coulomb has it; the surface of a conveyor belt moves.
 
+Of a body that falls the velocity of its path is the mean one over the rest of the
+step (`motion/gravity.py`).  What an answer sees on the axis of the impact is the velocity of the
+instant.  Where gravity presses a pair together by more than it would rebound with, the
+bounce would be over within the step, and there is none.
+
 Halving the difference of a pair again and again never ends in a row of boxes;
 giving a whole cluster one velocity does.
 
@@ -91,6 +96,8 @@ class Responder:
     solid_first, solid_second : int
         After an answer that could not merge two bodies: the rows of the
         immovable ones between which they are.
+    may_part : bool
+        Whether gravity may pull the next pair apart at once: it was not answered in this instant.
     loss : float
         Twice the kinetic energy that the last merge has taken from its bodies, or inf.
     """
@@ -102,6 +109,8 @@ class Responder:
         self.first_joins = self.second_joins = False
         self.impulse = 0.0
         self.solid_first = self.solid_second = -1
+        self.may_part = True
+        self.kick_first = self.kick_second = 0.0
         self.loss = INF
         self.sum_high = self.sum_low = 0.0
         if not cython.compiled:
@@ -240,16 +249,22 @@ class Responder:
         Return False if they cannot be joined.
         """
         axis: cython.int
+        press: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
             self.before_first[axis] = self.clusters.final_velocity(i, axis)
             self.before_second[axis] = self.clusters.final_velocity(j, axis)
             self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
             self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
+        if self.clusters.gravity.is_on:
+            press = self._weigh_down(i, j, k, sign)
         self.loss = INF
         self.impulse = 0.0
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
-            self._exchange_faces(i, j, k, sign, restitution)
+            self._exchange_faces(i, j, k, sign, restitution, press)
+        elif press != 0.0:
+            if not self._part(i, j, k, sign, restitution, press) and not self._join(i, j, k):
+                return False
         elif restitution > 0.0 and self._rebound(i, j, k, sign, restitution):
             pass
         elif not self._join(i, j, k):
@@ -259,6 +274,77 @@ class Responder:
             if self.bodies.traits.is_used:
                 self._rub(i, j, k, sign)
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def closing_speed(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast the faces of a pair close at this instant; below 0 they part."""
+        b: Bodies = self.bodies
+        c: Clusters = self.clusters
+
+        return sign * (
+            ((c.velocity_of(j, k) - c.kick_of(j, k)) + sign * b.growth[j, k])
+            - ((c.velocity_of(i, k) - c.kick_of(i, k)) - sign * b.growth[i, k])
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _weigh_down(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast gravity presses a pair together, in the mean over the rest of the step.
+
+        Below 0 it pulls them apart.  On the axis of the impact an answer is to see what the
+        bodies have at this instant.
+        """
+        self.kick_first = self.clusters.kick_of(i, k)
+        self.kick_second = self.clusters.kick_of(j, k)
+        self.before_first[k] -= self.kick_first
+        self.before_second[k] -= self.kick_second
+        if self.clusters.lasting_root(i, k) or self.clusters.lasting_root(j, k):
+            return 0.0
+        return sign * (self.kick_second - self.kick_first)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _part(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+        press: cython.double,
+    ) -> cython.bint:
+        """Let a pair rebound that gravity acts on; return False if it is back before the step ends."""
+        b: Bodies = self.bodies
+        v1: cython.double = self.clusters.velocity_of(i, k)
+        v2: cython.double = self.clusters.velocity_of(j, k)
+        closing: cython.double = sign * (v2 - v1)
+        apart: cython.double = restitution * max(closing - press, 0.0) - press
+        both: cython.double
+
+        if apart <= 0.0 or (restitution == 0.0 and not self.may_part):
+            return False
+        if not self.second_yields:
+            self.change(i, k, v2 + sign * apart)
+        elif not self.first_yields:
+            self.change(j, k, v1 - sign * apart)
+        else:
+            both = sign * (closing + apart) / (b.mass[i] + b.mass[j])
+            self.change(i, k, v1 + both * b.mass[j])
+            self.change(j, k, v2 - both * b.mass[i])
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _after(self, i: cython.Py_ssize_t, axis: cython.int, k: cython.int) -> cython.double:
+        """Return the velocity of a body after the normal part, on axis `k` that of this instant."""
+        velocity: cython.double = self.clusters.final_velocity(i, axis)
+
+        return velocity - self.clusters.kick_of(i, k) if axis == k else velocity
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -409,6 +495,7 @@ class Responder:
         k: cython.int,
         sign: cython.int,
         restitution: cython.double,
+        press: cython.double,
     ) -> cython.void:
         """Share the velocities of the touching faces of a pair that changes size."""
         b: Bodies = self.bodies
@@ -420,7 +507,17 @@ class Responder:
         share1: cython.double = 1.0
         share2: cython.double = 1.0
         nudge: cython.double
+        apart: cython.double
 
+        if press != 0.0:
+            shared = (v1 + grow1) - (v2 + grow2)
+            apart = restitution * max(-sign * shared - press, 0.0) - press
+            if apart > 0.0:
+                shared -= sign * apart
+            elif not self.second_yields:
+                self.clusters.gravity.hold(i, k)
+            elif not self.first_yields:
+                self.clusters.gravity.hold(j, k)
         if self.clusters.n_lasting and shared * sign > 0.0:
             shared = 0.0  # only their paths close
         if self.first_yields and self.second_yields:
@@ -640,6 +737,21 @@ class Responder:
         turns |= self._aim(j, k, restitution, False) and self.second_yields
         if turns:
             self._turn_as_far(i, j, k)
+        if self.clusters.gravity.is_on and self.first_yields != self.second_yields:
+            for axis in range(b.dim):
+                if axis != k:
+                    self._stop_falling(i if self.first_yields else j, axis)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _stop_falling(self, i: cython.Py_ssize_t, axis: cython.int) -> cython.void:
+        """Hold a body that stops on the surface of one that does not yield, to the step's end."""
+        surface: cython.double = (
+            self.face_second[axis] if self.first_yields else self.face_first[axis]
+        )
+
+        if self.bodies.response[i] == STOP and self.clusters.final_velocity(i, axis) == surface:
+            self.clusters.gravity.hold(i, axis)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -659,7 +771,7 @@ class Responder:
         along: cython.double = 0.0
 
         for axis in range(self.bodies.dim):
-            self._want(axis, self.clusters.final_velocity(i, axis), is_first)
+            self._want(axis, self._after(i, axis, k), is_first)
         if self.bodies.response[i] == STOP:
             for axis in range(self.bodies.dim):
                 if axis != k and not self.bodies.controls.locks(i, axis):
@@ -730,8 +842,8 @@ class Responder:
                 self.frame[axis] = self.before_second[axis]
             elif not self.first_yields:
                 self.frame[axis] = self.before_first[axis]
-            self.after_first[axis] = self.clusters.final_velocity(i, axis)
-            self.after_second[axis] = self.clusters.final_velocity(j, axis)
+            self.after_first[axis] = self._after(i, axis, k)
+            self.after_second[axis] = self._after(j, axis, k)
             unit = max(unit, self._farthest(self.before_first, axis))
             unit = max(unit, self._farthest(self.before_second, axis))
             unit = max(unit, self._farthest(self.after_first, axis))
@@ -878,10 +990,12 @@ class Responder:
         ):
             return
         if self.first_yields:
-            first = b.mass[i] * abs(self.clusters.final_velocity(i, k) - self.before_first[k])
+            first = b.mass[i] * abs(self._after(i, k, k) - self.before_first[k])
+            first += b.mass[i] * self._support_of(i, k, self.kick_first)
             light1 = 0.0 if b.controls.locks_all_but(i, k) else 1.0 / b.mass[i]
         if self.second_yields:
-            second = b.mass[j] * abs(self.clusters.final_velocity(j, k) - self.before_second[k])
+            second = b.mass[j] * abs(self._after(j, k, k) - self.before_second[k])
+            second += b.mass[j] * self._support_of(j, k, self.kick_second)
             light2 = 0.0 if b.controls.locks_all_but(j, k) else 1.0 / b.mass[j]
         for axis in range(b.dim):
             if axis != k:
@@ -897,6 +1011,8 @@ class Responder:
         part = friction * max(first, second) * (light1 + light2) / speed
         for axis in range(b.dim):
             if axis == k:
+                continue
+            if self.clusters.gravity.is_on and self._hold_back(i, j, k, sign, axis, part):
                 continue
             first_moves = self.first_yields and not b.controls.locks(i, axis)
             second_moves = self.second_yields and not b.controls.locks(j, axis)
@@ -930,6 +1046,50 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def _support_of(
+        self, i: cython.Py_ssize_t, k: cython.int, kick: cython.double
+    ) -> cython.double:
+        """Return what holds a body against gravity to the end of the step, as a change of velocity."""
+        if kick == 0.0 or self.clusters.kick_of(i, k) != 0.0:
+            return 0.0
+        return 2.0 * abs(kick)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hold_back(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        axis: cython.int,
+        part: cython.double,
+    ) -> cython.bint:
+        """Let friction hold back a body that falls along the surface of one that does not yield.
+
+        What it takes is a part of the velocity at the end of the step, so it takes the same part
+        of the chord and of the gravity that is still to come; all of it holds the body.
+        """
+        row: cython.Py_ssize_t = i if self.first_yields else j
+        surface: cython.double
+        velocity: cython.double
+
+        if self.first_yields == self.second_yields or self.clusters.kick_of(row, axis) == 0.0:
+            return False
+        if self.first_yields:
+            surface = self._surface_of(j, sign * (k + 1), axis)
+            surface -= self.bodies.traits.speed_of_surface(i, -sign * (k + 1), axis)
+        else:
+            surface = self._surface_of(i, -sign * (k + 1), axis)
+            surface -= self.bodies.traits.speed_of_surface(j, sign * (k + 1), axis)
+        part = max(0.0, 1.0 - part)
+        velocity = self.clusters.final_velocity(row, axis)
+        self.change_along(row, axis, surface + (velocity - surface) * part)
+        self.clusters.gravity.weaken(row, axis, part)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _surface_of(
         self, i: cython.Py_ssize_t, side: cython.int, axis: cython.int
     ) -> cython.double:
@@ -948,7 +1108,17 @@ class Responder:
         sign: cython.int,
         axis: cython.int,
     ) -> cython.double:
-        """Return how fast the touching face of `i` slides over that of `j` on an axis."""
-        return self._surface_of(i, -sign * (k + 1), axis) - self._surface_of(
+        """Return how fast the touching face of `i` slides over that of `j` on an axis.
+
+        Where one of them does not yield, that is at the end of the step: friction has to hold
+        what gravity is still to do.
+        """
+        slide: cython.double = self._surface_of(i, -sign * (k + 1), axis) - self._surface_of(
             j, sign * (k + 1), axis
         )
+
+        if self.first_yields and not self.second_yields:
+            slide += self.clusters.kick_of(i, axis)
+        elif self.second_yields and not self.first_yields:
+            slide -= self.clusters.kick_of(j, axis)
+        return slide

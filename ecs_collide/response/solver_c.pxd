@@ -16,6 +16,9 @@ cdef class Responder:
     cdef Py_ssize_t solid_first
     cdef Py_ssize_t solid_second
     cdef double loss
+    cdef bint may_part
+    cdef double kick_first
+    cdef double kick_second
     cdef double sum_high
     cdef double sum_low
     cdef double before_first[3]
@@ -50,7 +53,14 @@ cdef class Responder:
     cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only)
     cdef bint _join(self, Py_ssize_t i, Py_ssize_t j, int k)
     cdef void _exchange(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
-    cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
+    cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press) noexcept
+    cdef double closing_speed(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef double _weigh_down(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef bint _part(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press) noexcept
+    cdef double _after(self, Py_ssize_t i, int axis, int k) noexcept
+    cdef double _support_of(self, Py_ssize_t i, int k, double kick) noexcept
+    cdef void _stop_falling(self, Py_ssize_t i, int axis) noexcept
+    cdef bint _hold_back(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis, double part) noexcept
     cdef double _face_rate(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef void _turn(self, Py_ssize_t i, Py_ssize_t j, int k, double restitution) noexcept
     cdef bint _aim(self, Py_ssize_t i, int k, double restitution, bint is_first) noexcept

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._categories import are_names
 from ecs_collide._checks import LARGEST
+from ecs_collide.constants import MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.snapshot.schema import (
     CONTACT,
@@ -45,7 +46,7 @@ _MAGIC = b"\x89ecsc\r\n\x1a"
 _HEADER = struct.Struct("<8sHHIQQ")  # magic, version, dim, sections, length in bytes, checksum
 _N_COUNTS = 18
 _SINGLE = ("Mass", "Deflect")  # of one number
-_SCALARS = struct.Struct(f"<qqqdd{_N_COUNTS}q")
+_SCALARS = struct.Struct(f"<qqqdd3d{_N_COUNTS}q")
 _LONGEST_ID = 2**62
 
 _SECTIONS = (
@@ -63,7 +64,7 @@ def encode(state: State) -> bytes:
     """Return a state as bytes: the same ones for the same state, on every platform."""
     scalars = _SCALARS.pack(
         state.step, state.next_entity, state.pair_limit, state.rest_speed, state.time,
-        *state.counts,
+        *state.gravity, *state.counts,
     )  # fmt: skip
     numbers, widths = [], []
     for array in state.numbers:
@@ -230,10 +231,12 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     dim = parts.dim
     scalars = parts.parts["scalars"]
     _require(len(scalars) == _SCALARS.size, "the length of its scalars")
-    step, next_entity, pair_limit, rest_speed, time, *counts = _SCALARS.unpack(scalars)
+    step, next_entity, pair_limit, rest_speed, time, *rest = _SCALARS.unpack(scalars)
+    gravity, counts = (rest[0], rest[1], rest[2]), rest[3:]
     _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
     _require(rest_speed >= 0.0, "its scalars")  # not so for nan
     _require(0.0 <= time < np.inf, "its scalars")
+    _require(all(abs(part) <= MOST_PULL for part in gravity), "its gravity")
     kinds, own, reports, new_reports, n_reports, category_names = _texts(parts.parts["text"])
     strangers = [name for name in kinds if name not in known]
     if strangers:
@@ -263,6 +266,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
         next_entity=next_entity,
         rest_speed=rest_speed,
         pair_limit=pair_limit,
+        gravity=gravity,
         counts=tuple(counts),
         kinds=kinds,
         own=own,

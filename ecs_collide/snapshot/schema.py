@@ -59,6 +59,7 @@ class State:
     next_entity: int
     rest_speed: float
     pair_limit: int
+    gravity: tuple[float, ...]  # three numbers
     counts: tuple[int, ...]
     kinds: tuple[str, ...]
     own: tuple[str, ...]

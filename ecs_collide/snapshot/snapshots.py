@@ -143,6 +143,7 @@ class Snapshots:
             next_entity=world.next_entity(),
             rest_speed=self._pipeline.rest_speed,
             pair_limit=self._pipeline.pair_limit,
+            gravity=(*step.gravity, 0.0, 0.0)[:3],
             counts=self._results_in_numbers(),
             kinds=NAMES,
             own=tuple(own.name for own in self._inventory.own),
@@ -361,3 +362,4 @@ class Snapshots:
         step.drop_step(state.step, state.time, counts, list(state.new_reports))
         self._pipeline.rest_speed = state.rest_speed
         self._pipeline.pair_limit = state.pair_limit
+        self._pipeline.set_gravity(state.gravity[: step.dim])

@@ -93,6 +93,12 @@ class Pipeline:
 
     # -- the four stages of a step --
 
+    def set_gravity(self, gravity: Vector) -> None:
+        """Let bodies fall otherwise from the next step on."""
+        self._state.gravity = gravity
+        self._state.timeline.gravity.set(gravity)
+        self._roster.set_gravity(gravity)
+
     def update_bounds(self, dt: float) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs."""
         with self._guard:
@@ -124,7 +130,7 @@ class Pipeline:
         state.moment = object()
         self._guard.begin_step()
         roster.compare(world)
-        state.new_reports = state.new_reports + roster.read(state.step, dt)
+        state.new_reports = state.new_reports + roster.read(state.step, dt, self.rest_speed)
         if watch is not None:
             watch.lap("read")
         state.dt = dt
@@ -147,6 +153,7 @@ class Pipeline:
         timeline.candidates.step = state.step
         timeline.place_moving(roster.moving.data, dt)
         timeline.push_out(roster.moving.data)
+        roster.wake_reached()
         if watch is not None:
             watch.lap("bounds")
         if not timeline.find_pairs(roster.active.data):  # there may be a crowd

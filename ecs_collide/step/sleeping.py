@@ -5,6 +5,12 @@ Two bodies of which neither is awake are no pair: whatever they are to each
 other they stay.  A step that comes to one of them, though, goes by all of its
 pairs: so it is *joined* before anything happens to it, which gives it the pairs that
 it would have if it were awake.
+
+Bodies that something presses against each other, be it gravity or a velocity that the game sets in
+each step, sleep in *islands*: all that hang together by contacts, up to what does not
+yield.  An awake one would be answered at the start of each step, and come to rest where it
+is.  Whatever comes near one of an island wakes all of it before the step begins, so
+all that meet at its start are awake; who is reached later is as those answers leave it.
 """
 
 try:
@@ -15,7 +21,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
     from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
-    from cython.cimports.ecs_collide.motion.bodies_c import ASLEEP, AWAKE, Bodies
+    from cython.cimports.ecs_collide.motion.bodies_c import (
+        ANCHOR_VELOCITY,
+        ANCHORED,
+        ASLEEP,
+        AWAKE,
+        LEANS,
+        Bodies,
+    )
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
         CROSSING,
         SOLID,
@@ -27,7 +40,14 @@ if cython.compiled:
 else:
     from ecs_collide.broadphase.broadphase import Candidates
     from ecs_collide.broadphase.pair_table import Pairs
-    from ecs_collide.motion.bodies import ASLEEP, AWAKE, Bodies
+    from ecs_collide.motion.bodies import (
+        ANCHOR_VELOCITY,
+        ANCHORED,
+        ASLEEP,
+        AWAKE,
+        LEANS,
+        Bodies,
+    )
     from ecs_collide.narrowphase.contacts import CROSSING, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.narrowphase import Meetings
     from ecs_collide.narrowphase.placement import SUNK, Settler
@@ -44,6 +64,8 @@ class Sleepers:
     ----------
     n : int
         How many there are, with those that something has happened to in this step.
+    n_leaning : int
+        How many of them sleep in islands.
     n_resting : int
         No fewer than the pairs that they would have, if they were awake, with
         each other and with bodies that never move.
@@ -65,6 +87,8 @@ class Sleepers:
         self.settler = settler
         self.meetings = meetings
         self.n = 0
+        self.n_leaning = 0
+        self.n_islands = 0
         self.n_resting = 0
         self.n_joined = 0
         self.is_indexed = False
@@ -73,6 +97,8 @@ class Sleepers:
         self.is_joined = zeros(BYTE, 1)
         self.reached = zeros(LONG, 1)
         self.is_reached = zeros(BYTE, 1)
+        self.parent = zeros(LONG, 1)
+        self.is_pressed = zeros(BYTE, 1)
         self.head = zeros(LONG, 1)
         self.next = zeros(LONG, 1, 2)
 
@@ -84,7 +110,11 @@ class Sleepers:
         reached: cython.longlong[::1] = grown(self.reached, n_rows)
         is_reached: cython.schar[::1] = grown(self.is_reached, n_rows)
         head: cython.longlong[::1] = grown(self.head, n_rows)
+        parent: cython.longlong[::1] = grown(self.parent, n_rows)
+        is_pressed: cython.schar[::1] = grown(self.is_pressed, n_rows)
 
+        self.parent = parent
+        self.is_pressed = is_pressed
         self.beside = beside
         self.joined = joined
         self.is_joined = is_joined
@@ -119,7 +149,8 @@ class Sleepers:
             i = rows[n]
             b.asleep[i] = ASLEEP
             b.moves[i] = 0
-            b.held[i] = 0
+            b.held[i] = self._anchored_axes(i) if b.leans[i] else 0
+            self.n_leaning += b.leans[i] != 0
             self.beside[i] = 0
             self.is_reached[i] = 1
             for k in range(b.dim):
@@ -140,6 +171,197 @@ class Sleepers:
         self._hold()
         b.place_still(rows)
         self.candidates.place_still(rows)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _anchored_axes(self, i: cython.Py_ssize_t) -> cython.int:
+        """Return 1 << axis for each on which the step just done has anchored a body at rest."""
+        b: Bodies = self.bodies
+        k: cython.int
+        axes: cython.int = 0
+
+        if b.is_marked[i]:
+            for k in range(b.dim):
+                if b.turn[i, k, ANCHORED] >= 0.0 and b.turn[i, k, ANCHOR_VELOCITY] == 0.0:
+                    axes |= 1 << k
+        return axes
+
+    def choose(self, rows: cython.longlong[::1]) -> list:
+        """Return those of `rows`, which have rested for long, that may fall asleep.
+
+        Islands do so as a whole.  Who is to sleep in one is told in the columns `leans` and
+        `island`.
+        """
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        any_pressed: cython.bint = self.n_leaning > 0
+        chosen: list = []
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            self.is_reached[i] = 1
+            any_pressed |= b.is_marked[i] and b.turned_at[i] == 0.0
+        if any_pressed:
+            self._find_islands(rows)
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if not any_pressed or self.is_pressed[self._root(i)] >= 0:
+                chosen.append(i)
+        if any_pressed:
+            self._lean(chosen)
+        for n in range(rows.shape[0]):
+            self.is_reached[rows[n]] = 0
+        return chosen
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _root(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the row that stands for the island of a body."""
+        while self.parent[i] != i:
+            self.parent[i] = self.parent[self.parent[i]]
+            i = self.parent[i]
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hangs(self, n: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a contact is one of an island: of two solid bodies that yield."""
+        b: Bodies = self.bodies
+
+        return (
+            self.contacts.rows[n, 2] == SOLID
+            and b.yields[self.contacts.rows[n, 0]] != 0
+            and b.yields[self.contacts.rows[n, 1]] != 0
+        )
+
+    @cython.cfunc
+    def _find_islands(self, rows: cython.longlong[::1]):
+        """Find what hangs together, and write for each root to `is_pressed` what it is.
+
+        1 for an island in which anybody is pressed, -1 if anybody in it is awake besides: then
+        nobody of it may sleep; 0 where nobody is pressed.
+        """
+        b: Bodies = self.bodies
+        contacts: cython.longlong[:, ::1] = self.contacts.rows
+        n: cython.Py_ssize_t
+        m: cython.int
+        i: cython.Py_ssize_t
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            self.parent[rows[n]] = rows[n]
+            self.is_pressed[rows[n]] = 0
+        for n in range(self.contacts.n):
+            for m in range(2):
+                self.parent[contacts[n, m]] = contacts[n, m]
+                self.is_pressed[contacts[n, m]] = 0
+        for n in range(self.contacts.n):
+            if self._hangs(n):
+                one = self._root(contacts[n, 0])
+                other = self._root(contacts[n, 1])
+                self.parent[max(one, other)] = min(one, other)
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if b.is_marked[i] and b.turned_at[i] == 0.0:
+                self.is_pressed[self._root(i)] = 1
+        for n in range(self.contacts.n):
+            for m in range(2):
+                i = contacts[n, m]
+                if b.leans[i]:
+                    self.is_pressed[self._root(i)] = 1
+        for n in range(self.contacts.n):
+            for m in range(2):
+                i = contacts[n, m]
+                if b.yields[i] and not self.is_reached[i] and not b.asleep[i]:
+                    one = self._root(i)
+                    if self.is_pressed[one] > 0:
+                        self.is_pressed[one] = -1
+
+    @cython.cfunc
+    def _lean(self, chosen: list):
+        """Let those that fall asleep in islands know to which sides they may be pressed."""
+        b: Bodies = self.bodies
+        contacts: cython.longlong[:, ::1] = self.contacts.rows
+        n: cython.Py_ssize_t
+        m: cython.int
+        i: cython.Py_ssize_t
+        root: cython.Py_ssize_t
+        first_island: cython.longlong = self.n_islands + 1
+        bounces: dict = {}
+        sides: cython.int
+        grows: cython.bint = True
+        members: list = []
+
+        for row in chosen:
+            if self.is_pressed[self._root(row)] > 0:
+                members.append(row)
+        for n in range(self.contacts.n):
+            for m in range(2):  # who sleeps already becomes one of the island
+                i = contacts[n, m]
+                if b.asleep[i] and b.yields[i] and self.is_pressed[self._root(i)] > 0:
+                    if not b.leans[i]:
+                        self.n_leaning += 1
+                    b.leans[i] = LEANS
+                    members.append(i)
+        for row in members:
+            i = row
+            root = self._root(i)
+            b.leans[i] = LEANS
+            b.island[i] = first_island + root
+            self.n_islands = max(self.n_islands, first_island + root)
+            if b.custom[i]:
+                bounces[root] = 2
+            elif b.restitution[i] > 0.0:
+                bounces[root] = max(bounces.get(root, 0), 1)
+        while grows:
+            grows = False
+            for n in range(self.contacts.n):
+                if contacts[n, 2] != SOLID:
+                    continue
+                for m in range(2):
+                    i = contacts[n, m]
+                    if b.leans[i] == 0 or b.island[i] < first_island:
+                        continue
+                    # The normal points from the second to the first, so the first is pressed back.
+                    sides = 1 << (2 * contacts[n, 3] + ((contacts[n, 4] > 0) == (m == 1)))
+                    if b.yields[contacts[n, 1 - m]]:
+                        sides &= b.leans[contacts[n, 1 - m]]
+                    if sides & ~b.leans[i]:
+                        b.leans[i] |= sides
+                        grows = True
+        for row in members:
+            i = row
+            if b.island[i] >= first_island and b.leans[i] > 0:
+                if bounces.get(self._root(i), 0) == 1:
+                    b.leans[i] = -b.leans[i]
+                elif bounces.get(self._root(i), 0) == 2:
+                    b.leans[i] = LEANS
+
+    def reached_by(self, rows: cython.longlong[::1]) -> list:
+        """Return the rows of those in islands where the paths of `rows` come, if these may disturb them."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        m: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.int
+        moves: cython.bint
+        found: list = []
+
+        for n in range(rows.shape[0] if self.n_leaning else 0):
+            i = rows[n]
+            moves = b.yields[i] != 0 or b.calm[i] < 1  # or is new there, or another
+            for k in range(b.dim):
+                moves |= b.motion_of(i, k) != 0.0 or b.resize_of(i, k) != 0.0
+            if not moves or b.sensor[i]:
+                continue
+            for m in range(self.candidates.still.touching(b.swept_min, b.swept_max, i)):
+                j = self.candidates.still.found[m]
+                if b.leans[j]:
+                    found.append(j)
+        return found
 
     @cython.cfunc
     def _hold(self) -> cython.void:
@@ -178,6 +400,9 @@ class Sleepers:
         self.bodies.asleep[i] = AWAKE
         self.bodies.calm[i] = 0
         self.bodies.held[i] = 0
+        if self.bodies.leans[i]:
+            self.bodies.leans[i] = 0
+            self.n_leaning -= 1
         self.n -= 1
         self.n_resting -= self.beside[i]
         self.beside[i] = 0
@@ -226,6 +451,7 @@ class Sleepers:
         if self.bodies.asleep[i] == ASLEEP:
             self._join(i)
             self.bodies.stir(i)
+            self.meetings.clusters.gravity.start_at_rest(i)
 
     @cython.cfunc
     def _join(self, i: cython.Py_ssize_t) -> cython.void:

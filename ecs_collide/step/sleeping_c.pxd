@@ -16,6 +16,8 @@ cdef class Sleepers:
     cdef Settler settler
     cdef Meetings meetings
     cdef readonly Py_ssize_t n
+    cdef readonly Py_ssize_t n_leaning
+    cdef long long n_islands
     cdef readonly Py_ssize_t n_resting
     cdef Py_ssize_t n_joined
     cdef bint is_indexed
@@ -24,9 +26,16 @@ cdef class Sleepers:
     cdef signed char[::1] is_joined
     cdef long long[::1] reached
     cdef signed char[::1] is_reached
+    cdef long long[::1] parent
+    cdef signed char[::1] is_pressed
     cdef long long[::1] head
     cdef long long[:, ::1] next
     cpdef forget(self, Py_ssize_t i)
+    cdef int _anchored_axes(self, Py_ssize_t i) noexcept
+    cdef Py_ssize_t _root(self, Py_ssize_t i) noexcept
+    cdef bint _hangs(self, Py_ssize_t n) noexcept
+    cdef _find_islands(self, long long[::1] rows)
+    cdef _lean(self, list chosen)
     cdef void _hold(self)
     cdef void rouse(self, Py_ssize_t i)
     cdef void _join(self, Py_ssize_t i)

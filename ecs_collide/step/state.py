@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _backend
+from ecs_collide.events import Vector
 from ecs_collide.step.events_of_step import StepEvents
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Report
@@ -37,6 +38,8 @@ class StepState:
     timeline : Timeline
         The kernel that does the steps.  A new one takes its place when a step is taken back or a
         snapshot is restored, so no part keeps a reference to it.
+    gravity : tuple of float
+        How fast bodies fall, in world units per second squared.
     events : StepEvents
         Those of the last step.
     step : int
@@ -78,6 +81,7 @@ class StepState:
         self._margin = -1.0 if margin is None else margin
         self._lookahead = lookahead
         self._sweeps = sweeps
+        self.gravity: Vector = (0.0,) * dim
         self.timeline = self.new_timeline()
         self.events = StepEvents(dim)
         self.step = 0
@@ -101,6 +105,7 @@ class StepState:
         timeline.candidates.margin = self._margin
         timeline.candidates.lookahead = self._lookahead
         timeline.carrying.sweeps = self._sweeps
+        timeline.gravity.set(self.gravity)
         return timeline
 
     @property

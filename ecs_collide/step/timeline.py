@@ -24,6 +24,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
     from cython.cimports.ecs_collide.motion.attachments_c import Attachments
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
         CROSSING,
         SEPARATED,
@@ -37,7 +38,9 @@ if cython.compiled:
     from cython.cimports.ecs_collide.narrowphase.placement_c import Settler, place
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
     from cython.cimports.ecs_collide.response.carriers_c import Carrying
+    from cython.cimports.ecs_collide.response.clusters_c import Clusters
     from cython.cimports.ecs_collide.response.depenetration_c import Pushing
+    from cython.cimports.ecs_collide.response.falling_c import Falling
     from cython.cimports.ecs_collide.response.holding_c import Holding
     from cython.cimports.ecs_collide.response.separation_c import Separating
     from cython.cimports.ecs_collide.response.solver_c import Responder
@@ -48,6 +51,7 @@ else:
     from ecs_collide.broadphase.pair_table import Pairs
     from ecs_collide.motion.attachments import Attachments
     from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
+    from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.event_log import BEGAN, ENDED, WITHIN, Log
     from ecs_collide.narrowphase.impact_queue import Queue
@@ -55,7 +59,9 @@ else:
     from ecs_collide.narrowphase.placement import Settler, place
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
     from ecs_collide.response.carriers import Carrying
+    from ecs_collide.response.clusters import Clusters
     from ecs_collide.response.depenetration import Pushing
+    from ecs_collide.response.falling import Falling
     from ecs_collide.response.holding import Holding
     from ecs_collide.response.separation import Separating
     from ecs_collide.response.solver import Responder
@@ -134,6 +140,8 @@ class Timeline:
     carrying = cython.declare("Carrying", visibility="public")
     pushing = cython.declare("Pushing", visibility="public")
     sleepers = cython.declare("Sleepers", visibility="public")
+    gravity = cython.declare("Gravity", visibility="public")
+    falling: Falling
     attachments = cython.declare("Attachments", visibility="public")
     n_rows: cython.Py_ssize_t
     rest_speed = cython.declare(cython.double, visibility="public")
@@ -159,12 +167,14 @@ class Timeline:
         self.pairs = Pairs()
         self.queue = Queue()
         self.responder = Responder(self.bodies)
+        self.gravity = self.responder.clusters.gravity
         self.settler = Settler(self.bodies, self.pairs, self.queue)
         self.log = Log(dim)
         self.holding = Holding(self.bodies, self.responder.clusters)
         self.candidates = Candidates(self.bodies, self.pairs, self.queue, self.holding)
         self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
         self.carrying = Carrying(self.bodies, self.contacts, self.responder)
+        self.falling = Falling(self.bodies, self.responder, self.carrying)
         self.pushing = Pushing(self.bodies, self.candidates)
         self.meetings = Meetings(self.bodies, self.pairs, self.queue, self.responder.clusters)
         self.sleepers = Sleepers(
@@ -238,6 +248,7 @@ class Timeline:
         self.holding.pair_limit = min(self.pair_limit, MOST_LOOKS)
         self.sleepers.begin_step()
         self.pending = self.event = -1
+        self.gravity.begin_step()
         self.decisions.clear()
         self.n_decisions = 0
         self.candidates.begin_step()
@@ -251,12 +262,22 @@ class Timeline:
 
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
+        self.bodies.dt = dt
+        if self.gravity.is_on:
+            self.falling.begin(rows)
         self.bodies.begin_step(rows, dt)
         self.attachments.start()
         self.candidates.separating.begin(rows)
         self.candidates.place_moving(rows)
         self.contacts.find_pressed()
         self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
+
+    def place_woken(self, rows: cython.longlong[::1]):
+        """As `place_moving`, of bodies that have been woken since."""
+        if self.gravity.is_on:
+            self.falling.begin(rows)
+        self.bodies.start(rows)
+        self.candidates.place_moving(rows)
 
     @cython.ccall
     def restrain(self, rows: cython.longlong[::1]) -> cython.void:
@@ -417,6 +438,9 @@ class Timeline:
             met = not self._end_pushes(p)
         if b.traits.any_separator and self._suspend(p):
             met = met and self.meetings.meets(p)
+        if self.gravity.is_on and self._split_paths(p):
+            met = met and (self.meetings.meets(p) or self.pairs.speed[p] > 0.0)
+            self._find_closing_speed(p)
         if met and self._come_to_limit(p) and not self.meetings.meets(p):
             self._resume(p)
             return False
@@ -436,15 +460,61 @@ class Timeline:
             self.pairs.answers[p] <= self.pair_limit
         ):
             self.responder.clusters.write()
+            b.calm[i] = b.calm[j] = -1  # whatever the game does, they do not rest
             self.pending = p
             self.is_set = False
             self.is_changed = False
-            self.holding.show(i)
-            self.holding.show(j)
+            self._show(p)
             return True
         self._answer(p, False, False)
         self._resume(p)
         return False
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let the paths of two bodies that fall begin anew; return whether that bends one of them.
+
+        The closing speed of the pair is that of this instant from now on.
+        """
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        bends: cython.bint = self.falling.split(i, j, self.pairs.axis[p])
+
+        self._find_closing_speed(p)
+        return bends
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_closing_speed(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find how fast a pair that falls closes at this instant."""
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        speed: cython.double = self.responder.closing_speed(
+            i, j, self.pairs.axis[p], self.pairs.sign[p]
+        )
+
+        self.pairs.speed[p] = max(speed, 0.0) + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _show(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the game see the velocities that the bodies of a pair have at this instant."""
+        self.holding.show(self.pairs.first[p])
+        self.holding.show(self.pairs.second[p])
+        if self.gravity.is_on:
+            self.falling.show(self.pairs.first[p], 0)
+            self.falling.show(self.pairs.second[p], 1)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hide(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a pair have the velocities of their paths again."""
+        if self.gravity.is_on:
+            self.falling.hide(0)
+            self.falling.hide(1)
+        self.holding.hide(self.pairs.first[p])
+        self.holding.hide(self.pairs.second[p])
 
     @cython.cfunc
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -689,16 +759,19 @@ class Timeline:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        self.holding.hide(self.pairs.first[p])
-        self.holding.hide(self.pairs.second[p])
+        self._hide(p)
         if self.pairs.gone[p] or self.pairs.left_alone[p]:
             pass
         elif default:
             if self._still_closes(p):
                 self._answer(p, False, False)
         elif (self.is_changed or not is_answered) and self.meetings.meets(p):
+            if self.gravity.is_on:
+                self._find_closing_speed(p)
             self._answer(p, True, True)
-            if self.log.codes[self.event, 1] == ANSWERED:
+            if self.gravity.is_on and self.pairs.speed[p] == 0.0:
+                pass  # only gravity closes it: the game has answered
+            elif self.log.codes[self.event, 1] == ANSWERED:
                 self.log.codes[self.event, 1] = FORCED
                 self.n_forced += 1
         if self.is_set and self.log.codes[self.event, 1] != CRUSHED:
@@ -731,25 +804,24 @@ class Timeline:
     @cython.exceptval(check=False)
     def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the pair that was handed over closes after what the game has changed."""
-        return not self.is_changed or self.meetings.meets(p)
+        if self.is_changed and not self.meetings.meets(p):
+            return False
+        if self.gravity.is_on:
+            self._find_closing_speed(p)
+        return True
 
     def answer_pending(self, response: cython.int, restitution: cython.double):
         """Answer the pair that was handed over, and keep it pending.
 
         By a code of `Bodies.response`; 0 for the built-in answer.
         """
-        i: cython.Py_ssize_t = self.pairs.first[self.pending]
-        j: cython.Py_ssize_t = self.pairs.second[self.pending]
-
         if not self.pairs.gone[self.pending]:
-            self.holding.hide(i)
-            self.holding.hide(j)
+            self._hide(self.pending)
             if self._still_closes(self.pending):
                 self._answer_as(self.pending, response, restitution)
             self.responder.clusters.write()
             self.is_changed = False
-            self.holding.show(i)
-            self.holding.show(j)
+            self._show(self.pending)
 
     def take_out(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
@@ -785,6 +857,8 @@ class Timeline:
         self.is_set = True
         if self.bodies.on_hold[i]:  # it is shown what it keeps
             self.bodies.velocity[i, k] = value + 0.0
+        elif self.gravity.acts_on(i):
+            self.falling.set_velocity(i, k, value)
         else:
             self.responder.change(i, k, value)
 
@@ -832,6 +906,8 @@ class Timeline:
                     return
             elif not self.meetings.is_due(p):
                 return
+        self.bodies.note_crossing(self.pairs.first[p])
+        self.bodies.note_crossing(self.pairs.second[p])
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             self._note_image(p)
@@ -904,16 +980,30 @@ class Timeline:
             log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
             log.numbers[n, at] = b.into_world(k, b.centre_at(i, k, now)) + 0.0
             log.numbers[n, at + b.dim] = b.into_world(k, b.centre_at(j, k, now)) + 0.0
-            log.numbers[n, at + 2 * b.dim] = b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
-            log.numbers[n, at + 3 * b.dim] = b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
-            if answer == STOPPED_ALREADY:  # what they met with, not what stopped them
-                if b.turned_now(i, now):
-                    log.numbers[n, at + 2 * b.dim] = b.turn[i, k, EARLIER]
-                if b.turned_now(j, now):
-                    log.numbers[n, at + 3 * b.dim] = b.turn[j, k, EARLIER]
+            log.numbers[n, at + 2 * b.dim] = self._velocity_met(i, k, answer)
+            log.numbers[n, at + 3 * b.dim] = self._velocity_met(j, k, answer)
         if answer != CROSSED:
             self.contacts.meet(p, now)
         return n
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _velocity_met(
+        self, i: cython.Py_ssize_t, k: cython.int, answer: cython.int
+    ) -> cython.double:
+        """Return the velocity with which a body meets another now, as an event reports it."""
+        b: Bodies = self.bodies
+        c: Clusters = self.responder.clusters
+        gravity: Gravity = self.gravity
+
+        if answer == STOPPED_ALREADY and b.turned_now(i, self.meetings.now):
+            # What it met with, not what stopped it.
+            return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.meetings.now)
+        if b.on_hold[i]:
+            return b.kept[i, k]
+        if not gravity.is_on or c.is_anchored(i, k):
+            return b.velocity[i, k]
+        return gravity.velocity_at(i, k, b.velocity[i, k], self.meetings.now)
 
     @cython.cfunc
     @cython.inline
@@ -986,6 +1076,7 @@ class Timeline:
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
+        self.responder.may_part = self.pairs.repeats[p] == 0
         if b.traits.any_pusher:  # what one has along the surface may be none of its own
             normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
         if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
@@ -1117,6 +1208,7 @@ class Timeline:
         turned them away.  With `settling`, pairs that rounding has left inside each other by less than the slop
         are snapped outward first.
         """
+        self.bodies.note_pressed()
         self.bodies.finish_step(rows)
         self.bodies.finish_roused()
         self.responder.clusters.end_step()
@@ -1133,6 +1225,9 @@ class Timeline:
         self.holding.release()
         self.pushing.end()
         self.carrying.end()
+        if self.gravity.is_on:
+            self.gravity.finish(rows)
+            self.gravity.finish_roused()
         self.restrain(rows)
         if self.bodies.n_roused:
             self.restrain(self.bodies.roused[: self.bodies.n_roused])

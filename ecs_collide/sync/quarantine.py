@@ -11,6 +11,7 @@ from ecs_collide._checks import LARGEST
 from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
+from ecs_collide.constants import MOST_PULL
 from ecs_collide.motion.wrapping import ROUNDS, Wrap
 from ecs_collide.traits import (
     ALL,
@@ -18,9 +19,11 @@ from ecs_collide.traits import (
     OF_SPACE,
     Attached,
     Carry,
+    Damping,
     Dominance,
     Filter,
     Friction,
+    GravityScale,
     LockedAxes,
     MaxSpeed,
     OneWay,
@@ -100,6 +103,8 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
                  may_be_infinite=True)
             for kind in (PushOut, Separate, MaxSpeed)
         ),
+        Rule(GravityScale, ("value",), -MOST_PULL, MOST_PULL, "must be within -2**100 ... 2**100"),
+        Rule(Damping, ("value",), 0.0, MOST_PULL, "must be within 0 ... 2**100"),
         *(
             Rule(kind, ("code",), 0, len(CombineRule), "must be that of a CombineRule, or 0",
                  is_whole=True)

@@ -40,6 +40,7 @@ cython.declare(
     INFINITE=cython.double,
     FAR=cython.double,
     ROUNDS=cython.double,
+    PRESSES=cython.double,
     FEW=cython.int,
     ATTACHED=cython.int,
     BAD=cython.int,
@@ -99,6 +100,7 @@ LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 MOST_ID = 2.0**53  # of an entity
 INFINITE = float("inf")
 FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
+PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 ROUNDS = 64.0  # so often may a body go around the world in a step
 FEW = 256  # rows that are listed; of more, only the number is kept
 
@@ -127,6 +129,9 @@ class Gatherer:
         After `read`: rows of bodies that do not move and have another trait than before.
     awoken : list of int
         Rows of bodies that sleep and have something new, until somebody clears it.
+    pressed : list of int
+        After `read`: rows of bodies that sleep on though the game has set their velocity, since
+        it only presses them against what holds them.
     contradictory : list of int
         Rows of bodies that were filed as fixed and moving, until somebody clears it.
     n_fresh : int
@@ -144,6 +149,7 @@ class Gatherer:
     trait_gatherer: TraitGatherer
     has_traits: cython.schar[::1]
     sweeps = cython.declare(cython.bint, visibility="public")
+    rest_speed = cython.declare(cython.double, visibility="public")
     kinds = cython.declare(list, visibility="readonly")
     fallen = cython.declare(list, visibility="readonly")
     touched_rows = cython.declare(list, visibility="public")
@@ -151,6 +157,8 @@ class Gatherer:
     altered = cython.declare(list, visibility="readonly")
     to_place = cython.declare(list, visibility="public")
     awoken = cython.declare(list, visibility="readonly")
+    pressed = cython.declare(list, visibility="readonly")
+    dt: cython.double
     contradictory = cython.declare(list, visibility="readonly")
     fresh = cython.declare(list, visibility="readonly")
     n_fresh = cython.declare(cython.Py_ssize_t, visibility="readonly")
@@ -173,6 +181,7 @@ class Gatherer:
     lean: cython.double[3]
     wraps: cython.bint
     width: cython.double[::1]
+    gravity: cython.double[3]
     place: cython.double[:, ::1]
     seen_place: cython.double[:, ::1]
     size: cython.double[:, ::1]
@@ -214,6 +223,7 @@ class Gatherer:
     attached: cython.schar[::1]
     calm: cython.schar[::1]
     asleep: cython.schar[::1]
+    leans: cython.schar[::1]
 
     def __init__(self, dim: cython.int, kinds: list, trait_kinds: list, traits: Traits):
         self.dim = dim
@@ -222,6 +232,7 @@ class Gatherer:
         self.any_sensor = False
         self.is_settled = False
         self.sweeps = False
+        self.rest_speed = 0.0
         self.kinds = kinds
         self.fallen = []
         self.touched_rows = []
@@ -229,6 +240,8 @@ class Gatherer:
         self.altered = []
         self.to_place = []
         self.awoken = []
+        self.pressed = []
+        self.dt = 0.0
         self.contradictory = []
         self.fresh = []
         self.n_fresh = 0
@@ -244,6 +257,7 @@ class Gatherer:
         self.width = np.zeros(3).data
         if not cython.compiled:
             self.lean = [0.0] * 3
+            self.gravity = [0.0] * 3
         types: list = []
         for kind in kinds:
             if kind.mark == ATTACHED and kind.names == ("owner",):
@@ -309,6 +323,7 @@ class Gatherer:
         self.attached = columns.attached
         self.calm = columns.calm
         self.asleep = columns.asleep
+        self.leans = columns.leans
         if cython.compiled:  # as Python this is done over whole arrays
             self.flat_centre = flat(self.centre)
             self.flat_half = flat(self.half)
@@ -552,6 +567,18 @@ class Gatherer:
         """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
         self.trait_gatherer.up = side
 
+    def exempt_from_gravity(self, kind: Kind):
+        """Let bodies that have a component of a kind, which was added, not fall."""
+        self.trait_gatherer.use()
+        self.trait_gatherer.exempt.append(kind)
+
+    def set_gravity(self, gravity):
+        """Know how fast bodies fall, in world units per second squared."""
+        k: cython.int
+
+        for k in range(self.dim):
+            self.gravity[k] = gravity[k]
+
     def use(self, traits: Traits):
         """Fill the columns of other traits from now on, after the next `bind`."""
         self.traits = traits
@@ -596,6 +623,8 @@ class Gatherer:
         self.looked_at = []
         self.altered = []
         self.to_place = []
+        self.pressed = []
+        self.dt = dt
         self.fresh = []
         self.n_fresh = 0
         n = -1
@@ -715,6 +744,7 @@ class Gatherer:
         has: cython.int = self.has[i]
         k: cython.int
         differs: cython.bint
+        speeds: cython.bint
 
         differs = self.position.read(i)
         if differs and self.attached[i]:  # it is written over
@@ -730,8 +760,7 @@ class Gatherer:
         if self.converts and differs:
             self.keep_box(i)
             self._find_centre(i)
-        if has & VELOCITY and self.velocity.read(i):
-            self.news[i] |= UNCHECKED
+        speeds = has & VELOCITY and self.velocity.read(i)
         if has & GROWTH and self.growth.read(i):
             self.news[i] |= UNCHECKED
         if has & MASS and self.mass_kind.read(i):
@@ -746,6 +775,13 @@ class Gatherer:
                 self.altered.append(i)
         if self.news[i] & UNCHECKED:
             self.calm[i] = -1
+        elif speeds and self.leans[i] and self._is_pressed_only(i):
+            self.pressed.append(i)
+        elif speeds:
+            self.news[i] |= UNCHECKED
+            if self.calm[i] >= 0:
+                self.calm[i] = -1 - self.calm[i]
+        if self.news[i] & UNCHECKED:
             if self.asleep[i]:
                 self.awoken.append(i)
             self._check(i)
@@ -757,6 +793,29 @@ class Gatherer:
             self.velocity_now[i, k] = self.seen_velocity[i, k]
             self.growth_now[i, k] = self.seen_growth[i, k]
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a velocity only presses a body that sleeps against what holds it."""
+        k: cython.int
+        velocity: cython.double
+        least: cython.double
+        leans: cython.int = abs(self.leans[i])
+
+        for k in range(self.dim):
+            velocity = self.seen_velocity[i, k]
+            if velocity == 0.0:
+                continue
+            # No less than what closes a gap of an ulp, and so is answered.
+            least = PRESSES * max(abs(self.seen_centre[i, k]), self.seen_half[i, k])
+            if not least < abs(velocity) * self.dt < INFINITE or abs(velocity) > FAR:
+                return False
+            if not leans & (1 << (2 * k + (velocity > 0.0))):
+                return False
+            if self.leans[i] < 0 and not abs(velocity) < self.rest_speed:
+                return False
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -867,8 +926,15 @@ class Gatherer:
                 way = self.seen_half[i, k] + max(0.0, self.seen_growth[i, k] * dt)
                 fine &= 2.0 * way <= self.width[k]
                 if not self.sweeps:
-                    fine &= abs(self.seen_velocity[i, k] * dt) <= ROUNDS * self.width[k]
+                    way = abs(self.seen_velocity[i, k] * dt) + abs(self._fall_of(i, k) * dt * dt)
+                    fine &= way <= ROUNDS * self.width[k]
         return fine
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return how fast a body falls after one second."""
+        return self.gravity[k] * (self.traits.gravity_scale[i] if self.traits.is_used else 1.0)
 
     def unlike(self, i: cython.Py_ssize_t) -> list:
         """Return the kinds of components of a body that say something else than what was seen."""

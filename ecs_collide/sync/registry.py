@@ -29,6 +29,7 @@ from ecs_collide.constants import (
     DEFLECT,
     DISABLED,
     DOMINANCE,
+    FALL,
     FILTER,
     FIXED,
     FRICTION,
@@ -83,9 +84,11 @@ from ecs_collide.traits import (
     ALL,
     Attached,
     Carry,
+    Damping,
     Dominance,
     Filter,
     Friction,
+    GravityScale,
     LockedAxes,
     MaxSpeed,
     OneWay,
@@ -135,6 +138,8 @@ def _make_trait_kinds(dim: int) -> list[Any]:
         kind(Carry, axes, CARRY << TRAITS, 0),
         kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
         kind(Separate, ("speed",), SEPARATE << TRAITS, 0),
+        kind(GravityScale, ("value",), FALL << TRAITS, 0),
+        kind(Damping, ("value",), FALL << TRAITS, 0),
         kind(Dominance, ("level",), DOMINANCE | CONTROL << TRAITS, 0),
         kind(Restitution, ("value", "code"), RESTITUTION | CONTROL << TRAITS, 0),
         kind(MaxSpeed, ("speed",), MAX_SPEED | CONTROL << TRAITS, 0),
@@ -227,6 +232,9 @@ class Roster:
         self._ignored: list[int] = []  # see `take_ignored`
         self._read = _NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
+        self._exempt: list[type] = []  # see `exempt_from_gravity`
+        self._falls = False  # whether anybody does
+        self._pressed = _NO_ROWS  # who sleeps on though the game has set a velocity
         self._roused = _NO_ROWS  # see `take_in_roused`
         self._n_out = 0  # how many the step leaves out
         self._is_told = True  # whether nothing has become of bodies that no step has looked at
@@ -262,6 +270,27 @@ class Roster:
         """Let normals that are not given be this unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
         self._gatherer.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
+
+    def set_gravity(self, gravity: Vector) -> None:
+        """Let bodies fall otherwise from the next step on, those that sleep too."""
+        self._gatherer.set_gravity(gravity)
+        self._falls = any(gravity)
+        for kind in self._exempt if self._falls else ():
+            self._exempt_now(kind)
+        self.wake_all()
+
+    def exempt_from_gravity(self, kind: type) -> None:
+        """Let bodies that have components of some type not fall by themselves."""
+        self._exempt.append(kind)
+        if self._falls:
+            self._exempt_now(kind)
+
+    def _exempt_now(self, kind: type) -> None:
+        """Exempt a type, once somebody falls: it costs columns for the traits of all bodies."""
+        known = self._kinds.get(kind)
+        if known is None or not known.mark & (FALL << TRAITS):
+            self.watch(kind, FALL << TRAITS)
+            self._gatherer.exempt_from_gravity(self._kinds[kind])
 
     def use(self, timeline: Any, with_traits: bool) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
@@ -496,7 +525,7 @@ class Roster:
 
     # -- values --
 
-    def read(self, step: int, dt: float) -> list[Report]:
+    def read(self, step: int, dt: float, rest_speed: float = 0.0) -> list[Report]:
         """Take over what the components say; return reports of what cannot be used.
 
         Raises
@@ -505,6 +534,7 @@ class Roster:
             A component holds something that is no number, or lacks an attribute.
         """
         c, gatherer = self.columns, self._gatherer
+        gatherer.rest_speed = rest_speed
         stills, unread = self._stills, self._take_asked()
         self._read = self.watched
         if len(unread):
@@ -631,6 +661,19 @@ class Roster:
             self._part()
             self._list_moving()
 
+    def wake_reached(self) -> None:
+        """Wake the islands to which the paths of the step may come, from where they stand."""
+        rows, sleepers = self.moving, self._timeline.sleepers
+        while sleepers.n_leaning and len(rows):
+            rows = self.sleep.wake_with_islands(sleepers.reached_by(rows.data))
+            if len(rows):
+                self._part()
+                self._list_moving()
+                self._timeline.place_woken(rows.data)
+        pressed = np.array(self._gatherer.pressed, np.int64)
+        self._pressed = pressed[self.columns.asleep[pressed] != 0]
+        self.columns.velocity[self._pressed] = 0.0
+
     def wake_near(self) -> None:
         """Wake those who sleep where a body that does not move has come to be, or is another."""
         if self.sleep.n == 0:
@@ -715,6 +758,9 @@ class Roster:
         if self.sweeps:
             self.drives.keep_velocities(self.moving)
         written = self.moving
+        if len(self._pressed):
+            written = np.union1d(written, self._pressed)
+            written = self._in_order(written)
         if self._ring is not None:
             c, stills = self.columns, np.concatenate([self._stills, self._unread])
             stills = stills[c.quarantined[stills] == 0]
@@ -1008,7 +1054,7 @@ class Roster:
         self.entities, self.rows = entities, rows
         self.row_of = dict(zip(entities.tolist(), rows.tolist(), strict=True))
         c.free_all_but(rows)
-        for flags in (c.asleep, c.held, c.calm, c.gone, c.driven, c.touched, c.news):
+        for flags in (c.asleep, c.held, c.leans, c.calm, c.gone, c.driven, c.touched, c.news):
             flags[:] = 0
         moves = (c.has & (VELOCITY | GROWTH) != 0) | (c.attached != 0)
         if self.sweeps:
@@ -1020,6 +1066,7 @@ class Roster:
         self._mark = object()
         self._stale.clear()
         self._new.clear()
+        self._pressed = _NO_ROWS
         self._switched_off.clear()
         self._roused = self.touched_still = _NO_ROWS
         self._find_watched()

@@ -60,11 +60,18 @@ class Sleep:
 
     def wake(self, rows: Iterable[int]) -> bool:
         """Wake those of `rows` who sleep; tell whether there are any."""
-        asleep = self._columns.asleep
-        found = sorted({row for row in rows if asleep[row]})
-        if found:
-            self._timeline.sleepers.wake(np.array(found, np.int64).data)
-        return bool(found)
+        return len(self.wake_with_islands(rows)) > 0
+
+    def wake_with_islands(self, rows: Iterable[int]) -> Rows:
+        """Wake those of `rows` who sleep, each with all of its island; return who has woken."""
+        c = self._columns
+        found = np.array(sorted({row for row in rows if c.asleep[row]}), np.int64)
+        if c.leans[found].any():
+            islands = c.island[found[c.leans[found] != 0]]
+            found = np.union1d(found, np.flatnonzero((c.leans != 0) & np.isin(c.island, islands)))
+        if len(found):
+            self._timeline.sleepers.wake(found.data)
+        return found
 
     def wake_all(self, rows: Rows) -> bool:
         """Wake everybody, and forget what was to be looked at; tell whether anybody slept."""
@@ -117,6 +124,8 @@ class Sleep:
             return False
         if self._timeline.candidates.judge is not None or self._timeline.bodies.wraps:
             return False
+        if self._timeline.gravity.is_on and self._timeline.bodies.dt == 0.0:
+            return False  # nobody falls in such a step, so it does not show who is held
         c = self._columns
         rows = moving[c.calm[moving] >= CALM]
         if not len(rows):
@@ -127,7 +136,7 @@ class Sleep:
         rests &= (c.growth[rows] == 0.0).all(axis=1)
         if not driving:
             rests &= (c.velocity[rows] == 0.0).all(axis=1)
-        rows = rows[rests]
+        rows = np.array(self._timeline.sleepers.choose(rows[rests].data), np.int64)
         if len(rows):
             self._timeline.sleepers.lay_down(rows.data)
         return len(rows) > 0

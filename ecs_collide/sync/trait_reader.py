@@ -5,7 +5,16 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide.constants import CARRY, CONTROL, FILTER, FRICTION, ONE_WAY, PUSH_OUT, SEPARATE
+from ecs_collide.constants import (
+    CARRY,
+    CONTROL,
+    FALL,
+    FILTER,
+    FRICTION,
+    ONE_WAY,
+    PUSH_OUT,
+    SEPARATE,
+)
 from ecs_collide.motion.arrays import DOUBLE, grown, zeros
 
 if cython.compiled:
@@ -23,9 +32,14 @@ else:
     from ecs_collide.sync.slots import slots_hold
 
 cython.declare(
-    LARGEST=cython.double, INFINITE=cython.double, MOST_GROUP=cython.double, OF_SPACE=cython.double
+    LARGEST=cython.double,
+    INFINITE=cython.double,
+    MOST_GROUP=cython.double,
+    MOST_PULL=cython.double,
+    OF_SPACE=cython.double,
 )
 LARGEST = 2.0**500
+MOST_PULL = 2.0**100  # as constants.MOST_PULL
 MOST_GROUP = 2.0**31 - 1.0
 INFINITE = float("inf")
 OF_SPACE = 2.0  # as traits.OF_SPACE
@@ -41,10 +55,12 @@ class TraitGatherer:
     traits : Traits
     kinds : list of Kind
         Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
-        Separate; then those of `ControlGatherer`.
+        Separate, GravityScale, Damping; then those of `ControlGatherer`.
 
     Attributes
     ----------
+    exempt : list of Kind
+        Bodies that have a component of one of these do not fall by themselves.
     up : int
         The side to which normals point that are not given.
     """
@@ -53,9 +69,10 @@ class TraitGatherer:
         self.traits = traits
         self.filter, self.friction, self.one_way = kinds[0], kinds[1], kinds[2]
         self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
-        self.separate = kinds[6]
-        self.control = ControlGatherer(traits.controls, kinds[7:])
+        self.separate, self.gravity_scale, self.damping = kinds[6], kinds[7], kinds[8]
+        self.control = ControlGatherer(traits.controls, kinds[9:])
         self.kinds = kinds
+        self.exempt = []
         self.up = 2
         self.seen = []
         for kind in kinds:
@@ -105,8 +122,23 @@ class TraitGatherer:
             )
             and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
             and (not has & SEPARATE or slots_hold(self.separate.slots, i))
-            and (not has & CONTROL or self.control.is_as_seen(i))
+            and (not has & FALL or self._falls_as_seen(i))
+            and (not has & CONTROL or not self.control.is_used or self.control.is_as_seen(i))
         )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _falls_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether there is certainly nothing new about how a body falls."""
+        return (
+            not self._has(self.gravity_scale, i) or slots_hold(self.gravity_scale.slots, i)
+        ) and (not self._has(self.damping, i) or slots_hold(self.damping.slots, i))
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _has(self, kind: Kind, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body has a component of a kind that has no bit to itself."""
+        return len(kind.items) > 0 and kind.items[i] is not None
 
     @cython.cfunc
     def read(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
@@ -128,7 +160,12 @@ class TraitGatherer:
             differs |= self.push_out.read(i)
         if has & SEPARATE:
             differs |= self.separate.read(i)
-        if has & CONTROL:
+        if has & FALL:
+            if self._has(self.gravity_scale, i):
+                differs |= self.gravity_scale.read(i)
+            if self._has(self.damping, i):
+                differs |= self.damping.read(i)
+        if has & CONTROL and self.control.is_used:
             differs |= self.control.read(i)
         return differs
 
@@ -190,6 +227,17 @@ class TraitGatherer:
             t.separate[i] = self.separate.seen[i, 0]
             t.any_separator = True
             fine &= 0.0 < t.separate[i] <= INFINITE
+        if has & FALL and self._has(self.gravity_scale, i):
+            t.gravity_scale[i] = self.gravity_scale.seen[i, 0]
+            fine &= abs(t.gravity_scale[i]) <= MOST_PULL
+        if has & FALL:
+            for kind in self.exempt:
+                if self._has(kind, i):
+                    t.gravity_scale[i] = 0.0
+        if has & FALL and self._has(self.damping, i):
+            t.damping[i] = self.damping.seen[i, 0]
+            t.any_damping = True
+            fine &= 0.0 <= t.damping[i] <= MOST_PULL
         if t.controls.is_used:
             fine &= self.control.check(i, has & CONTROL)
             if has & FRICTION and fine:

@@ -48,7 +48,7 @@ def named(scenes):
 @pytest.mark.parametrize("name", named(SCENES))
 def test_sweeps_of_a_crowd_are_a_small_multiple_of_its_pairs(name, life):
     crowd = Crowd(SCENES[name](200 if life == "compiled" else 36))
-    space = ec.install()
+    space = ec.install(sleep=False)
     count(crowd, space, 80 if life == "compiled" else 40)
 
     n_pairs, n_sweeps = count(crowd, space, 40 if life == "compiled" else 10)
@@ -83,7 +83,7 @@ def test_sweeps_of_a_thousand_that_press_on_one_body_are_a_small_multiple_of_the
 ):
     n = n if life == "compiled" and volume.level else n // 50
     crowd = Crowd(one_against_many(n))
-    space = ec.install()
+    space = ec.install(sleep=False)
 
     n_pairs, n_sweeps = count(crowd, space, 60)
 
@@ -149,7 +149,7 @@ def test_a_mixed_crowd_wins_no_energy(kinds, life):
     if kinds == "all":
         responses += [ec.Stop, ec.Push]
     rng = random.Random(5)
-    space = ec.install()
+    space = ec.install(sleep=False)
     crowd = [mixed_walker(rng, cell, rng.choice(responses)()) for cell in range(49)]
     n_lasting = 0
 

@@ -1,0 +1,330 @@
+"""Gravity and damping: what the velocity of a falling body comes to within a step.
+
+A body that falls follows a parabola, and a step sweeps straight paths.  So the
+path of a step is the chord of the parabola:
+
+    at the start      v0           what `Velocity` says
+    within the step   v0 + p / 2   the mean velocity: the chord
+    at the end        v0 + p       p = acceleration * dt, the *pull* of the step
+
+Both ends of the chord lie on the parabola, for any dt.  The *kick* is what is
+still to be added at the end of the step, p / 2 here.
+
+An impact at time t splits the chord.  The body has v(t) = v0 + p * t there; that is
+what an answer sees.  What it leaves with, w, makes the chord of the rest of the step:
+w + p * (1 - t) / 2, and the kick is p * (1 - t) / 2.  The chord lies on that side of the
+parabola to which gravity pulls, so a split never gains energy.
+
+What lies on something that does not give way is *held*: it has exactly the velocity of
+what holds it and no kick, to the end of the step or until an answer turns it.
+
+Damping d is the solution of v' = a - d * v, in the same terms: the chord is the mean
+velocity of that solution over the step, and chord + kick its velocity at the end.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
+else:
+    from ecs_collide.motion.bodies import EARLIER, Bodies
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+
+cython.declare(SMALL=cython.double, TERMS=cython.int)
+SMALL = 0.125  # up to here the series has less than an ulp of rest
+TERMS = 14
+
+
+@cython.final
+@cython.cclass
+class Gravity:
+    """What gravity and damping do to the bodies of a space within a step.
+
+    Attributes
+    ----------
+    is_on : bool
+        Whether anything falls or is damped in this step; without it nothing here is in use.
+    acceleration : float64 (3,)
+        In world units per second squared, as the last `set` said.
+    started : int64 (n_rows,)
+        The step in which a body was last started; in others it neither falls nor is damped.
+    pull, kick : float64 (n_rows, dim)
+        Of a body that was started in this step: see the module.
+    since : float64 (n_rows, dim)
+        When its chord began.
+    held : int8 (n_rows, dim)
+        1 while something holds it.
+    scale : float64 (n_rows,)
+        What of the acceleration acts on it.
+    """
+
+    def __init__(self, bodies: Bodies):
+        self.bodies = bodies
+        self.is_on = False
+        self.step = 0
+        self.n_rows = 1
+        self.acceleration = zeros(DOUBLE, 3)
+        self.started = zeros(LONG, 1)
+        self.scale = zeros(DOUBLE, 1)
+        self.pull = zeros(DOUBLE, 1, bodies.dim)
+        self.kick = zeros(DOUBLE, 1, bodies.dim)
+        self.since = zeros(DOUBLE, 1, bodies.dim)
+        self.held = zeros(BYTE, 1, bodies.dim)
+        self.decay = self.mean = self.rest = 0.0
+
+    def set(self, acceleration):
+        """Let bodies fall with this acceleration from the next step on."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            self.acceleration[k] = acceleration[k]
+
+    @cython.ccall
+    def begin_step(self):
+        """Begin a step in which nobody was started yet."""
+        k: cython.int
+        n_rows: cython.Py_ssize_t = self.bodies.ids.shape[0]
+
+        self.step += 1
+        self.is_on = self.bodies.traits.any_damping
+        for k in range(self.bodies.dim):
+            self.is_on |= self.acceleration[k] != 0.0
+        if self.is_on and self.n_rows < n_rows:
+            self.pull = grown(self.pull, n_rows)
+            self.kick = grown(self.kick, n_rows)
+            self.since = grown(self.since, n_rows)
+            self.held = grown(self.held, n_rows)
+            self.scale = grown(self.scale, n_rows)
+            self.started = grown(self.started, n_rows)
+            self.n_rows = n_rows  # last: by it it is known how much room there is
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def acts_on(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body was started in this step."""
+        return self.is_on and self.started[i] == self.step
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def start(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Find what a step does to a body; return False if that is nothing.
+
+        The body is to be told its chords by `chord_of` then.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        scale: cython.double = 1.0
+        damping: cython.double = 0.0
+
+        if b.traits.is_used:
+            scale = b.traits.gravity_scale[i]
+            damping = b.traits.damping[i]
+        if not b.yields[i] or b.sensor[i]:
+            scale = 0.0
+        if scale == 0.0 and damping == 0.0:
+            return False
+        if self.started[i] == self.step:
+            return False
+        self.started[i] = self.step
+        self.scale[i] = scale
+        self._find_decay(damping * b.dt)
+        for k in range(b.dim):
+            self.pull[i, k] = self._pull_of(i, k)
+            self.since[i, k] = 0.0
+            self.held[i, k] = 0
+        return True
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _pull_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return by how much gravity changes the velocity of a body in a whole step."""
+        if self.bodies.controls.locks(i, k):
+            return 0.0
+        return self.acceleration[k] * self.scale[i] * self.bodies.dt
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_decay(self, x: cython.double) -> cython.void:
+        """Find what damping leaves of a velocity in a step: at its end, in the mean, and of a pull.
+
+        With x = damping * dt these are exp(-x), (1 - exp(-x)) / x and (x - 1 + exp(-x)) / x².
+        The series of the last gives the others, and doubling x leads from a small one to any.
+        exp() of the platform would not have the same bits everywhere.
+        """
+        n: cython.int
+        _n: cython.int
+        n_doubled: cython.int = 0
+        term: cython.double
+
+        if x == 0.0:
+            self.decay = self.mean = 1.0
+            self.rest = 0.5
+            return
+        if x > 64.0:  # less than an ulp is left
+            self.decay = 0.0
+            self.mean = 1.0 / x
+            self.rest = (x - 1.0) / x / x
+            return
+        while x > SMALL:
+            x *= 0.5
+            n_doubled += 1
+        term = 0.5
+        self.rest = 0.5
+        for n in range(3, TERMS):
+            term *= -x / n
+            self.rest += term
+        self.mean = 1.0 - x * self.rest
+        self.decay = 1.0 - x * self.mean
+        for _n in range(n_doubled):
+            # Two halves, one after the other: the second begins with what the first has left.
+            self.rest = 0.25 * (self.rest * 2.0 + self.mean * self.mean)
+            self.mean = 0.5 * self.mean * (1.0 + self.decay)
+            self.decay *= self.decay
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def chord_of(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.double:
+        """Return the mean velocity over the whole step of a body just started; note its kick."""
+        pull: cython.double = self.pull[i, k]
+        chord: cython.double
+        final: cython.double
+
+        if self.decay == 1.0:
+            self.kick[i, k] = 0.5 * pull
+            return velocity + 0.5 * pull
+        chord = velocity * self.mean + pull * self.rest
+        final = velocity * self.decay + pull * self.mean
+        self.kick[i, k] = final - chord
+        self.pull[i, k] = final - velocity
+        self.since[i, k] = -1.0  # an impact at 0 ends the damping too
+        return chord
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def start_at_rest(self, i: cython.Py_ssize_t) -> cython.void:
+        """Start a body that has slept until now in this step, held on all axes."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if self.is_on and self.start(i):
+            for k in range(b.dim):
+                self.chord_of(i, k, b.velocity[i, k])
+                self.hold(i, k)
+
+    # -- within a step --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return what a body's velocity is to get at the end of the step."""
+        return self.kick[i, k] if self.is_on and self.started[i] == self.step else 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def velocity_at(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
+    ) -> cython.double:
+        """Return the velocity that a body has at time `t`, where its path has `velocity`."""
+        if not self.is_on or self.started[i] != self.step or self.held[i, k]:
+            return velocity
+        return velocity + (self.kick[i, k] - self.pull[i, k] * (1.0 - t)) + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def earlier_at(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
+    ) -> cython.double:
+        """As `velocity_at`, of what the path of a body had before the answers of the instant `t`."""
+        if not self.is_on or self.started[i] != self.step:
+            return velocity
+        if self.since[i, k] != t:
+            return self.velocity_at(i, k, velocity, t)
+        return velocity - 0.5 * (self.pull[i, k] * (1.0 - t)) + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_split(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
+        """Return whether the chord of a body begins at time `t`, or needs no other to."""
+        if self.started[i] != self.step or self.pull[i, k] == 0.0:
+            return True
+        return self.since[i, k] == t
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def split(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
+    ) -> cython.double:
+        """Let the chord of a body begin at time `t`; return its velocity, with `velocity` before.
+
+        Damping ends with it, to the end of the step: what it does to the velocity that an answer
+        gives is not known before.
+        """
+        now: cython.double = self.velocity_at(i, k, velocity, t)
+
+        self.pull[i, k] = self._pull_of(i, k)
+        self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
+        self.since[i, k] = t
+        self.held[i, k] = 0
+        return now + self.kick[i, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def hold(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Note that a body is held: from now on gravity does nothing to it."""
+        if self.started[i] == self.step:
+            self.held[i, k] = 1
+            self.kick[i, k] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def free(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.void:
+        """Let gravity act again on a body whose chord began at time `t`, be it held."""
+        if self.started[i] == self.step and self.since[i, k] == t:
+            self.held[i, k] = 0
+            self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def weaken(self, i: cython.Py_ssize_t, k: cython.int, part: cython.double) -> cython.void:
+        """Let only a part of gravity act on a body to the end of the step: friction has the rest."""
+        self.pull[i, k] *= part
+        self.kick[i, k] *= part
+        if part == 0.0:
+            self.hold(i, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def note_split(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Let a body have met what it meets now with a velocity: a split is no answer."""
+        self.bodies.turn[i, k, EARLIER] = velocity
+
+    @cython.ccall
+    def finish_roused(self):
+        """As `finish`, of the sleeping bodies to which something has happened."""
+        b: Bodies = self.bodies
+
+        if b.n_roused:
+            self.finish(b.roused[: b.n_roused])
+
+    @cython.ccall
+    def finish(self, rows: cython.longlong[::1]):
+        """Give the bodies of `rows` the velocities that they have at the end of the step."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if self.started[i] == self.step:
+                for k in range(b.dim):
+                    b.velocity[i, k] = b.velocity[i, k] + self.kick[i, k] + 0.0

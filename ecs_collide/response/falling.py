@@ -1,0 +1,147 @@
+"""Bodies that fall, as answers and a game see them: with their velocity of the instant.
+
+The velocity of a path is the mean one over the rest of a step, see `motion/gravity.py`.
+Before a pair is answered, the paths of its bodies begin anew; while an impact is
+handed to the game, its two bodies say what they have at the instant.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
+    from cython.cimports.ecs_collide.response.carriers_c import Carrying
+    from cython.cimports.ecs_collide.response.solver_c import Responder
+else:
+    from ecs_collide.motion.bodies import PUSH, STOP, Bodies
+    from ecs_collide.response.carriers import Carrying
+    from ecs_collide.response.solver import Responder
+
+from ecs_collide.motion.arrays import DOUBLE, zeros
+
+
+@cython.final
+@cython.cclass
+class Falling:
+    """Starts bodies that fall, splits their paths and shows their velocities.
+
+    Attributes
+    ----------
+    rows : the two bodies that are shown, -1 for none
+    path_velocity, shown : float64 (2, dim)
+        The velocities of their paths, and what stands in their place.
+    """
+
+    def __init__(self, bodies: Bodies, responder: Responder, carrying: Carrying):
+        self.bodies = bodies
+        self.responder = responder
+        self.clusters = responder.clusters
+        self.gravity = responder.clusters.gravity
+        self.carrying = carrying
+        self.first = self.second = -1
+        self.path_velocity = zeros(DOUBLE, 2, bodies.dim)
+
+    def begin(self, rows: cython.longlong[::1]):
+        """Give the bodies of `rows` that fall or are damped the velocity of their paths.
+
+        A rider falls as its carrier sees it: what carries it is not damped.
+        """
+        b: Bodies = self.bodies
+        c: Carrying = self.carrying
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.int
+
+        self.first = self.second = -1
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if not self.gravity.start(i):
+                continue
+            for k in range(b.dim):
+                if i < c.n_rows and c.rode.carrier[i] != 0:
+                    c.own[i, k] = self.gravity.chord_of(i, k, c.own[i, k])
+                    b.velocity[i, k] = c.own[i, k] + c.rode.drift[i, k]
+                else:
+                    b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def split(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Let the paths of two bodies that meet on axis `k` begin now; return whether one bends.
+
+        On the other axes too, if an answer may change them.
+        """
+        axis: cython.int
+        along: cython.bint = self._turns(i) or self._turns(j)
+        bends: cython.bint = False
+
+        if self.bodies.traits.is_used:
+            along |= self.bodies.traits.friction_between(i, j) > 0.0
+        for axis in range(self.bodies.dim):
+            if axis == k or along:
+                bends |= self.clusters.split_path(i, axis)
+                bends |= self.clusters.split_path(j, axis)
+        return bends
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _turns(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether an answer may change the velocity of a body along a surface."""
+        b: Bodies = self.bodies
+
+        return b.yields[i] != 0 and (b.response[i] == STOP or b.response[i] == PUSH)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def show(self, i: cython.Py_ssize_t, place: cython.int) -> cython.void:
+        """Let a body say the velocity that it has at this instant, until `hide`."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if not self.gravity.acts_on(i) or b.on_hold[i]:
+            i = -1
+        if place == 0:
+            self.first = i
+        else:
+            self.second = i
+        if i < 0:
+            return
+        for k in range(b.dim):
+            self.path_velocity[place, k] = b.velocity[i, k]
+        for k in range(b.dim):
+            b.velocity[i, k] = self.clusters.velocity_now(i, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def hide(self, place: cython.int) -> cython.void:
+        """Let a body have the velocity of its path again."""
+        i: cython.Py_ssize_t = self.second if place else self.first
+        k: cython.int
+
+        if place == 0:
+            self.first = -1
+        else:
+            self.second = -1
+        if i >= 0:
+            for k in range(self.bodies.dim):
+                self.bodies.velocity[i, k] = self.path_velocity[place, k]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def set_velocity(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Give a body that falls a velocity at this instant; it may be shown."""
+        place: cython.int = 0 if i == self.first else 1 if i == self.second else -1
+
+        if place >= 0:
+            self.hide(place)
+        self.clusters.split_path(i, k)
+        self.gravity.free(i, k, self.clusters.now)
+        self.responder.change(i, k, velocity + self.gravity.kick[i, k])
+        if place >= 0:
+            self.clusters.write_body(i)
+            self.show(i, place)

@@ -1,0 +1,369 @@
+"""Gravity and damping: free fall, bounces, rest, and what they do to everything else."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide.character import Character, CharacterSystem
+from tests.scenes import box, mover
+
+DT = 1 / 60
+G = 900.0
+
+
+def velocity(entity):
+    return esper.component_for_entity(entity, ec.Velocity)
+
+
+def position(entity):
+    return esper.component_for_entity(entity, ec.Position)
+
+
+def steps(n, dt=DT):
+    for _ in range(n):
+        esper.process(dt)
+
+
+@pytest.mark.parametrize("n", [1, 3, 7, 60, 144])
+def test_free_fall_is_the_parabola_for_any_dt(n, world, life):
+    ec.install(gravity=(30.0, -G))
+    body = mover((5.0, 2.0), (1.0, 1.0), (3.0, 100.0), ec.Slide())
+
+    steps(n, 1.0 / n)
+
+    assert position(body).xy == pytest.approx((5.0 + 3.0 + 15.0, 2.0 + 100.0 - 450.0), rel=1e-12)
+    assert velocity(body).xy == pytest.approx((33.0, -800.0), rel=1e-12)
+
+
+def test_one_step_of_dyadic_numbers_is_exact(world, life):
+    ec.install(gravity=(0.0, -8.0))
+    body = mover((0.0, 0.0), (1.0, 1.0), (0.5, 4.0), ec.Slide())
+
+    esper.process(0.25)
+
+    assert position(body).xy == (0.125, 4.0 * 0.25 - 8.0 * 0.25 * 0.25 / 2)
+    assert velocity(body).xy == (0.5, 2.0)
+
+
+@pytest.mark.parametrize("n", [1, 4, 60])
+@pytest.mark.parametrize("damping", [0.01, 0.7, 5.0, 100.0])
+def test_damping_is_the_exponential_for_any_dt(damping, n, world, life):
+    ec.install(gravity=(0.0, -G))
+    body = mover((0.0, 0.0), (1.0, 1.0), (50.0, 0.0), ec.Slide(), ec.Damping(damping))
+
+    steps(n, 1.0 / n)
+
+    left = math.exp(-damping)
+    assert velocity(body).x == pytest.approx(50.0 * left, rel=1e-12)
+    assert position(body).x == pytest.approx(50.0 * (1.0 - left) / damping, rel=1e-11)
+    assert velocity(body).y == pytest.approx(-G * (1.0 - left) / damping, rel=1e-11)
+    assert position(body).y == pytest.approx(
+        -G / damping * (1.0 - (1.0 - left) / damping), rel=1e-9
+    )
+
+
+def test_what_does_not_yield_does_not_fall(world, life):
+    ec.install(gravity=(0.0, -G))
+    bodies = [
+        mover((0.0, 0.0), (1.0, 1.0), (2.0, 0.0)),
+        mover((20.0, 0.0), (1.0, 1.0), (2.0, 0.0), ec.Slide(), ec.Mass(math.inf)),
+        mover((40.0, 0.0), (1.0, 1.0), (2.0, 0.0), ec.Slide(), ec.Sensor()),
+        mover((60.0, 0.0), (1.0, 1.0), (2.0, 0.0), ec.Slide(), ec.GravityScale(0.0)),
+    ]
+
+    steps(10)
+
+    assert [velocity(body).xy for body in bodies] == [(2.0, 0.0)] * 4
+    assert [position(body).y for body in bodies] == [0.0] * 4
+
+
+def test_gravity_scale_is_taken_up_when_it_changes(world, life):
+    ec.install(gravity=(0.0, -64.0))
+    body = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.GravityScale(-0.5))
+
+    esper.process(0.25)
+    assert velocity(body).y == 8.0
+    esper.component_for_entity(body, ec.GravityScale).value = 2.0
+    esper.process(0.25)
+    assert velocity(body).y == 8.0 - 32.0
+    esper.remove_component(body, ec.GravityScale)
+    esper.process(0.25)
+    assert velocity(body).y == -24.0 - 16.0
+
+
+@pytest.mark.parametrize(
+    "response", [ec.Slide(), ec.Stop(), ec.Push(), ec.Deflect(0.3), ec.Deflect(0.9)], ids=repr
+)
+def test_a_body_comes_to_rest_with_a_gap_of_zero_and_no_normal_velocity(response, world, life):
+    ec.install(gravity=(0.0, -G), sleep=False)
+    box((0.0, -10.0), (100.0, 10.0))
+    body = mover((0.1, 3.7), (1.0, 1.0), (0.0, 0.0), response)
+
+    steps(300)
+
+    for _ in range(5):
+        esper.process(DT)
+        assert position(body).xy == (0.1, 1.0)
+        assert velocity(body).xy == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("restitution", [0.3, 0.9, 1.0])
+@pytest.mark.parametrize("dt", [1 / 144, 1 / 60, 1 / 10])
+def test_a_bounce_gains_no_energy(restitution, dt, world, life):
+    ec.install(gravity=(0.0, -G))
+    box((0.0, -10.0), (100.0, 10.0))
+    box((0.0, 60.0), (100.0, 10.0))
+    ball = mover((0.1, 20.3), (1.0, 1.0), (0.0, 150.0), ec.Deflect(restitution))
+
+    def energy():
+        return velocity(ball).y ** 2 / 2 + G * position(ball).y
+
+    before = energy()
+    for _ in range(400):
+        esper.process(dt)
+        after = energy()
+        assert after <= before * (1.0 + 1e-12)
+        before = after
+
+
+def test_an_elastic_ball_loses_no_more_than_the_chord_takes(world, life):
+    space = ec.install(gravity=(0.0, -G))
+    box((0.0, -10.0), (100.0, 10.0))
+    ball = mover((0.1, 21.0), (1.0, 1.0), (0.0, 0.0), ec.Deflect())
+    n_bounces = 0
+
+    for _ in range(600):
+        esper.process(DT)
+        n_bounces += len(space.collisions)
+    energy = velocity(ball).y ** 2 / 2 + G * (position(ball).y - 1.0)
+
+    assert n_bounces > 20
+    assert energy >= G * 20.0 - n_bounces * (G * DT) ** 2 / 8
+
+
+def test_events_report_the_velocities_of_the_instant(world, life):
+    space = ec.install(gravity=(0.0, -8.0))
+    box((0.0, -1.0), (9.0, 1.0))
+    mover((0.0, 2.5), (1.0, 1.0), (0.0, -2.0), ec.Slide())
+
+    esper.process(0.5)  # the chord is 2 units long, and meets the floor after 1.5
+
+    (event,) = space.collisions
+    assert event.time == 0.75
+    assert event.velocity_second == (0.0, -2.0 - 8.0 * 0.375)
+    assert event.closing_speed == 5.0
+
+
+def test_a_resting_body_closes_at_no_speed(world, life):
+    space = ec.install(gravity=(0.0, -G), sleep=False)
+    box((0.0, -1.0), (9.0, 1.0))
+    mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+
+    esper.process(DT)
+
+    assert [event.closing_speed for event in space.collisions] == [0.0]
+
+
+def test_friction_stops_a_crate_after_the_way_of_coulomb(world, life):
+    ec.install(gravity=(0.0, -G))
+    box((0.0, -10.0), (400.0, 10.0))
+    crate = mover((0.0, 1.0), (1.0, 1.0), (120.0, 0.0), ec.Slide(), ec.Friction(0.5))
+
+    steps(60, 1 / 240)
+
+    assert velocity(crate).x == pytest.approx(120.0 - 0.5 * G * 0.25, abs=1e-9)
+    steps(60, 1 / 240)
+    assert velocity(crate).x == 0.0
+    assert position(crate).x == pytest.approx(120.0**2 / (2 * 0.5 * G), abs=0.3)
+
+
+@pytest.mark.parametrize(("friction", "holds"), [(0.4, False), (0.6, True)])
+def test_friction_holds_a_crate_on_a_wall_if_it_is_pressed_enough(friction, holds, world, life):
+    ec.install(gravity=(0.0, -G))
+    box((10.0, 0.0), (1.0, 900.0))
+    crate = mover((8.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Friction(friction))
+
+    for _ in range(30):
+        velocity(crate).x = 2.0 * G * DT  # presses it twice as hard as it is heavy
+        esper.process(DT)
+
+    # The crate is held from below by 2 * friction times its weight.
+    fallen = 0.0 if holds else (1.0 - 2.0 * friction) * G * 0.5**2 / 2
+    assert position(crate).y == pytest.approx(-fallen, rel=0.1)
+    assert (velocity(crate).y == 0.0) == holds
+
+
+def test_a_rider_of_a_lift_lies_on_it_exactly(world, life):
+    space = ec.install(gravity=(0.0, -G))
+    lift = mover((0.0, 0.0), (10.0, 1.0), (0.0, 33.3), ec.Carry())
+    rider = mover((1.0, 2.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+
+    for step in range(120):
+        if step % 30 == 29:
+            velocity(lift).set(7.7 * (-1) ** step, -velocity(lift).y)
+        esper.process(DT)
+        assert abs(position(rider).y - position(lift).y - 2.0) < 1e-14
+        assert velocity(rider).xy == (0.0, 0.0)
+        assert space.is_on(rider)
+
+
+def test_a_jump_within_a_space_has_the_height_of_the_formula_on_a_floor(world, life):
+    ec.install(gravity=(0.0, -G))
+    box((0.0, -10.0), (100.0, 10.0))
+    hero = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    steps(20)
+    velocity(hero).y = 300.0
+
+    steps(10)
+
+    t = 10 * DT
+    assert position(hero).y == pytest.approx(1.0 + 300.0 * t - G * t * t / 2, rel=1e-12)
+
+
+def test_a_character_keeps_its_own_gravity(world, life):
+    heights = []
+    for gravity in (None, (0.0, -G)):
+        esper.switch_world(f"characters {gravity} {life}")
+        space = ec.install(gravity=gravity)
+        esper.add_processor(CharacterSystem(space), priority=200)
+        hero = mover((0.0, 50.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Character())
+        steps(30)
+        heights.append(position(hero).y)
+
+    assert heights[0] == heights[1] < 50.0
+
+
+def test_a_response_of_the_game_sees_and_sets_the_velocity_of_the_instant(world, life):
+    space = ec.install(gravity=(0.0, -8.0))
+    seen = []
+
+    class Ball:
+        pass
+
+    def respond(impact):
+        entity = impact.first if esper.has_component(impact.first, Ball) else impact.second
+        seen.append((impact.time, velocity(entity).y))
+        velocity(entity).y = -velocity(entity).y
+
+    space.respond_with(Ball, respond)
+    box((0.0, -1.0), (9.0, 1.0))
+    ball = mover((0.0, 2.5), (1.0, 1.0), (0.0, -2.0), Ball())
+
+    esper.process(0.5)  # the chord is 4 units a second, and 2 units long: it meets at 0.75
+
+    assert seen == [(0.75, -5.0)]
+    # Up with 5 from the floor, for an eighth of a second.
+    assert position(ball).y == 1.0 + 5.0 * 0.125 - 4.0 * 0.125**2
+    assert velocity(ball).y == 4.0
+    assert not space.stats.forced
+
+
+def test_a_response_that_only_stops_a_body_on_its_floor_is_not_forced(world, life):
+    space = ec.install(gravity=(0.0, -8.0))
+
+    class Crate:
+        pass
+
+    space.respond_with(Crate, lambda impact: velocity(impact.second).set(0.0, 0.0))
+    box((0.0, -1.0), (9.0, 1.0))
+    crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), Crate())
+
+    for _ in range(4):
+        esper.process(0.5)
+        assert space.stats.forced == 0
+        assert velocity(crate).y == 0.0
+        assert position(crate).y == 1.0
+
+
+def test_a_body_is_free_to_fall_from_a_ceiling_at_once(world, life):
+    ec.install(gravity=(0.0, -8.0))
+    box((0.0, 5.0), (9.0, 1.0))
+    body = mover((0.0, 3.0), (1.0, 1.0), (0.0, 4.0), ec.Slide())
+
+    esper.process(0.5)
+
+    assert position(body).y == 3.0 - 8.0 * 0.25 / 2
+    assert velocity(body).y == -4.0
+
+
+def test_up_is_against_gravity_where_it_is_not_given():
+    assert ec.Space(gravity=(0, 900)).up == (0.0, -1.0)
+    assert ec.Space(gravity=(-5, 0)).up == (1.0, 0.0)
+    assert ec.Space(gravity=(5, -5)).up == (0.0, 1.0)
+    assert ec.Space(dim=3, gravity=(0, 0, -5)).up == (0.0, 0.0, 1.0)
+    assert ec.Space(gravity=(0, 900), up=(1, 0)).up == (1.0, 0.0)
+    assert ec.Space().up == (0.0, 1.0)
+
+
+def test_wrong_settings_are_refused():
+    for wrong in (9.81, (1,), (1, 2, 3), "ab", (0, math.nan), (0, 2.0**101), (None, 0)):
+        with pytest.raises(ValueError, match=r"Space\(gravity=.*\) must be 2 numbers"):
+            ec.Space(gravity=wrong)
+    with pytest.raises(ValueError, match="must be None with motion='swept'"):
+        ec.Space(gravity=(0, -9), motion="swept")
+    with pytest.raises(ValueError, match="must be None with motion='swept'"):
+        ec.Space(motion="swept").gravity = (0, -9)
+    with pytest.raises(ValueError, match=r"GravityScale\(value=nan\) must be within"):
+        ec.GravityScale(math.nan)
+    with pytest.raises(ValueError, match=r"Damping\(value=-1\) must be within 0"):
+        ec.Damping(-1)
+
+
+def test_bad_numbers_put_a_body_into_quarantine(world, life):
+    space = ec.install(gravity=(0.0, -G))
+    body = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Damping(1.0))
+    esper.component_for_entity(body, ec.Damping).value = math.nan
+
+    with pytest.warns(RuntimeWarning, match="Damping"):
+        esper.process(DT)
+
+    assert [report.field for report in space.reports] == ["Damping.value"]
+    assert position(body).y == 0.0
+
+
+def test_install_takes_gravity_and_compares_it(world):
+    space = ec.install(gravity=(0, -900), sleep=True)
+
+    assert ec.install(gravity=(0.0, -900.0), up=(0, 1)) is space
+    with pytest.raises(ValueError, match="gravity="):
+        ec.install(gravity=(0, -901))
+
+
+def test_gravity_is_saved_and_what_falls_goes_on_the_same(world, life):
+    def build():
+        space = ec.install(gravity=(0.0, -G))
+        box((0.0, -10.0), (100.0, 10.0))
+        for k in range(6):
+            more = [ec.Damping(0.5)] if k % 2 else [ec.GravityScale(1.5)]
+            mover((k * 1.7, 3.0 * k + 2.3), (1.0, 1.0), (5.0, 0.0), ec.Deflect(0.5), *more)
+        return space
+
+    space = build()
+    steps(20)
+    data = space.snapshot()
+    steps(60)
+    later = space.state_hash()
+    space.gravity = (0.0, 0.0)
+    space.restore(data)
+    assert space.gravity == (0.0, -G)
+    steps(60)
+
+    assert space.state_hash() == later
+
+
+def test_a_stack_that_lands_lies_still(world, life):
+    ec.install(gravity=(0.0, -G), sleep=False)
+    box((0.0, -10.0), (100.0, 10.0))
+    crates = [mover((0.0, 1.5 + 2.5 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(8)]
+
+    steps(120)
+    at = [position(crate).xy for crate in crates]
+    steps(10)
+
+    assert [position(crate).xy for crate in crates] == at
+    assert [velocity(crate).xy for crate in crates] == [(0.0, 0.0)] * 8
+    assert at[-1][1] == pytest.approx(15.0, abs=1e-9)

@@ -1,0 +1,205 @@
+"""Sleep under gravity changes nothing but the collisions that resting bodies repeat.
+
+All scenes run twice, with sleep and without.  Gravity is that of the space, or the game adds
+it to each velocity in each step.
+"""
+
+from __future__ import annotations
+
+import random
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import box, mover, set_velocity
+from tests.system.test_sleep import REPEATED, Yard, place, twice
+from tests.volume import further
+
+DT = 1 / 60
+G = 10.0
+
+
+def side_by_side(build, n_steps, **settings):
+    """Play a scene twice, as `twice`, but for the collisions that resting bodies repeat."""
+    return twice(build, n_steps, but=REPEATED, **settings)
+
+
+def pull_down(dt, g=G):
+    """Add gravity to all that yields, as games do that know no other way."""
+    for entity, (velocity,) in sorted(esper.get_components(ec.Velocity)):
+        if esper.has_component(entity, ec.Slide) or esper.has_component(entity, ec.Deflect):
+            velocity.y -= g * dt
+
+
+def gravity_of(by, dim=2):
+    return {"gravity": (0.0, -G, 0.0)[:dim]} if by == "space" else {}
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+@pytest.mark.parametrize("by", ["space", "game"])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("wild", [0.0, 0.5])
+@pytest.mark.parametrize("seed", [0, *further(1, 2, 3)])
+def test_a_yard_under_gravity_in_which_everything_happens(seed, wild, dim, by, life, volume):
+    class Ground(Yard):
+        def respond(self, impact):
+            # Not into others: what meets there at the start of a step would be met once more.
+            self.somewhere, inside = (lambda: self.at(rng.randrange(-12, 13), 40.0)), self.somewhere
+            rng = self.rng
+            try:
+                return super().respond(impact)
+            finally:
+                self.somewhere = inside
+
+        def play(self, step):
+            dt = super().play(step)
+            if by == "game":
+                pull_down(DT if dt is None else dt)
+            return dt
+
+    def build(space):
+        ground = Ground(space, seed, dim, wild)
+        ground.stills.append(box(ground.at(0.0, -12.0), ground.size(60.0, 2.0)))
+        return ground.play
+
+    asleep = side_by_side(
+        build, volume(80, 400, least=40), dim=dim, rest_speed=0.5, **gravity_of(by, dim)
+    )
+
+    assert max(asleep) > 0
+
+
+class Heap:
+    """Crates that fall in heaps, and a game that now and then does something to one or a floor."""
+
+    def __init__(self, space, seed, by, n=30):
+        self.rng = rng = random.Random(seed)
+        self.by = by
+        self.space = space
+        self.floors = [
+            box((8.0 * k - 16.0, rng.choice([-1.0, -1.0, -1.5])), (4.0, 1.0)) for k in range(5)
+        ]
+        self.lift = box((0.0, -20.0), (30.0, 1.0), ec.Velocity(0.0, 0.0))
+        self.crates = [self.crate() for _ in range(n)]
+
+    def crate(self):
+        rng = self.rng
+        more = rng.choice([ec.Slide(), ec.Slide(), ec.Deflect(0.3), ec.Stop()])
+        extra = [ec.Mass(rng.choice([0.5, 1.0, 3.0]))] if rng.random() < 0.4 else []
+        if rng.random() < 0.3:
+            extra.append(ec.Friction(rng.choice([0.2, 1.0])))
+        if rng.random() < 0.15:
+            extra.append(ec.GravityScale(rng.choice([0.5, 2.0])))
+        if rng.random() < 0.15:
+            extra.append(ec.Damping(rng.choice([0.5, 5.0])))
+        half = (rng.choice([0.5, 1.0]), rng.choice([0.5, 1.0]))
+        at = (rng.uniform(-16.0, 16.0), rng.uniform(1.0, 12.0))
+        return mover(at, half, (0.0, 0.0), more, *extra)
+
+    def play(self, step):
+        rng, crates = self.rng, self.crates
+        dt = rng.choice([DT, DT, DT, 1 / 50]) if step > 100 else DT
+        if self.by == "game":
+            pull_down(dt)
+        if step < 60 or step % 20:
+            return dt
+        what = rng.randrange(12)
+        crate = rng.choice(crates)
+        floor = rng.choice(self.floors)
+        if what == 0:
+            set_velocity(crate, rng.choice([-9.0, 9.0]), rng.choice([0.0, 6.0]))
+        elif what == 1:
+            esper.delete_entity(crates.pop(rng.randrange(len(crates))), immediate=True)
+        elif what == 2:
+            crates.append(self.crate())
+        elif what == 3:
+            place(floor).y += rng.choice([-0.5, 0.25, 1e-13])
+        elif what == 4:
+            set_velocity(self.lift, 0.0, rng.choice([0.0, 2.0, -2.0]))
+        elif what == 5:
+            esper.component_for_entity(crate, ec.Extents).x *= rng.choice([0.5, 1.25])
+        elif what == 6:
+            esper.add_component(floor, ec.Filter(mask=rng.choice([0, ec.ALL])))
+        elif what == 7:
+            esper.add_component(crate, ec.Filter(mask=rng.choice([0, ec.ALL])))
+        elif what == 8:
+            at = (rng.uniform(-16.0, 16.0), 9.0)
+            crates.append(mover(at, (0.3, 0.3), (0.0, -90.0), ec.Slide()))
+        elif what == 9:
+            place(crate).x += rng.choice([0.5, -0.5])
+        elif what == 10:  # it is only pressed: nobody wakes, and nothing differs
+            for pressed in rng.sample(crates, 3):
+                esper.component_for_entity(pressed, ec.Velocity).y -= rng.choice([0.1, 3.0])
+        elif what == 11:
+            esper.add_component(crate, ec.GravityScale(rng.choice([1.0, -1.0, 0.5])))
+        return dt
+
+
+@pytest.mark.parametrize("by", ["space", "game"])
+@pytest.mark.parametrize("seed", [0, 1, *further(2, 3, 4, 5)])
+def test_heaps_of_crates_to_which_things_happen(seed, by, life, volume):
+    asleep = side_by_side(
+        lambda space: Heap(space, seed, by).play,
+        volume(400, 1500, least=200),
+        rest_speed=0.5,
+        **gravity_of(by),
+    )
+
+    assert max(asleep) > 3
+
+
+@pytest.mark.parametrize("by", ["space", "game"])
+def test_who_sleeps_on_a_platform_drops_through_it(by, life):
+    def build(space):
+        box((0.0, 0.0), (5.0, 1.0), ec.OneWay((0.0, 1.0)))
+        crates = [mover((0.0, 2.0 + 2 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(3)]
+
+        def play(step):
+            if by == "game":
+                pull_down(DT)
+            if step == 40:
+                assert space.drop_through(crates[0])
+
+        return play
+
+    asleep = side_by_side(build, 60, **gravity_of(by))
+
+    assert asleep[39] == 3
+    assert asleep[40] == 0
+
+
+@pytest.mark.parametrize("by", ["space", "game"])
+def test_a_velocity_that_only_presses_wakes_nobody(by, world, life):
+    space = ec.install(**gravity_of(by))
+    box((0.0, -1.0), (9.0, 1.0))
+    crates = [mover((0.0, 1.0 + 2 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(3)]
+    for _ in range(24):
+        if by == "game":
+            pull_down(DT)
+        esper.process(DT)
+    assert space.stats.asleep == 3
+
+    for speed in (-0.1, -3.0, -500.0):
+        set_velocity(crates[-1], 0.0, speed)
+        esper.process(DT)
+        assert space.stats.asleep == 3
+        assert esper.component_for_entity(crates[-1], ec.Velocity).xy == (0.0, 0.0)
+    set_velocity(crates[-1], 0.0, 5.0)
+    esper.process(DT)
+    assert space.stats.asleep == 0
+
+
+@pytest.mark.parametrize("by", ["space", "game"])
+def test_a_hundred_crates_that_drop_half_a_unit_are_all_asleep_after_240_steps(by, world, life):
+    space = ec.install(**({"gravity": (0.0, -900.0)} if by == "space" else {}))
+    box((0.0, -10.0), (1000.0, 10.0))
+    for k in range(100):
+        mover((3.0 * k - 150.0, 1.5), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+
+    for _ in range(240):
+        if by == "game":
+            pull_down(DT, 900.0)
+        esper.process(DT)
+
+    assert space.stats.asleep == 100
