@@ -302,19 +302,21 @@ class TestCrowds:
         pytest.importorskip(PRESSERS[who].module)
         played = CROWDS[name](12)
         presser = PRESSERS[who](played)
+        n_sweeps = 0
         for _ in range(60):
             presser.steer()
             presser.step()
+            n_sweeps = max(n_sweeps, presser.counts()[0]) if who == OURS else 1
 
         places = presser.places()
 
+        assert n_sweeps > 0
         assert places.shape == (12, 2)
         assert np.isfinite(places).all()
         # Two rows of the same length hold each other where they are.
         assert name == "rows" or (places != np.array(played.boxes)).any()
         if who == OURS:
             assert len(depths(played, places)) == 0
-            assert presser.counts()[0] > 0
 
     def test_soft_crowds_run_in_two_scenes_only(self):
         names = {name: [e.name for e in measure.entrants("crowd", 2, name, [])] for name in CROWDS}

@@ -274,7 +274,8 @@ class TestDropThrough:
         for _ in range(30):
             esper.process(0.1)
         assert space.drop_through(sleeper, platform)
-        esper.process(0.1)
+        for _ in range(16):
+            esper.process(0.1)
         assert space.stats.asleep == 1
 
         mover((0, 6), (1, 1), (0, -20), ec.Slide(), ec.Filter(2, ec.ALL))

@@ -17,7 +17,10 @@ from tests.yard import Yard
 _worlds = itertools.count()
 
 
-def logs(n_steps, dim, seed, *, kernels=None, make_space=None, judged=True, judging=False):
+def logs(
+    n_steps, dim, seed, *, kernels=None, make_space=None, judged=True, judging=False,
+    with_collisions=True,
+):  # fmt: skip
     """Run the yard in a world of its own; return its log after each step, and what happened."""
     name = f"yard {next(_worlds)}"
     esper.switch_world(name)
@@ -25,6 +28,7 @@ def logs(n_steps, dim, seed, *, kernels=None, make_space=None, judged=True, judg
         with mock.patch.object(_backend, "kernels", kernels or _backend.kernels):
             yard = Yard(dim, seed, make_space, judged=judged)
             yard.judging = judging
+            yard.log = Log(with_collisions=with_collisions)
             found = []
             for n in range(n_steps):
                 yard.step(n)
@@ -69,9 +73,9 @@ def test_whatever_the_trees_look_like(yard, length, how):
 
 def test_with_sleep_and_without(yard, length):
     dim, _ = yard
-    usual, deeds = logs(length, *yard, judged=False)
+    usual, deeds = logs(length, *yard, judged=False, with_collisions=False)
     other, awake = logs(
-        length, *yard, judged=False,
+        length, *yard, judged=False, with_collisions=False,
         make_space=lambda: ec.install(ec.Space(dim, sleep=False), dim=dim),
     )  # fmt: skip
     assert first_difference(usual, other) is None
