@@ -77,7 +77,8 @@ def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
 
     Of a test with many cases all run on the compiled kernels, and every fifth in
     pure Python too, beginning with the first: that both give the same bits is
-    what `tests/system/test_both_lives.py` and others show.
+    what `tests/system/test_both_lives.py` and others show.  Those that are marked
+    ``slow_in_python`` leave pure Python to the long run.
     """
     counts: Counter[str] = Counter()
     chosen = []
@@ -88,7 +89,7 @@ def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
         if ec.COMPILED and callspec is not None and callspec.params.get("kernels") == "plain":
             test = item.nodeid.partition("[")[0]
             counts[test] += 1
-            if counts[test] % 5 != 1:
+            if counts[test] % 5 != 1 or item.get_closest_marker("slow_in_python"):
                 continue
         chosen.append(item)
     return chosen

@@ -431,6 +431,7 @@ def test_options_count_what_the_workers_of_xdist_checked(folder):
 # -- the page --
 
 
+@pytest.mark.long
 def test_tests_of_the_page_pass(folder):
     for package in ("syrupy", "pytiled_parser", "hypothesis"):
         pytest.importorskip(package)

@@ -167,11 +167,10 @@ def test_level_that_is_sound_is_played_without_a_complaint():
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ({"left_wall": False}, "is outside the map"),
-        ({"grip": True}, "the player is stuck at"),
-        ({"ghost": True}, "inside each other"),
+        pytest.param({"left_wall": False}, "is outside the map", id="hole"),
+        pytest.param({"grip": True}, "the player is stuck at", id="grip", marks=pytest.mark.long),
+        pytest.param({"ghost": True}, "inside each other", id="ghost", marks=pytest.mark.long),
     ],
-    ids=["hole", "grip", "ghost"],
 )
 def test_level_with_a_fault_is_found_out_and_leaves_a_recording(fault, words, folder):
     bounds = ((-50, -10), (50, 50))

@@ -794,6 +794,7 @@ def test_tiles_of_very_many_objects_are_found_quickly(save: Save) -> None:
     assert level.objects[-1].tile == 32_000
 
 
+@pytest.mark.long
 def test_small_map_cannot_combine_tiles_and_layers_without_limit(save: Save) -> None:
     said = f'<properties><property name="a" value="{"x" * 1000}"/></properties>'
     tiles = "".join(f'<tile id="{k}">{said}</tile>' for k in range(400))

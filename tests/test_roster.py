@@ -386,6 +386,7 @@ def test_components_are_let_go_of_with_their_bodies():
     assert sys.getrefcount(number) <= 3  # plain Python keeps the last number it has read
 
 
+@pytest.mark.slow_in_python
 def test_nothing_piles_up_over_many_steps_with_births_and_deaths(volume):
     rng = random.Random(3)
     made = [mover((5.0 * i, 0), (1, 1), (30, 10), ec.Deflect()) for i in range(30)]

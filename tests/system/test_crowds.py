@@ -15,7 +15,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, closed_arena, mover, position
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = [pytest.mark.usefixtures("world", "life"), pytest.mark.slow_in_python]
 
 N = 240  # as few as are too many: 28,680 pairs, where there is room for 24,064
 

@@ -287,6 +287,7 @@ def test_in_a_swept_world_a_moved_body_is_not_swept_once_more():
     assert not space.collisions
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_move_leads_where_a_step_would_among_walls(dim):
     rng = random.Random(dim)

@@ -136,6 +136,7 @@ class Heap:
         return dt
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("by", ["space", "game"])
 @pytest.mark.parametrize("seed", [0, 1, *further(2, 3, 4, 5)])
 def test_heaps_of_crates_to_which_things_happen(seed, by, life, volume):

@@ -465,11 +465,9 @@ def test_every_step_of_a_long_run_is_right(name, soak_steps):
 @pytest.mark.parametrize(
     "name",
     [
-        "gas",
         "bullets",
-        "tiled walkers",
         "churn",
-        *further("gas in 3D", "pile", "growers", "squeeze"),
+        *further("gas", "tiled walkers", "gas in 3D", "pile", "growers", "squeeze"),
     ],
 )
 def test_nothing_stays_in_memory_of_what_is_gone(name, soak_steps, monkeypatch):

@@ -161,6 +161,7 @@ def test_members_in_one_point_part_to_all_sides_in_the_same_way_each_time(n):
         assert max(width, height) < 40  # close together: they need 16
 
 
+@pytest.mark.slow_in_python
 def test_hundreds_of_members_in_one_point_part_without_a_report(life):
     n = 400 if life == "compiled" else 230
     crowd = [member((0, 0), (1, 1), 240) for _ in range(n)]

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.usefixtures("world", "life")
 # -- crowds --
 
 
+@pytest.mark.slow_in_python
 def test_a_crowd_across_the_edge_is_bounded_like_any_other():
     runs = []
     for shift in (0.0, W / 2):
