@@ -394,9 +394,9 @@ class Contacts:
             rate = b.path[one + MOTION] - b.path[two + MOTION]
             growth = b.path[one + RESIZE] + b.path[two + RESIZE]
             if -rate - growth > 0.0:
-                rest = min(rest, max(-gap, 0.0) / (-rate - growth))
+                rest = min(rest, max(0.0, -gap) / (-rate - growth))
             if rate - growth > 0.0:
-                rest = min(rest, max(-plus, 0.0) / (rate - growth))
+                rest = min(rest, max(0.0, -plus) / (rate - growth))
             one += 4
             two += 4
         return rest

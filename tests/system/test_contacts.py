@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import esper
@@ -498,3 +499,17 @@ def test_a_crate_on_two_tiles_stands_on_both():
 
     assert [contact.other(crate) for contact in space.contacts(crate)] == [left, right]
     assert position(crate) == (0, 1)
+
+
+def test_a_contact_that_ends_at_once_ends_at_zero_and_not_at_minus_zero():
+    box((0, -1), (5, 1))
+    crate = mover((0, 1), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1 / 60)
+
+    set_velocity(crate, 0, 60)
+    esper.process(1 / 60)
+
+    (ended,) = space.contacts_ended
+    assert math.copysign(1.0, ended.time) == 1.0
+    assert ended.time == 0.0
