@@ -962,6 +962,8 @@ class Timeline:
         now: cython.double = self.meetings.now
         n: cython.Py_ssize_t = log.add_collision()
         at: cython.int = 4 + b.dim
+        one: cython.double
+        other: cython.double
 
         log.time[n] = now
         log.exit[n] = self.pairs.exit[p]
@@ -976,10 +978,17 @@ class Timeline:
         log.impulse[n] = 0.0
         for k in range(b.dim):
             at += 1
-            self._note_shared(n, p, k)
+            one = b.centre_at(i, k, now)
+            other = b.centre_at(j, k, now)
+            if not b.wraps:
+                self._note_shared(n, p, k, one, other)
+            else:
+                self._note_shared(n, p, k, one, other + self.pairs.offset_of(p, k))
+                one = b.into_world(k, one)
+                other = b.into_world(k, other)
             log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
-            log.numbers[n, at] = b.into_world(k, b.centre_at(i, k, now)) + 0.0
-            log.numbers[n, at + b.dim] = b.into_world(k, b.centre_at(j, k, now)) + 0.0
+            log.numbers[n, at] = one + 0.0
+            log.numbers[n, at + b.dim] = other + 0.0
             log.numbers[n, at + 2 * b.dim] = self._velocity_met(i, k, answer)
             log.numbers[n, at + 3 * b.dim] = self._velocity_met(j, k, answer)
         if answer != CROSSED:
@@ -987,6 +996,7 @@ class Timeline:
         return n
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
     def _velocity_met(
         self, i: cython.Py_ssize_t, k: cython.int, answer: cython.int
@@ -996,6 +1006,8 @@ class Timeline:
         c: Clusters = self.responder.clusters
         gravity: Gravity = self.gravity
 
+        if answer != STOPPED_ALREADY and not gravity.is_on and not b.on_hold[i]:
+            return b.velocity[i, k]
         if answer == STOPPED_ALREADY and b.turned_now(i, self.meetings.now):
             # What it met with, not what stopped it.
             return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.meetings.now)
@@ -1009,17 +1021,23 @@ class Timeline:
     @cython.inline
     @cython.exceptval(check=False)
     def _note_shared(
-        self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
+        self,
+        n: cython.Py_ssize_t,
+        p: cython.Py_ssize_t,
+        k: cython.int,
+        centre: cython.double,
+        other: cython.double,
     ) -> cython.void:
-        """Log what the two boxes of an impact share on an axis, where the first one is."""
+        """Log what the two boxes of an impact share on an axis, where the first one is.
+
+        They have these centres, the second one at the image that is met.
+        """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
         at: cython.int = 5 + 5 * b.dim + k
         now: cython.double = self.meetings.now
-        centre: cython.double = b.centre_at(i, k, now)
         half: cython.double = b.half_at(i, k, now)
-        other: cython.double = b.centre_at(j, k, now) + self.pairs.offset_of(p, k)
         half2: cython.double = b.half_at(j, k, now)
         low: cython.double = max(centre - half, other - half2)
         high: cython.double = min(centre + half, other + half2)

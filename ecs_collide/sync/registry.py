@@ -664,6 +664,8 @@ class Roster:
     def wake_reached(self) -> None:
         """Wake the islands to which the paths of the step may come, from where they stand."""
         rows, sleepers = self.moving, self._timeline.sleepers
+        if not (sleepers.n_leaning or self._gatherer.pressed or len(self._pressed)):
+            return
         while sleepers.n_leaning and len(rows):
             rows = self.sleep.wake_with_islands(sleepers.reached_by(rows.data))
             if len(rows):

@@ -18,6 +18,8 @@ from ecs_collide.motion.columns import Columns
 
 Rows = NDArray[np.int64]
 
+_NO_ROWS: Rows = np.zeros(0, np.int64)
+
 CALM = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # in one of so many steps they do: together, since trees take many at once better
 
@@ -65,6 +67,8 @@ class Sleep:
     def wake_with_islands(self, rows: Iterable[int]) -> Rows:
         """Wake those of `rows` who sleep, each with all of its island; return who has woken."""
         c = self._columns
+        if self.n == 0:
+            return _NO_ROWS
         found = np.array(sorted({row for row in rows if c.asleep[row]}), np.int64)
         if c.leans[found].any():
             islands = c.island[found[c.leans[found] != 0]]
