@@ -65,3 +65,6 @@ DISTANT = 2  # its numbers are so large that where they lead is looked at in eve
 
 # The most that gravity on an axis, its scale and damping may be: steps of any length stay finite.
 MOST_PULL = 2.0**100
+
+LONG_CALM = 100  # steps at rest are not counted further, in `motion.bodies`
+LEANS = 64  # in the column `leans`, as `motion.bodies` has it for the kernels

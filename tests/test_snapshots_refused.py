@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.snapshot import capture, codec
-from tests.scenes import gas, mixed_bodies
+from ecs_collide.snapshot import capture, codec, schema
+from tests.scenes import box, gas, mixed_bodies, mover
 from tests.test_snapshots_of_own import Health, remember_health
 
 pytestmark = pytest.mark.usefixtures("world", "life")
@@ -140,6 +140,103 @@ def test_sections_that_contradict_each_other_are_refused(busy, section, field, v
     with pytest.raises(ValueError, match="contradicts itself"):
         space.restore(codec.encode(state))
     assert space.snapshot() == now
+
+
+@pytest.fixture
+def drowsy():
+    """Return a space with crates that sleep on a floor and one that a step has reached, saved."""
+    box((0, -1), (30, 1))
+    for k in range(6):
+        mover((4 * (k // 2), 0.5 + k % 2), (0.5, 0.5), (0, 0), ec.Slide())
+    lift = mover((20, 5), (1, 1), (0, 0))
+    space = ec.install(gravity=(0, -10))
+    while space.stats.asleep < 7:
+        esper.process(1 / 60)
+    mover((17, 5), (0.5, 0.5), (300, 0), ec.Slide())
+    esper.process(1 / 60)
+    assert space.stats.asleep == 7
+    space._roster.sleep.disturbed.append(space._roster.row_of[lift])
+    return space, space.snapshot()
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "value"),
+    [
+        ("sleepers", "body", 10_000),
+        ("sleepers", "body", 4),  # out of order
+        ("sleepers", "body", 8),
+        ("sleepers", "leans", 1),
+        ("sleepers", "leans", -128),
+        ("sleepers", "leans", 64 + 16),
+        ("sleepers", "leans", 0),  # but on an island
+        ("sleepers", "held", 4),
+        ("sleepers", "island", 0),
+        ("sleepers", "island", 2),
+        ("sleepers", "island", 10_000),
+        ("stirred", "body", 10_000),
+        ("stirred", "why", 0),
+        ("stirred", "why", 4),
+        ("calm", None, 101),
+        ("calm", None, -102),
+    ],
+)
+def test_those_who_cannot_have_slept_so_are_refused(drowsy, section, field, value):
+    space, data = drowsy
+    state = codec.decode(data, 2, capture.WIDTHS)
+    assert len(np.unique(state.sleepers["island"])) == 4  # three, and 0 for the lift
+    array = getattr(state, section).copy()
+    (array if field is None else array[field])[0] = value
+    setattr(state, section, array)
+
+    with pytest.raises(ValueError, match="contradicts itself"):
+        space.restore(codec.encode(state))
+    assert space.snapshot() == data
+
+
+def test_somebody_who_moves_or_grows_in_its_sleep_is_refused(drowsy):
+    space, data = drowsy
+    for kind in (ec.Velocity, ec.Growth):
+        state = codec.decode(data, 2, capture.WIDTHS)
+        stray = np.zeros(1, schema.STRAY)
+        stray["column"] = {ec.Velocity: 2, ec.Growth: 3}[kind]
+        stray["body"], stray["value"] = state.sleepers["body"][0], 1.0
+        state.strays = stray
+        with pytest.raises(ValueError, match="contradicts itself"):
+            space.restore(codec.encode(state))
+        assert space.snapshot() == data
+
+
+def test_sleepers_that_were_made_to_look_right_do_no_harm(drowsy, volume):
+    space, data = drowsy
+    rng = random.Random(4)
+    n_taken = n_refused = 0
+
+    for n in range(volume(300, 3000, least=60)):
+        state = codec.decode(data, 2, capture.WIDTHS)
+        for _ in range(1 + n % 3):
+            array = getattr(state, rng.choice(["sleepers", "stirred", "calm", "flags"])).copy()
+            places = array.view(np.uint8)
+            places[rng.randrange(len(places))] = rng.choice([0, 1, 2, 64, 65, 128, 254, 255])
+            for name in ("sleepers", "stirred", "calm", "flags"):
+                if array.dtype == getattr(state, name).dtype:
+                    setattr(state, name, array)
+        if n % 5 == 0:  # somebody who does not move, or is disabled
+            state.sleepers["body"][0] = 0
+        try:
+            space.restore(codec.encode(state))
+        except ValueError:
+            n_refused += 1
+            continue
+        n_taken += 1
+        space.check()
+        for _ in range(3):
+            esper.process(1 / 60)
+        space.check()
+        assert 0 <= space.stats.asleep <= 8
+    assert n_taken > 5
+    assert n_refused > 5
+    space.restore(data)
+    assert space.snapshot() == data
 
 
 REPORT = [1, 2, "Velocity.x", "0x1.8p+1", "a message"]

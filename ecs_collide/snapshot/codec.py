@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._categories import are_names
 from ecs_collide._checks import LARGEST
-from ecs_collide.constants import MOST_PULL
+from ecs_collide.constants import LEANS, LONG_CALM, MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.snapshot.schema import (
     CONTACT,
@@ -32,9 +32,14 @@ from ecs_collide.snapshot.schema import (
 )
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import (
+    DISTURBED,
     FILTERED,
     LEFT_OUT,
+    LOST,
+    OFF,
     SEEN,
+    SLEEPER,
+    STIRRED,
     UNSEEN,
 )
 
@@ -51,8 +56,8 @@ _LONGEST_ID = 2**62
 
 _SECTIONS = (
     "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
-    "bodies", "flags", "strays", "filters", "contacts", "rides", "pending", "collisions",
-    "contact_events",
+    "bodies", "flags", "strays", "filters", "calm", "sleepers", "stirred", "contacts", "rides",
+    "pending", "collisions", "contact_events",
 )  # fmt: skip
 _OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
 
@@ -87,6 +92,9 @@ def encode(state: State) -> bytes:
         [state.flags.tobytes()],
         [state.strays.tobytes()],
         [state.filters.tobytes()],
+        [state.calm.tobytes()],
+        [state.sleepers.tobytes()],
+        [state.stirred.tobytes()],
         [state.contacts.tobytes()],
         [state.rides.tobytes()],
         [state.pending.tobytes()],
@@ -258,7 +266,8 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
 
     bodies = parts.ids("bodies")
     flags = parts.array("flags", np.uint8)
-    _require(len(flags) == len(bodies) and (flags < 128).all(), "the flags of its bodies")
+    _require(len(flags) == len(bodies), "the flags of its bodies")
+    _require((flags & (OFF | LEFT_OUT) != OFF).all(), "the flags of its bodies")
     state = State(
         dim=dim,
         step=step,
@@ -283,6 +292,9 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
         flags=flags,
         strays=parts.array("strays", STRAY),
         filters=parts.array("filters", FILTERED),
+        calm=parts.array("calm", np.int8),
+        sleepers=parts.array("sleepers", SLEEPER),
+        stirred=parts.array("stirred", STIRRED),
         contacts=parts.array("contacts", CONTACT),
         rides=parts.array("rides", RIDE),
         pending=parts.array("pending", PENDING),
@@ -299,6 +311,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     _check_events(state)
     state.seen = state.find_seen()
     _check_placed(state)
+    _check_sleepers(state)
     return state
 
 
@@ -377,6 +390,28 @@ def _check_filters(state: State) -> None:
     _require((places[1:] > places[:-1]).all(), "the order of its filters")
     _require(_within(numbers[:, :2], 0, 2**32 - 1), "its filters")
     _require(_within(numbers[:, 2], 1 - 2**31, 2**31 - 1), "its filters")
+
+
+def _check_sleepers(state: State) -> None:
+    n, dim = len(state.bodies), state.dim
+    _require(len(state.calm) == n and _within(state.calm, -1 - LONG_CALM, LONG_CALM), "its calm")
+    places = state.sleepers["body"].astype(np.int64)
+    _require((places < n).all() and (places[1:] > places[:-1]).all(), "who sleeps")
+    _require((state.flags[places] & (LEFT_OUT | UNSEEN) == 0).all(), "who sleeps")
+    _require((state.seen[3][places] == 0.0).all(), "who sleeps")  # nobody who grows
+    leans = state.sleepers["leans"].astype(np.int64)
+    sides = abs(leans) - LEANS
+    _require(((leans == 0) | ((sides >= 0) & (sides < 1 << 2 * dim))).all(), "who sleeps")
+    _require((state.sleepers["held"] < 1 << dim).all(), "who sleeps")
+    # An island is its first body.
+    islands, leaning = state.sleepers["island"], places[leans != 0]
+    _require((islands[leans == 0] == 0).all() and _are_in(islands[leans != 0], leaning), "islands")
+    islands = islands[leans != 0]
+    _require((islands <= leaning).all(), "islands")
+    _require((islands[np.searchsorted(leaning, islands)] == islands).all(), "islands")
+    stirred = state.stirred["body"].astype(np.int64)
+    _require((stirred < n).all() and (stirred[1:] > stirred[:-1]).all(), "who may wake")
+    _require(_within(state.stirred["why"], 1, LOST | DISTURBED), "who may wake")
 
 
 def _check_contacts(state: State) -> None:

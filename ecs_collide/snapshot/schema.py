@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.sync.quarantine import Report
-from ecs_collide.sync.seen import SEEN
+from ecs_collide.sync.seen import SEEN, SLEEPER, STIRRED, none_of
 
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -42,6 +42,9 @@ class State:
         The bodies of the last step, and what has become of them since.
     strays : where what was seen of a body is not what its components say
     filters : the filters that were seen last, where they are of any effect
+    calm : int8, by body for how long it has rested, as in `motion.bodies.Bodies`
+    sleepers : who sleeps, and against what
+    stirred : whom, and whose neighbours, the next step may wake because of the last one
     rides : which bodies are carried, and how fast
     contacts, pending : contacts; contact events that no step has told yet
     collisions, contact_events : what the last step told
@@ -80,6 +83,9 @@ class State:
     pending: NDArray[np.void]
     collisions: NDArray[np.void]
     contact_events: NDArray[np.void]
+    calm: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, np.int8))
+    sleepers: NDArray[np.void] = field(default_factory=lambda: none_of(SLEEPER))
+    stirred: NDArray[np.void] = field(default_factory=lambda: none_of(STIRRED))
     category_names: tuple[str, ...] = ()
     wrap: Wrap | None = None
     images: Longs = field(default_factory=lambda: np.zeros(0, np.int64))

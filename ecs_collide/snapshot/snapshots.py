@@ -2,7 +2,7 @@
 
 What components say is only a part of it.  A step also depends on what was
 seen last of each component (a `Position` that says something else is a
-teleport), on who lies against whom, on who is quarantined, and on what has
+teleport), on who lies against whom, on who sleeps, on who is quarantined, and on what has
 happened in the world since the last step and no step has looked at yet.  It
 does not depend on the rows in which bodies stand, on trees and fat bounds, nor
 on the order of anything: these are made anew.
@@ -51,6 +51,7 @@ from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import N_KEPT
 from ecs_collide.sync.registry import Roster
 from ecs_collide.sync.seen import (
+    ALTERED,
     CHANGED,
     LEFT_OUT,
     MOVED,
@@ -65,7 +66,7 @@ from ecs_collide.sync.seen import (
 
 _USUAL = Components()
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for
-# They come from trees, which are made anew, and from who sleeps, which is nobody then.
+# They come from trees, which are made anew.
 _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
 # The format has room for the other four of these, which it stores as 0.
 _SAVED = tuple(name for name in _COUNTS if name not in ("reinsertions", "rebuilds"))
@@ -136,6 +137,7 @@ class Snapshots:
         flags = (left_out + touched).astype(np.uint8)
         flags[c.news[rows] & NEW != 0] |= UNSEEN
         flags[np.isin(rows, self._roster.moved_rows())] |= MOVED
+        sleepers, stirred = self._roster.sleep.kept(rows)
         state = State(
             dim=step.dim,
             step=step.step,
@@ -159,6 +161,9 @@ class Snapshots:
             flags=flags,
             strays=none_of(STRAY),
             filters=self._roster.seen_filters(),
+            calm=np.where(c.quarantined[rows] == 0, c.calm[rows], 0).astype(np.int8),
+            sleepers=sleepers,
+            stirred=stirred,
             contacts=self._kept_contacts(),
             rides=self._kept_rides(),
             category_names=tuple(CATEGORY_NAMES.names),
@@ -171,6 +176,8 @@ class Snapshots:
         changed, replaced = self._roster.differences(world)
         for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
             flags[np.searchsorted(state.bodies, np.array(entities, np.int64))] |= flag
+        altered = np.isin(rows, self._roster.altered_rows())
+        flags[altered & (flags & (UNSEEN | CHANGED | REPLACED) == 0)] |= ALTERED
         if not self._roster.is_up_to_date(world) or not self._sees_all(survey, numbers):
             state.strays = self._find_strays(state)
         return codec.encode(state)
@@ -287,6 +294,8 @@ class Snapshots:
                 f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
                 f"wrap={wrap!r}: restore it into Space(wrap={state.wrap!r})"
             )
+        if not self._roster.sweeps and state.seen[2][state.sleepers["body"]].any():
+            raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
         world.require_known()
         loaded = self._inventory.load(world, state)
         CATEGORY_NAMES.adopt(state.category_names)
@@ -328,8 +337,9 @@ class Snapshots:
         """Take up a state whose entities and components the world has already."""
         step, roster = self._state, self._roster
         timeline = step.timeline
+        self._pipeline.set_gravity(state.gravity[: step.dim])  # first: it wakes everybody
         roster.recall(world, state.bodies)
-        roster.resume(state.flags, state.seen)
+        roster.resume(state.flags, state.seen, state.calm)
         position = roster.makers[0].type
         for entity in state.bodies[state.flags & MOVED != 0].tolist():
             roster.note_move(roster.row_of[entity], world.component(entity, position))
@@ -362,4 +372,4 @@ class Snapshots:
         step.drop_step(state.step, state.time, counts, list(state.new_reports))
         self._pipeline.rest_speed = state.rest_speed
         self._pipeline.pair_limit = state.pair_limit
-        self._pipeline.set_gravity(state.gravity[: step.dim])
+        step.n_asleep = roster.resume_sleep(state.sleepers, state.stirred)

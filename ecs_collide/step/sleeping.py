@@ -172,6 +172,38 @@ class Sleepers:
         b.place_still(rows)
         self.candidates.place_still(rows)
 
+    def recover(self, rows: cython.longlong[::1]):
+        """Let the bodies of `rows` sleep that slept when a snapshot was taken, while nobody sleeps.
+
+        The columns `leans`, `island` and `held` say of them what they said then.
+        """
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        m: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            b.asleep[i] = ASLEEP
+            b.moves[i] = 0
+            self.n_leaning += b.leans[i] != 0
+            self.n_islands = max(self.n_islands, b.island[i])
+            self.beside[i] = 0
+            for k in range(b.dim):
+                b.motion[i, k] = 0.0
+        self.n += rows.shape[0]
+        b.place_still(rows)
+        self.candidates.place_still(rows)
+        for n in range(rows.shape[0]):  # no fewer than the pairs they had
+            i = rows[n]
+            for m in range(self.candidates.still.touching(b.swept_min, b.swept_max, i)):
+                j = self.candidates.still.found[m]
+                if j != i and not (b.asleep[j] and j < i):
+                    self.beside[i] += 1
+            self.n_resting += self.beside[i]
+
     @cython.cfunc
     @cython.exceptval(check=False)
     def _anchored_axes(self, i: cython.Py_ssize_t) -> cython.int:

@@ -38,6 +38,7 @@ cython.declare(
     LARGEST=cython.double,
     MOST_ID=cython.double,
     INFINITE=cython.double,
+    NOT_SEEN=cython.double,
     FAR=cython.double,
     ROUNDS=cython.double,
     PRESSES=cython.double,
@@ -99,6 +100,7 @@ from ecs_collide.constants import (
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 MOST_ID = 2.0**53  # of an entity
 INFINITE = float("inf")
+NOT_SEEN = float("nan")  # differs from every number
 FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 ROUNDS = 64.0  # so often may a body go around the world in a step
@@ -563,6 +565,52 @@ class Gatherer:
         for n in range(rows.shape[0]):
             self._check(rows[n])
 
+    # -- snapshots --
+
+    def altered_among(self, rows: cython.longlong[::1]) -> list:
+        """Return those of `rows` whose traits say something else than was seen last.
+
+        Or whose owners are others, if they are attached.
+        """
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        found: list = []
+
+        self.require(rows)
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if self.attached[i]:
+                if self.owner.is_other(i) or self.trait_gatherer.filter.is_other(i):
+                    found.append(i)
+            elif self.has_traits[i] and self.trait_gatherer.is_other(i, self.has_traits[i]):
+                found.append(i)
+        return found
+
+    def recognize(self, rows: cython.longlong[::1]):
+        """Take the traits that bodies have for what was seen last, and find what follows from all."""
+        n: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+
+        self.require(rows)
+        for n in range(rows.shape[0]):
+            i = rows[n]
+            if self.has_traits[i]:
+                self.trait_gatherer.read(i, self.has_traits[i])
+            if self.attached[i]:
+                self.owner.read(i)
+            self._check(i)
+
+    def mistrust(self, rows: cython.longlong[::1]):
+        """Let the next step find that the traits of bodies are others, whatever they say."""
+        n: cython.Py_ssize_t
+
+        self.require(rows)
+        for n in range(rows.shape[0]):
+            self.trait_gatherer.mistrust(rows[n])
+            if self.attached[rows[n]]:
+                self.owner.forget(rows[n])
+                self.owner.seen[rows[n], 0] = NOT_SEEN
+
     def set_up(self, side: cython.int):
         """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
         self.trait_gatherer.up = side
@@ -731,6 +779,7 @@ class Gatherer:
         if self.quarantined[i]:
             self.keep_out(i, self.quarantined[i])
             self.quarantined[i] = 0
+            self.calm[i] = -1
             self.news[i] |= NEW
         if self.news[i] & NEW:
             self.touched[i] = 0  # not moved: it was nowhere before

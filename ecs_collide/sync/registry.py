@@ -67,6 +67,7 @@ from ecs_collide.sync.quarantine import (
     rules,
 )
 from ecs_collide.sync.seen import (
+    ALTERED,
     CHANGED,
     FILTERED,
     LEFT_OUT,
@@ -78,7 +79,7 @@ from ecs_collide.sync.seen import (
     UNSEEN,
     none_of,
 )
-from ecs_collide.sync.sleep_list import Sleep
+from ecs_collide.sync.sleep_list import KeptSleep, Sleep
 from ecs_collide.sync.targets import Drives
 from ecs_collide.traits import (
     ALL,
@@ -167,6 +168,8 @@ class Kept(NamedTuple):
         Entities that are fixed and moving, of which no warning has told yet.
     moves : dict
         By row: where `Space.move` has put a body since the last step.
+    sleep : KeptSleep
+        Who slept.
     """
 
     entities: Rows
@@ -179,6 +182,7 @@ class Kept(NamedTuple):
     asked: frozenset[int]
     ignored: tuple[int, ...]
     moves: dict[int, list[float]]
+    sleep: KeptSleep
 
 
 class Roster:
@@ -579,7 +583,7 @@ class Roster:
             self._forget(row, EndReason.TELEPORTED)
             entity = self.views.ids[row]
             self.teleports[entity] = before.get(entity, 0) + 1
-        if self.sleep.n and self.sleep.wake_held():
+        if self.sleep.wake_held():
             self._part()
         self._n_out = n_out
         if n_out:
@@ -686,7 +690,7 @@ class Roster:
 
     def wake_all(self) -> None:
         """Wake everybody."""
-        if self.sleep.wake_all(self.watched):
+        if self.sleep.wake_all(self.rows):
             self._part()
             self._list_moving()
         self._gatherer.awoken.clear()
@@ -983,6 +987,7 @@ class Roster:
             frozenset(self._asked) if self._asked else _NOBODY,
             tuple(self._ignored),
             self._moves,
+            self.sleep.keep(),
         )
 
     def _keep_filed(self, row: int) -> None:
@@ -1024,8 +1029,6 @@ class Roster:
             n_rows = len(kept.told[0])
             c.touched[:n_rows], c.news[:n_rows] = kept.told
         gatherer.check(self.rows[c.news[self.rows] == 0].data)
-        c.news[self.watched] |= UNCHECKED
-        c.news[self.attached.rows] |= UNCHECKED
         self._unread = kept.unread
         self._asked = {*kept.asked, *self._asked}.intersection(self.row_of.values())
         self._ignored = list(kept.ignored)
@@ -1034,7 +1037,9 @@ class Roster:
         self._n_out = kept.n_out
         self._moves = kept.moves
         self._is_told = kept.told is None
+        gatherer.awoken.clear()
         self._place_all()
+        self._lay_down(self.sleep.take_back(kept.sleep))
 
     def start_over(self, timeline: Any) -> None:
         """Know of no bodies, in a new timeline."""
@@ -1173,7 +1178,35 @@ class Roster:
             numbers[self.rows] = _NO_FILTER
             numbers[self.rows[filters["body"]]] = filters["numbers"]
 
-    def resume(self, flags: NDArray[np.uint8], seen: list[NDArray[np.float64]]) -> None:
+    def altered_rows(self) -> Rows:
+        """Return the rows of bodies that the next step looks at anew, but for those new or changed."""
+        c = self.columns
+        is_unchecked = c.news[self.rows] & UNCHECKED != 0
+        found: Rows = self.rows[is_unchecked]
+        some = self.rows[(c.traits[self.rows] != 0) | (c.attached[self.rows] != 0)]
+        if len(some):
+            altered = self._gatherer.altered_among(some.data)
+            found = np.union1d(found, np.array(altered, np.int64))
+        return found
+
+    def resume_sleep(self, sleepers: NDArray[np.void], stirred: NDArray[np.void]) -> int:
+        """Let those sleep that slept when a snapshot was taken, after `resume`; return how many."""
+        asleep = self.sleep.resume(self.rows, sleepers, stirred)
+        self._lay_down(asleep)
+        return len(asleep)
+
+    def _lay_down(self, asleep: Rows) -> None:
+        """Count those that sleep again among those that do not move."""
+        if len(asleep):
+            self._part()
+            self.moving = self.active = self.moving[self.columns.moves[self.moving] != 0]
+
+    def resume(
+        self,
+        flags: NDArray[np.uint8],
+        seen: list[NDArray[np.float64]],
+        calm: NDArray[np.int8],
+    ) -> None:
         """Take up what was known of all bodies, in the order of `entities`.
 
         Parameters
@@ -1182,6 +1215,8 @@ class Roster:
             What has become of them since, as in a snapshot.
         seen : list of float64 (n, width)
             What was seen of them last: the columns of a snapshot.
+        calm : int8 (n,)
+            For how long they have rested: that column.
         """
         c, rows, t = self.columns, self.rows, self._timeline
         out = flags & (LEFT_OUT | UNSEEN) != 0
@@ -1195,9 +1230,13 @@ class Roster:
             getattr(c, name)[rows] = numbers
         self._gatherer.forget(rows.data)
         c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
-        c.touched[rows] = flags & TOUCHED != 0
         c.quarantined[rows] = np.where(flags & OFF != 0, SWITCHED_OFF, flags & LEFT_OUT)
-        c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | UNCHECKED
+        is_known = flags & (UNSEEN | CHANGED | REPLACED | ALTERED) == 0
+        c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | np.where(is_known, 0, UNCHECKED)
+        self._gatherer.recognize(rows[is_known].data)
+        self._gatherer.mistrust(rows[flags & ALTERED != 0].data)
+        c.calm[rows] = calm
+        c.touched[rows] = flags & TOUCHED != 0
         for row in rows[flags & REPLACED != 0].tolist():
             self._gatherer.clear(row)
         changed = flags & CHANGED != 0

@@ -15,6 +15,7 @@ CHANGED = 8  # it has other components, or other objects for them
 REPLACED = 16  # all of those that make it a body: it is another one
 MOVED = 32  # it stands where `Space.move` has put it, which is no teleport
 OFF = 64  # the last step left it out because it was disabled
+ALTERED = 128  # it has another trait than was seen, or is to be looked at anew for another reason
 
 SEEN = (
     ("Position", "seen_centre", 0.0),
@@ -32,6 +33,14 @@ SEEN = (
 N_OF_STEPS = 7  # of these are what a step works on; the others differ only in a game's own numbers
 
 FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
+SLEEPER = np.dtype([("body", "<u4"), ("island", "<u4"), ("leans", "i1"), ("held", "u1")])
+"""Who sleeps: the island of a body that leans is the first body in it, that of another one 0."""
+
+STIRRED = np.dtype([("body", "<u4"), ("why", "u1")])
+"""Of whom the next step looks whether they, or those who lie against them, are to wake."""
+
+LOST = 1  # it sleeps, and has lost a contact
+DISTURBED = 2  # it does not yield, and something has happened to it in its sleep
 
 
 def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:

@@ -8,13 +8,14 @@ contact that is taken from it, something new about a body beside it that does no
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.constants import PUSH_OUT, SEPARATE
 from ecs_collide.motion.columns import Columns
+from ecs_collide.sync.seen import DISTURBED, LOST, SLEEPER, STIRRED, none_of
 
 Rows = NDArray[np.int64]
 
@@ -22,6 +23,25 @@ _NO_ROWS: Rows = np.zeros(0, np.int64)
 
 CALM = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # in one of so many steps they do: together, since trees take many at once better
+
+
+class KeptSleep(NamedTuple):
+    """Who slept before a step, and who was to be looked at.
+
+    Attributes
+    ----------
+    calm : int8 (capacity,)
+    columns : int8 (3, capacity), or None
+        `asleep`, `leans` and `held`; None where nobody slept.
+    island : int64 (capacity,), or None
+    left, disturbed : list of int
+    """
+
+    calm: NDArray[np.int8]
+    columns: NDArray[np.int8] | None
+    island: Rows | None
+    left: list[int]
+    disturbed: list[int]
 
 
 class Sleep:
@@ -97,6 +117,10 @@ class Sleep:
     def wake_held(self) -> bool:
         """Wake those who have lost a contact, or whose hold is another now."""
         left = self._timeline.contacts.left
+        if self.n == 0:
+            left.clear()
+            self.disturbed.clear()
+            return False
         rows = np.array(self.disturbed + self.filed, np.int64)
         found = left + self._timeline.sleepers.held_by(rows.data)
         left.clear()
@@ -144,3 +168,78 @@ class Sleep:
         if len(rows):
             self._timeline.sleepers.lay_down(rows.data)
         return len(rows) > 0
+
+    # -- a step that does not happen --
+
+    def keep(self) -> KeptSleep:
+        """Return what `take_back` needs should the step not happen that begins now."""
+        c = self._columns
+        left, disturbed = list(self._timeline.contacts.left), list(self.disturbed)
+        if self.n == 0:
+            return KeptSleep(c.calm.copy(), None, None, left, disturbed)
+        columns = np.array([c.asleep, c.leans, c.held])
+        return KeptSleep(c.calm.copy(), columns, c.island.copy(), left, disturbed)
+
+    def take_back(self, kept: KeptSleep) -> Rows:
+        """Let those sleep who slept before the step, while nobody does; return who does."""
+        c = self._columns
+        n_rows = len(kept.calm)  # the step may have lengthened the columns
+        c.calm[:n_rows] = kept.calm
+        rows = np.zeros(0, np.int64)
+        if kept.columns is not None and kept.island is not None:
+            rows = np.flatnonzero(kept.columns[0])
+            c.leans[rows], c.held[rows] = kept.columns[1:, rows]
+            c.island[rows] = kept.island[rows]
+            self._timeline.sleepers.recover(rows.data)
+        self._timeline.contacts.left[:] = kept.left
+        self.disturbed[:] = kept.disturbed
+        return rows
+
+    # -- snapshots --
+
+    def kept(self, rows: Rows) -> tuple[NDArray[np.void], NDArray[np.void]]:
+        """Return who sleeps among the bodies in `rows`, and whom the next step is to look at."""
+        c = self._columns
+        places = np.flatnonzero(c.asleep[rows])
+        sleepers, stirred = none_of(SLEEPER, len(places)), none_of(STIRRED)
+        if len(places):
+            some = rows[places]
+            sleepers["body"], sleepers["leans"], sleepers["held"] = (
+                places,
+                c.leans[some],
+                c.held[some],
+            )
+            leans = c.leans[some] != 0
+            _, first, island = np.unique(
+                c.island[some[leans]], return_index=True, return_inverse=True
+            )
+            sleepers["island"][leans] = places[leans][first][island]
+        left = self._timeline.contacts.left
+        if len(places) and (left or self.disturbed):
+            why = LOST * (np.isin(rows, left) & (c.asleep[rows] != 0))
+            why += DISTURBED * np.isin(rows, self.disturbed)
+            stirred = none_of(STIRRED, int(np.count_nonzero(why)))
+            stirred["body"], stirred["why"] = np.flatnonzero(why), why[why != 0]
+        return sleepers, stirred
+
+    def resume(self, rows: Rows, sleepers: NDArray[np.void], stirred: NDArray[np.void]) -> Rows:
+        """Let bodies sleep again, as `kept` says of those in `rows`; return who does.
+
+        Nobody sleeps before, and all stand where they were seen last.
+        """
+        c = self._columns
+        some: Rows = rows[sleepers["body"]]
+        # Who does not move cannot sleep.  What was not filed since, though, may be another by now.
+        able = (c.moves[some] != 0) & (c.disabled[some] == 0) & (c.attached[some] == 0)
+        able |= c.n_filed[some] < 0
+        some, sleepers = some[able], sleepers[able]
+        c.leans[some], c.held[some] = sleepers["leans"], sleepers["held"]
+        c.island[some] = sleepers["island"].astype(np.int64) + 1
+        if len(some):
+            self._timeline.sleepers.recover(some.data)
+        self.forget()
+        left = self._timeline.contacts.left
+        left.clear()
+        left += rows[stirred["body"][stirred["why"] & LOST != 0]].tolist()
+        self.disturbed += rows[stirred["body"][stirred["why"] & DISTURBED != 0]].tolist()
+        return some

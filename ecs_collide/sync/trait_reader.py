@@ -37,12 +37,14 @@ cython.declare(
     MOST_GROUP=cython.double,
     MOST_PULL=cython.double,
     OF_SPACE=cython.double,
+    NOT_SEEN=cython.double,
 )
 LARGEST = 2.0**500
 MOST_PULL = 2.0**100  # as constants.MOST_PULL
 MOST_GROUP = 2.0**31 - 1.0
 INFINITE = float("inf")
 OF_SPACE = 2.0  # as traits.OF_SPACE
+NOT_SEEN = float("nan")  # differs from every number
 
 
 @cython.final
@@ -168,6 +170,31 @@ class TraitGatherer:
         if has & CONTROL and self.control.is_used:
             differs |= self.control.read(i)
         return differs
+
+    @cython.cfunc
+    def is_other(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
+        """Return whether `read` would find something new about a body."""
+        kind: Kind
+
+        if self.is_as_seen(i, has):
+            return False
+        for kind in self.kinds:  # noqa: SIM110  (a generator costs more)
+            if kind.is_other(i):
+                return True
+        return False
+
+    @cython.cfunc
+    def mistrust(self, i: cython.Py_ssize_t) -> cython.int:
+        """Let `read` find something new about whatever a body has of all this."""
+        kind: Kind
+        k: cython.int
+
+        for kind in self.kinds:
+            if len(kind.items) > 0:
+                kind.forget(i)
+                for k in range(kind.width):
+                    kind.seen[i, k] = NOT_SEEN
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)

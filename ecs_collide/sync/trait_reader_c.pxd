@@ -8,6 +8,7 @@ cdef double LARGEST
 cdef double INFINITE
 cdef double MOST_GROUP
 cdef double OF_SPACE
+cdef double NOT_SEEN
 cdef double MOST_PULL
 cdef int FILTER
 cdef int FRICTION
@@ -41,5 +42,7 @@ cdef class TraitGatherer:
     cdef bint _falls_as_seen(self, Py_ssize_t i) noexcept
     cdef bint _has(self, Kind kind, Py_ssize_t i) noexcept
     cdef bint read(self, Py_ssize_t i, int has)
+    cdef bint is_other(self, Py_ssize_t i, int has)
+    cdef int mistrust(self, Py_ssize_t i)
     cdef int side(self, Kind kind, Py_ssize_t i) noexcept
     cdef bint check(self, Py_ssize_t i, int has) noexcept

@@ -1,0 +1,414 @@
+"""A world in which bodies sleep goes on from a snapshot bit by bit as one that never was saved.
+
+With the collisions that resting bodies repeat, and that those who sleep do not.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide import _backend
+from tests.scenes import box, mover, set_velocity
+from tests.system.test_sleep import Own, Yard
+from tests.volume import further
+
+ROOT = Path(__file__).parents[2]
+DT = 1 / 60
+G = 10.0
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*left out of all collisions:RuntimeWarning"),
+    pytest.mark.usefixtures("world"),
+]
+
+
+class Pile:
+    """Crates in piles, and a game that now and then does something to one, a floor or a lift.
+
+    What it does before a step depends on the number of the step and on what it finds in the
+    world, so it goes on in a world that was restored.
+    """
+
+    def __init__(self, seed, by, dim, *, furnished=True, **settings):
+        self.seed, self.by, self.dim = seed, by, dim
+        rng = random.Random(seed)
+        if furnished:
+            for k in range(4):
+                y = rng.choice([-1.0, -1.0, -1.5])
+                more = ec.OneWay(self.at(0.0, 1.0)) if k == 3 else ec.Filter()
+                box(self.at(8.0 * k - 12.0, y), self.size(4.0, 1.0), ec.Friction(0.5), more)
+            box(self.at(0.0, -20.0), self.size(30.0, 1.0), ec.Velocity(*self.at(0.0, 0.0)))
+            box(
+                self.at(20.0, -1.0),
+                self.size(3.0, 1.0),
+                ec.Velocity(*self.at(0.0, 0.0)),
+                ec.Carry(),
+            )
+            for k in range(24):
+                self.crate(rng, 2.0 * (k % 12) - 11.0, 1.0 + 2.5 * (k // 12))
+        gravity = (0.0, -G, 0.0)[:dim] if by == "space" else (0.0, 0.0, 0.0)[:dim]
+        self.space = ec.install(dim=dim, rest_speed=0.5, gravity=gravity, **settings)
+
+    def at(self, x, y):
+        return (x, y, 0.0)[: self.dim]
+
+    def size(self, x, y):
+        return (x, y, 3.0)[: self.dim]
+
+    def crate(self, rng, x, y):
+        response = rng.choice([ec.Slide(), ec.Slide(), ec.Slide(), ec.Deflect(0.3)])
+        traits = [
+            trait
+            for trait in (
+                ec.Mass(rng.choice([0.5, 3.0])), ec.Friction(rng.choice([0.2, 1.0])),
+                ec.Filter(), ec.GravityScale(rng.choice([0.5, 2.0])), ec.Damping(0.5),
+                ec.Dominance(1), ec.Restitution(0.1), ec.MaxSpeed(30.0),
+            )
+            if rng.random() < 0.25
+        ]  # fmt: skip
+        half = self.size(rng.choice([0.5, 0.75]), rng.choice([0.5, 0.75]))
+        return mover(self.at(x, y), half, self.at(0.0, 0.0), response, *traits)
+
+    def act(self, step):
+        """Do what this game does before a step; return how long the step is."""
+        rng = random.Random(1000 * self.seed + step)
+        dt = rng.choice([DT, DT, DT, 1 / 50])
+        if self.by == "game":
+            for entity, velocity in esper.get_component(ec.Velocity):
+                if entity > 6:  # no lift
+                    velocity.y -= G * dt
+        if step > 50 and rng.random() < 0.08:
+            self.surprise(rng)
+        return dt
+
+    def surprise(self, rng):
+        """Do one thing that no step has asked for."""
+        entities = sorted(esper.get_entities())
+        crates = [e for e in entities if esper.has_component(e, ec.Slide)]
+        floors = [e for e in entities if e <= 6]
+        if not crates or not floors:
+            return
+        entity, floor = rng.choice(crates), rng.choice(floors)
+        what = rng.randrange(17)
+        if what == 0:
+            set_velocity(entity, *self.at(rng.choice([-9.0, 9.0]), rng.choice([0.0, 6.0])))
+        elif what == 1:
+            esper.delete_entity(entity, immediate=rng.random() < 0.5)
+        elif what == 2:
+            self.crate(rng, rng.uniform(-12.0, 12.0), 9.0)
+        elif what == 3:
+            esper.component_for_entity(floor, ec.Position).y += rng.choice([-0.5, 0.25, 1e-13])
+        elif what == 4:
+            for lift in (5, 6):
+                if esper.entity_exists(lift):
+                    set_velocity(lift, *self.at(0.0, rng.choice([0.0, 2.0, -2.0])))
+        elif what == 5:
+            esper.component_for_entity(entity, ec.Extents).x *= rng.choice([0.5, 1.25])
+        elif what == 6 and rng.random() < 0.3:
+            esper.delete_entity(floor, immediate=rng.random() < 0.5)
+        elif what in (7, 8):
+            self.alter(rng, rng.choice([entity, floor]))
+        elif what == 9:
+            esper.component_for_entity(entity, ec.Position).x += rng.choice([0.5, -0.5])
+        elif what == 10:  # it is only pressed: nobody wakes
+            esper.component_for_entity(entity, ec.Velocity).y -= rng.choice([0.1, 3.0])
+        elif what == 11:
+            esper.add_component(entity, ec.Filter(mask=rng.choice([0, ec.ALL])))
+        elif what == 12:
+            esper.add_component(entity, ec.Disabled())
+        elif what == 13:
+            for disabled, _ in list(esper.get_component(ec.Disabled)):
+                esper.remove_component(disabled, ec.Disabled)
+        elif what == 14:
+            esper.add_component(entity, type(esper.component_for_entity(entity, ec.Slide))())
+        elif what == 15:
+            self.space.drop_through(entity)
+        elif what == 16 and entity in self.space.entities:
+            self.space.resize(entity, height=rng.choice([0.8, 1.5]))
+
+    def alter(self, rng, entity):
+        """Set a number of a trait where it stands."""
+        for kind, name, numbers in (
+            (ec.Friction, "value", (0.3, 0.4)), (ec.Filter, "mask", (0, ec.ALL)),
+            (ec.GravityScale, "value", (1.0, 1.5)), (ec.Damping, "value", (0.1, 0.2)),
+            (ec.Dominance, "level", (0, 2)), (ec.MaxSpeed, "speed", (20.0, 40.0)),
+        ):  # fmt: skip
+            if esper.has_component(entity, kind):
+                setattr(esper.component_for_entity(entity, kind), name, rng.choice(numbers))
+                return
+
+
+def seen(space):
+    """Return all that a game can see after a step."""
+    return (
+        space.state_hash(), space.stats.asleep, len(space.collisions),
+        space.contacts(), space.snapshot(),
+    )  # fmt: skip
+
+
+def in_a_world(name, function):
+    """Call a function in an esper world of that name, which is deleted afterwards."""
+    before = esper.current_world
+    esper.switch_world(name)
+    try:
+        return function()
+    finally:
+        esper.switch_world(before)
+        esper.delete_world(name)
+
+
+def never_saved(build, n_steps):
+    """Play a game; return what was seen after each step."""
+    game = build()
+    steps = []
+    for n in range(n_steps):
+        esper.process(game.act(n))
+        steps.append(seen(game.space))
+    return steps
+
+
+def compare(now, expected, step):
+    for name, one, other in zip(
+        ("state_hash", "asleep", "collisions", "contacts", "snapshot"), now, expected, strict=True
+    ):
+        assert one == other, f"{name} differs after step {step}"
+
+
+def scenes(test):
+    """Let a test run with several piles."""
+    for marker in (
+        pytest.mark.parametrize("dim", [2, 3]),
+        pytest.mark.parametrize("by", ["space", "game"]),
+        pytest.mark.parametrize("seed", [0, 1, *further(2, 3, 4, 5)]),
+    ):
+        test = marker(test)
+    return test
+
+
+@scenes
+def test_rollbacks_within_rollbacks(dim, by, seed, life, volume):
+    length = volume(250, 600, least=120)
+
+    def build():
+        return Pile(seed, by, dim)
+
+    expected = in_a_world("never saved", lambda: never_saved(build, length))
+
+    def rolled_back():
+        game, rng = build(), random.Random(seed)
+        n = 0
+        kept = {}
+        while n < length:
+            dt = None
+            if rng.random() < 0.5:  # between what the game does and the step
+                dt = game.act(n)
+            kept[n] = game.space.snapshot(), dt
+            if rng.random() < 0.1:
+                back = max(0, n - rng.choice([0, 1, 3, 8, 20]))
+                saved = next(k for k in range(back, n + 1) if k in kept)
+                data, dt = kept[saved]
+                game.space.restore(data)
+                assert game.space.snapshot() == data
+                game.space.check()
+                kept = {k: v for k, v in kept.items() if k <= saved}
+                n = saved
+            esper.process(game.act(n) if dt is None else dt)
+            compare(seen(game.space), expected[n], n)
+            n += 1
+
+    in_a_world("rolled back", rolled_back)
+    n_asleep = [asleep for _, asleep, *_ in expected]
+    assert sum(n > 0 for n in n_asleep) > length // 4
+    assert max(n_asleep) > 5
+
+
+@scenes
+def test_a_relay_of_worlds_in_which_nothing_was_before(dim, by, seed, life, volume):
+    length = volume(250, 600, least=120)
+    expected = in_a_world("never saved", lambda: never_saved(lambda: Pile(seed, by, dim), length))
+    rng = random.Random(seed)
+
+    def run(data, dt, start, stop):
+        game = Pile(seed, by, dim, furnished=data is None)
+        if data is not None:
+            game.space.restore(data)
+            assert game.space.snapshot() == data
+            game.space.check()
+        for n in range(start, stop):
+            esper.process(game.act(n) if dt is None else dt)
+            dt = None
+            compare(seen(game.space), expected[n], n)
+        dt = game.act(stop) if rng.random() < 0.7 else None
+        return game.space.snapshot(), dt
+
+    data, dt, n = None, None, 0
+    while n < length:
+        stop = min(n + rng.randrange(1, 12), length)
+        data, dt = in_a_world(f"from {n}", lambda: run(data, dt, n, stop))  # noqa: B023
+        n = stop
+
+
+FRESH = """
+import esper, random, sys, warnings
+warnings.simplefilter("ignore")
+from tests.system.test_sleep_in_snapshots import Pile
+game = Pile(1, "space", {dim}, furnished=False)
+game.space.restore(open({path!r}, "rb").read())
+for n in range(90, 140):
+    esper.process(game.act(n))
+    print(game.space.stats.asleep, game.space.state_hash().hex())
+"""
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_fresh_process_in_which_bodies_go_on_sleeping(dim, plain, tmp_path):
+    path = tmp_path / "saved"
+
+    def play():
+        game = Pile(1, "space", dim)
+        steps = []
+        for n in range(140):
+            if n == 90:
+                path.write_bytes(game.space.snapshot())
+            esper.process(game.act(n))
+            steps.append(f"{game.space.stats.asleep} {game.space.state_hash().hex()}")
+        return steps[90:]
+
+    expected = in_a_world("played", play)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("ECS_COLLIDE")}
+    if plain or not _backend.kernels.compiled:
+        environment["ECS_COLLIDE_PURE_PYTHON"] = "1"
+    code = FRESH.format(dim=dim, path=str(path))
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == expected
+    assert not expected[0].startswith("0 ")
+
+
+@pytest.mark.parametrize("restores", [False, True])
+def test_a_crate_that_has_lost_its_lift_in_its_sleep_falls_after_a_restore_too(restores, life):
+    lift = mover((0.0, -1.0), (5.0, 1.0), (0.0, 0.0))
+    crate = mover((4.0, 0.5), (0.5, 0.5), (0.0, 0.0), ec.Slide())
+    space = ec.install(gravity=(0.0, -G))
+
+    class Shot:
+        """A component of the game's: what it hits falls."""
+
+    def fell(impact):
+        impact.set_velocity(lift, (0.0, -30.0))
+        esper.delete_entity(impact.first if impact.second == lift else impact.second)
+
+    space.respond_with(Shot, fell)
+    while not space.stats.asleep:
+        esper.process(DT)
+    esper.process(DT)
+    assert space.collisions == []
+    shot = mover((-9.0, -1.0), (0.1, 0.1), (400.0, 0.0), Shot(), ec.GravityScale(0.0))
+    esper.process(DT)
+    assert not esper.entity_exists(shot)
+    assert esper.component_for_entity(lift, ec.Velocity).y == -30.0
+    assert esper.component_for_entity(crate, ec.Position).y == 0.5
+
+    if restores:
+        data = space.snapshot()
+        space.restore(data)
+        assert space.snapshot() == data
+    esper.process(DT)
+
+    assert esper.component_for_entity(crate, ec.Position).y < 0.5
+    assert space.stats.asleep == 0
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("gravity", [0.0, -G])
+def test_a_yard_in_which_everything_happens_is_saved_at_each_step(dim, gravity, life, volume):
+    def play(restores):
+        space = ec.install(dim=dim, gravity=(0.0, gravity, 0.0)[:dim], rest_speed=0.5)
+        yard = Yard(space, 3, dim, 0.5)
+        yard.stills.append(box(yard.at(0.0, -12.0), yard.size(60.0, 2.0)))
+        space.snapshot_with(Own, save=lambda own: b"", load=lambda data: Own())
+        steps = []
+        for n in range(volume(200, 400, least=60)):
+            dt = yard.play(n)
+            if restores:
+                data = space.snapshot()
+                space.restore(data)
+                assert space.snapshot() == data
+            esper.process(DT if dt is None else dt)
+            steps.append(seen(space))
+        return steps
+
+    expected = in_a_world("never saved", lambda: play(False))
+    now = in_a_world("saved", lambda: play(True))
+    for n, (one, other) in enumerate(zip(now, expected, strict=True)):
+        compare(one, other, n)
+    assert max(step[1] for step in expected) > 3
+
+
+@scenes
+def test_a_step_that_fails_wakes_nobody(dim, by, seed, life, volume):
+    length = volume(200, 400, least=110)
+    expected = in_a_world("never", lambda: never_saved(lambda: Pile(seed, by, dim), length))
+
+    def failing():
+        game, rng = Pile(seed, by, dim), random.Random(seed)
+        for n in range(length):
+            dt = game.act(n)
+            if rng.random() < 0.3:
+                bodies = [
+                    e for e in esper.get_entities() if not esper.has_component(e, ec.Disabled)
+                ]
+                position = esper.component_for_entity(rng.choice(sorted(bodies)), ec.Position)
+                before = game.space.snapshot()
+                position.x, x = "far", position.x
+                with pytest.raises(TypeError, match="far"):
+                    esper.process(dt)
+                position.x = x
+                assert game.space.snapshot() == before
+                game.space.check()
+            esper.process(dt)
+            compare(seen(game.space), expected[n], n)
+
+    in_a_world("failing", failing)
+    assert max(step[1] for step in expected) > 5
+
+
+def test_a_lift_that_was_hit_long_ago_wakes_nobody(world, life):
+    lift = mover((0.0, -1.0), (5.0, 1.0), (0.0, 0.0))
+    space = ec.install(gravity=(0.0, -G))
+
+    class Shot:
+        """A component of the game's."""
+
+    def hit(impact):
+        impact.set_velocity(lift, (0.0, -1.0))
+        esper.delete_entity(impact.first if impact.second == lift else impact.second)
+
+    space.respond_with(Shot, hit)
+    while not space.stats.asleep:
+        esper.process(DT)
+    mover((-9.0, -1.0), (0.1, 0.1), (400.0, 0.0), Shot(), ec.GravityScale(0.0))
+    esper.process(DT)
+    assert space.stats.asleep == 0  # the lift has woken, and nobody else slept
+    set_velocity(lift, 0.0, 0.0)
+    top = esper.component_for_entity(lift, ec.Position).y + 1.0
+    mover((4.0, top + 0.5), (0.5, 0.5), (0.0, 0.0), ec.Slide())
+    while space.stats.asleep < 2:
+        esper.process(DT)
+
+    for _ in range(20):
+        esper.process(DT)
+        assert space.stats.asleep == 2
