@@ -93,8 +93,7 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
         tiles = Look(LIFT, shift=lift.half[1] - 16, across=round(lift.half[0] / 16))
         esper.create_entity(*lift.components(), ec.Velocity(0, 0), lifts[lift.name], tiles)
 
-    # The demo goes back in time: who sleeps then is awake after it, and repeats its collisions.
-    space = ec.install(sleep=False)
+    space = ec.install()
     install_characters(space)
     game = Platformer(space, level, lifts)
     space.on_collision(game.collect, Player, Coin)
