@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._categories import NAMES as CATEGORY_NAMES
 from ecs_collide.component_map import Components
-from ecs_collide.constants import NEW, SWITCHED_OFF, TOUCHED_BY_GAME
+from ecs_collide.constants import FIXED, NEW, SWITCHED_OFF, TOUCHED_BY_GAME
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import Ring
 from ecs_collide.snapshot import codec
@@ -138,6 +138,7 @@ class Snapshots:
         flags[c.news[rows] & NEW != 0] |= UNSEEN
         flags[np.isin(rows, self._roster.moved_rows())] |= MOVED
         sleepers, stirred = self._roster.sleep.kept(rows)
+        rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
         state = State(
             dim=step.dim,
             step=step.step,
@@ -161,7 +162,7 @@ class Snapshots:
             flags=flags,
             strays=none_of(STRAY),
             filters=self._roster.seen_filters(),
-            calm=np.where(c.quarantined[rows] == 0, c.calm[rows], 0).astype(np.int8),
+            calm=np.where(rests, c.calm[rows], 0).astype(np.int8),
             sleepers=sleepers,
             stirred=stirred,
             contacts=self._kept_contacts(),

@@ -229,7 +229,7 @@ class Roster:
         self.row_of: dict[int, int] = {}
         self.entities = self.rows = _NO_ROWS
         self.moving = self.active = self.touched_still = _NO_ROWS
-        self.watched = _NO_ROWS
+        self.watched = self._unfixed = _NO_ROWS
         self._movers = self._stills = _NO_ROWS  # of those watched, quarantined ones too
         self._unread = _NO_ROWS  # fixed bodies that the step under way reads
         self._asked: set[int] = set()  # fixed bodies that the next step is to read
@@ -402,7 +402,9 @@ class Roster:
         self._gatherer.require(self.rows.data)
         c = self.columns
         is_on, is_attached = c.disabled[self.rows] == 0, c.attached[self.rows] != 0
-        self.watched = self.rows[(c.has[self.rows] & FIXED == 0) & is_on & ~is_attached]
+        is_fixed = c.has[self.rows] & FIXED != 0
+        self.watched = self.rows[~is_fixed & is_on & ~is_attached]
+        self._unfixed = self.rows[~is_fixed]
         self.attached.rows = self.rows[is_on & is_attached]
         contradictory = self._gatherer.contradictory
         if contradictory:
@@ -987,7 +989,7 @@ class Roster:
             frozenset(self._asked) if self._asked else _NOBODY,
             tuple(self._ignored),
             self._moves,
-            self.sleep.keep(),
+            self.sleep.keep(self._unfixed),
         )
 
     def _keep_filed(self, row: int) -> None:

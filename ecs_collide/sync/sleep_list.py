@@ -30,13 +30,16 @@ class KeptSleep(NamedTuple):
 
     Attributes
     ----------
-    calm : int8 (capacity,)
-    columns : int8 (3, capacity), or None
+    rows : int64 (n,)
+        The bodies that are not fixed; of each there is one number in what follows.
+    calm : int8 (n,)
+    columns : int8 (3, n), or None
         `asleep`, `leans` and `held`; None where nobody slept.
-    island : int64 (capacity,), or None
+    island : int64 (n,), or None
     left, disturbed : list of int
     """
 
+    rows: Rows
     calm: NDArray[np.int8]
     columns: NDArray[np.int8] | None
     island: Rows | None
@@ -171,25 +174,26 @@ class Sleep:
 
     # -- a step that does not happen --
 
-    def keep(self) -> KeptSleep:
-        """Return what `take_back` needs should the step not happen that begins now."""
+    def keep(self, rows: Rows) -> KeptSleep:
+        """Return what `take_back` needs of `rows` should the step not happen that begins now."""
         c = self._columns
         left, disturbed = list(self._timeline.contacts.left), list(self.disturbed)
         if self.n == 0:
-            return KeptSleep(c.calm.copy(), None, None, left, disturbed)
-        columns = np.array([c.asleep, c.leans, c.held])
-        return KeptSleep(c.calm.copy(), columns, c.island.copy(), left, disturbed)
+            return KeptSleep(rows, c.calm[rows], None, None, left, disturbed)
+        columns = np.array([c.asleep[rows], c.leans[rows], c.held[rows]])
+        return KeptSleep(rows, c.calm[rows], columns, c.island[rows], left, disturbed)
 
     def take_back(self, kept: KeptSleep) -> Rows:
         """Let those sleep who slept before the step, while nobody does; return who does."""
         c = self._columns
-        n_rows = len(kept.calm)  # the step may have lengthened the columns
-        c.calm[:n_rows] = kept.calm
-        rows = np.zeros(0, np.int64)
+        c.calm[kept.rows] = kept.calm
+        rows = _NO_ROWS
         if kept.columns is not None and kept.island is not None:
-            rows = np.flatnonzero(kept.columns[0])
-            c.leans[rows], c.held[rows] = kept.columns[1:, rows]
-            c.island[rows] = kept.island[rows]
+            asleep = np.flatnonzero(kept.columns[0])
+            asleep = asleep[np.argsort(kept.rows[asleep])]
+            rows = kept.rows[asleep]
+            c.leans[rows], c.held[rows] = kept.columns[1:, asleep]
+            c.island[rows] = kept.island[asleep]
             self._timeline.sleepers.recover(rows.data)
         self._timeline.contacts.left[:] = kept.left
         self.disturbed[:] = kept.disturbed
