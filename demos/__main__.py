@@ -20,7 +20,7 @@ from demos.app.scene import DT, Scene
 LONGEST = 1_000_000  # seconds that a run may last
 
 
-def listing() -> str:
+def list_demos() -> str:
     """Return what is shown to those who name no demo."""
     width = max(map(len, names()))
     lines = [f"  {name:{width}}  {summary(name)}" for name in names()]
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not arguments:
         return _choose()
     if arguments[0] in ("-h", "--help", "--list"):
-        print(listing())
+        print(list_demos())
         return 0
     name, *others = arguments
     if name not in ("replay", *names()):
@@ -111,7 +111,7 @@ def _choose() -> int:
         gallery = Gallery({name: summary(name) for name in names()}, build)
     except (ImportError, window.NoScreenError) as error:
         print(f"no window ({error}): here is a list")
-        print(listing())
+        print(list_demos())
         return 0
     gallery.run()
     return 0
@@ -157,7 +157,7 @@ def _run(name: str, others: list[str]) -> int:
         elif recorder is not None:
             is_kept &= _keep(name, recorder.save, recording)
     if screen is not None:
-        for line in headless.told(scene):
+        for line in headless.describe(scene):
             print(line)
     broken = [words for words, holds in scene.claims() if not holds]
     for words in broken:
@@ -191,9 +191,9 @@ def _replay(arguments: list[str]) -> int:
         return 2
     try:
         player.verify(headless.progress)
-        told = player.recording
-        says = ", ".join(f"{name} {value}" for name, value in told.options.items())
-        print(f"{told.name} ({says}), {player.n_steps} steps: {player.verdict()}")
+        describe = player.recording
+        says = ", ".join(f"{name} {value}" for name, value in describe.options.items())
+        print(f"{describe.name} ({says}), {player.n_steps} steps: {player.verdict()}")
         differs = player.first_difference is not None
         if not options.headless:
             from demos.app.scrub import open_screen

@@ -23,7 +23,7 @@ START = (130.0, 300.0)  # of the middles; the wall is at 0
 SPEED = -160.0  # of the large block, units per second
 WIDTH, HEIGHT = 900.0, 420.0
 CIRCLE, RADIUS = (650.0, 230.0), 140.0
-MOST_DOTS = 4000
+MAX_DOTS = 4000
 
 
 def build(seed: int = 0, digits: int = 4) -> Pi:
@@ -139,7 +139,7 @@ class Pi(PaintedScene):
 
     def boxes(self) -> Boxes:
         """Return the blocks, and the circle of their speeds."""
-        points = np.array([*self.dots[-MOST_DOTS:], self.state(*self.velocities()[::-1])])
+        points = np.array([*self.dots[-MAX_DOTS:], self.state(*self.velocities()[::-1])])
         x, y = (points * RADIUS + CIRCLE).T
         dots = plain(np.stack([x - 2, y - 2, x + 2, y + 2], axis=1), YELLOW)
         angle = np.linspace(0, 2 * pi, 240)

@@ -88,12 +88,12 @@ def check() -> Iterator[tuple[str, bool]]:
     ball = ec.sweep((0, 40), (4, 4), (0, -20_000 / 60), (0, -100), (400, 10), (0, 0))
     yield "a box that crosses 333 units in one step hits the floor", ball.time == 0.378
     yield "the tree finds the pairs that comparing all boxes finds", check_tree()
-    lives = [False, True] if ec.COMPILED else [False]
-    for compiled in lives:
+    implementations = [False, True] if ec.COMPILED else [False]
+    for compiled in implementations:
         with using(_backend.load(compiled)):
             told = f"{N_STEPS} steps have the bits they have on every platform"
-            life = "compiled" if compiled else "pure Python"
-            yield f"{told} ({life})", check_world() == EXPECTED
+            implementation = "compiled" if compiled else "pure Python"
+            yield f"{told} ({implementation})", check_world() == EXPECTED
 
 
 def check_tree() -> bool:

@@ -51,7 +51,7 @@ class _Part:
             )
 
 
-_PARTS: dict[str, _Part] = {}
+_KNOWN_PARTS: dict[str, _Part] = {}
 
 
 def is_name(name: object) -> bool:
@@ -63,19 +63,19 @@ def is_name(name: object) -> bool:
     found = _PART.fullmatch(name)
     if found is not None:
         attribute, part, index = found.groups()
-        _PARTS[name] = _Part(name, attribute, part if index is None else int(index))
+        _KNOWN_PARTS[name] = _Part(name, attribute, part if index is None else int(index))
     return found is not None
 
 
 def part_of(name: str) -> tuple[str, str | int] | None:
     """Return the attribute and the part of its vector that a name names, None for an attribute."""
-    part = _PARTS.get(name)
+    part = _KNOWN_PARTS.get(name)
     return None if part is None else (part.attribute, part.key)
 
 
 def read_number(component: object, name: str, default: Any = _NOTHING) -> Any:
     """Return the number of a component by its name, a default where there is none."""
-    part = _PARTS.get(name)
+    part = _KNOWN_PARTS.get(name)
     if part is None:
         return (
             getattr(component, name) if default is _NOTHING else getattr(component, name, default)
@@ -90,7 +90,7 @@ def read_number(component: object, name: str, default: Any = _NOTHING) -> Any:
 
 def write_number(component: object, name: str, number: float) -> None:
     """Set the number of a component by its name."""
-    part = _PARTS.get(name)
+    part = _KNOWN_PARTS.get(name)
     if part is None:
         setattr(component, name, number)
     else:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from types import ModuleType
 
-_NAMES = (
+_KERNEL_NAMES = (
     "narrowphase.sweep_test",
     "broadphase.dynamic_tree",
     "broadphase.pair_cache",
@@ -40,15 +40,15 @@ class Kernels(NamedTuple):
     compiled: bool
     sweep: ModuleType
     tree: ModuleType
-    listing: ModuleType
-    rows: ModuleType
-    fatness: ModuleType
+    pair_cache: ModuleType
+    id_map: ModuleType
+    fat_bounds: ModuleType
     timeline: ModuleType
-    gather: ModuleType
-    census: ModuleType
+    reader: ModuleType
+    world_diff: ModuleType
     records: ModuleType
-    seeking: ModuleType
-    kinds: ModuleType
+    search: ModuleType
+    bindings: ModuleType
 
 
 def load(compiled: bool) -> Kernels:
@@ -60,7 +60,7 @@ def load(compiled: bool) -> Kernels:
         `compiled` is asked for and a compiled kernel is missing.
     """
     suffix = "_c" if compiled else ""
-    modules = [importlib.import_module(f"ecs_collide.{name}{suffix}") for name in _NAMES]
+    modules = [importlib.import_module(f"ecs_collide.{name}{suffix}") for name in _KERNEL_NAMES]
     return Kernels(compiled, *modules)
 
 

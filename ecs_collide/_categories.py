@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 ALL = 2**32 - 1  # as traits.ALL
-_DEFAULT = {"default": 1, "all": ALL}
+_DEFAULT_NAMES = {"default": 1, "all": ALL}
 _N_NAMES = 31  # as many as there are bits beside that of "default"
 
 
@@ -90,8 +90,8 @@ class CategoryNames:
         return ALL & ~bits if negative else bits
 
     def _bit(self, name: str) -> int:
-        if name in _DEFAULT:
-            return _DEFAULT[name]
+        if name in _DEFAULT_NAMES:
+            return _DEFAULT_NAMES[name]
         if name not in self.names:
             _require_name(name)
             if self.is_closed or len(self.names) == _N_NAMES:
@@ -123,7 +123,7 @@ def are_names(names: object) -> bool:
 def _is_name(name: object) -> bool:
     return (
         isinstance(name, str)
-        and name not in ("", *_DEFAULT)
+        and name not in ("", *_DEFAULT_NAMES)
         and not name.startswith(("~", "-"))
         and not name[:1].isdigit()
         and not any(letter.isspace() or letter == "," for letter in name)

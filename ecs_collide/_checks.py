@@ -42,12 +42,12 @@ def vectors(name: str, value: ArrayLike) -> Floats:
 def same_axes(**arrays: ArrayLike) -> dict[str, Floats]:
     """Return checked arrays, all 2D or all 3D."""
     known = {name: vectors(name, value) for name, value in arrays.items()}
-    leader, *_ = known
-    dim = known[leader].shape[-1]
+    model, *_ = known
+    dim = known[model].shape[-1]
     for name, array in known.items():
         if array.shape[-1] != dim:
             raise ValueError(
-                f"{name} has {array.shape[-1]} axes and {leader} has {dim}: they must be the same"
+                f"{name} has {array.shape[-1]} axes and {model} has {dim}: they must be the same"
             )
     return known
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any, ClassVar, Self, TypeAlias
 
-_LARGEST = sys.float_info.max
+_LARGEST_FLOAT = sys.float_info.max
 _ABSENT: Any = ...  # the second number, where one vector is given
 
 
@@ -71,7 +71,7 @@ class _Vector:
     __match_args__ = ("x", "y", "z")
     __hash__ = None  # type: ignore[assignment]
 
-    _LEAST: ClassVar[float] = -_LARGEST
+    _LEAST: ClassVar[float] = -_LARGEST_FLOAT
     _RULE: ClassVar[str] = "must be finite"
 
     x: float
@@ -95,7 +95,11 @@ class _Vector:
         fy = y if type(y) is float else as_float(cls, "y", y)
         fz = z if type(z) is float else as_float(cls, "z", z)
         least = cls._LEAST
-        if not (least <= fx <= _LARGEST and least <= fy <= _LARGEST and least <= fz <= _LARGEST):
+        if not (
+            least <= fx <= _LARGEST_FLOAT
+            and least <= fy <= _LARGEST_FLOAT
+            and least <= fz <= _LARGEST_FLOAT
+        ):
             shown = f"x={x!r}, y={y!r}" + (f", z={z!r}" if fz != 0 else "")
             raise ValueError(f"{cls.__name__}({shown}) {cls._RULE}")
         return fx, fy, fz
@@ -249,7 +253,7 @@ class Extents(_Vector):
         if h is _ABSENT:
             w, h, d = _parts(cls, "from_size", w, d)
         sizes = [as_float(cls, name, value) for name, value in (("w", w), ("h", h), ("d", d))]
-        if not all(0.0 <= size <= _LARGEST for size in sizes):
+        if not all(0.0 <= size <= _LARGEST_FLOAT for size in sizes):
             shown = f"w={w!r}, h={h!r}" + (f", d={d!r}" if sizes[2] != 0 else "")
             raise ValueError(f"{cls.__name__}.from_size({shown}) must be finite and >= 0")
         return cls(sizes[0] / 2, sizes[1] / 2, sizes[2] / 2)

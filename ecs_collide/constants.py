@@ -22,11 +22,11 @@ FRICTION = 2
 ONE_WAY = 4
 CARRY = 8
 PUSH_OUT = 16
-PICKY = 32  # a component of the game's own that a predicate for pairs was given for
-SEPARATE = 64
+HAS_FILTER = 32  # a component of the game's own that a predicate for pairs was given for
+SEPARATES = 64
 CONTROL = 128  # a component that says who pushes whom: `motion.controls` has them
 FALL = 128  # GravityScale or Damping: the same bit, since a byte has no more of them
-TRAITS = 8  # how many bits those of `has` take before these in the mark of a kind
+SURFACES_SHIFT = 8  # how many bits those of `has` take before these in the mark of a kind
 
 # In the mark of a kind only, beside `CONTROL`: which of them; see `sync.control_reader`.
 DOMINANCE = 1 << 20
@@ -66,5 +66,5 @@ DISTANT = 2  # its numbers are so large that where they lead is looked at in eve
 # The most that gravity on an axis, its scale and damping may be: steps of any length stay finite.
 MOST_PULL = 2.0**100
 
-LONG_CALM = 100  # steps at rest are not counted further, in `motion.bodies`
+MAX_REST_COUNT = 100  # steps at rest are not counted further, in `motion.bodies`
 LEANS = 64  # in the column `leans`, as `motion.bodies` has it for the kernels

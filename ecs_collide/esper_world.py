@@ -37,16 +37,16 @@ class World(Protocol):
         """Return an entity's component, or None."""
 
     def exists(self, entity: int) -> bool:
-        """Tell whether an entity is alive."""
+        """Return whether an entity is alive."""
 
     def is_empty(self) -> bool:
-        """Tell whether the world has no entities at all."""
+        """Return whether the world has no entities at all."""
 
     def require_current(self) -> None:
         """Raise RuntimeError if another world is current."""
 
     def come_back(self) -> bool:
-        """Make this world current again; tell whether it was not."""
+        """Make this world current again; return whether it was not."""
 
     def dead(self) -> Collection[int]:
         """Return the entities that are deleted but not gone yet."""

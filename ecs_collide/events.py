@@ -111,7 +111,7 @@ END_REASONS: tuple[EndReason, ...] = tuple(EndReason)
 """The reasons in the order of their codes in the ``reason`` field of a contact array."""
 
 
-def _turned(normal: Vector) -> Vector:
+def _opposite(normal: Vector) -> Vector:
     """Return the opposite of a normal."""
     return tuple(0.0 - part for part in normal)  # 0.0 - 0.0 is never -0.0
 
@@ -136,7 +136,7 @@ class BodyPair:
         if entity == self.first:
             return self.normal
         if entity == self.second:
-            return _turned(self.normal)
+            return _opposite(self.normal)
         raise self._stranger(entity)
 
     def other(self, entity: int) -> int:
@@ -266,7 +266,7 @@ class Collision(BodyPair):
             self.exit,
             self.second,
             self.first,
-            _turned(self.normal),
+            _opposite(self.normal),
             self.kind,
             self.closing_speed,
             self.position_second,
@@ -342,7 +342,7 @@ class ContactBegan(BodyPair):
 
     def swapped(self) -> ContactBegan:
         """Return the same event with the two bodies in the other order."""
-        return ContactBegan(self.second, self.first, _turned(self.normal), self.time, self.kind)
+        return ContactBegan(self.second, self.first, _opposite(self.normal), self.time, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +383,7 @@ class ContactEnded(BodyPair):
 
     def swapped(self) -> ContactEnded:
         """Return the same event with the two bodies in the other order."""
-        normal = _turned(self.normal)
+        normal = _opposite(self.normal)
         return ContactEnded(self.second, self.first, normal, self.time, self.kind, self.reason)
 
 
@@ -412,7 +412,7 @@ class Contact(BodyPair):
 
     def swapped(self) -> Contact:
         """Return the same contact with the two bodies in the other order."""
-        return Contact(self.second, self.first, _turned(self.normal), self.kind, self.since)
+        return Contact(self.second, self.first, _opposite(self.normal), self.kind, self.since)
 
 
 # Calling an enum looks its member up by way of several functions; these are plain tuples.

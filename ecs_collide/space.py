@@ -29,7 +29,7 @@ from ecs_collide.events import (
     VectorLike,
 )
 from ecs_collide.motion.falling import checked_gravity, up_against
-from ecs_collide.motion.wrapping import Ring, Wrap, checked_wrap
+from ecs_collide.motion.wrapping import PeriodicDomain, Wrap, checked_wrap
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries, as_axis
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
@@ -58,17 +58,17 @@ from ecs_collide.step.handlers import (
     require_component_type,
 )
 from ecs_collide.step.impact import ComingImpact, Impact
-from ecs_collide.step.lock import Guard
+from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.offers import Offer, Respond, Responses
-from ecs_collide.step.pair_filters import Judges
+from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.resizing import BodyResizer
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import Report
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 
 _SLIDE = Slide()  # how a body moves that is told nothing else
 
@@ -187,35 +187,44 @@ class Space:
         sweeps: bool,
     ) -> None:
         """Make the parts, each with the parts that it uses."""
-        ring = None if self._wrap is None else Ring(self._wrap)
+        domain = None if self._wrap is None else PeriodicDomain(self._wrap)
         state = self._state = StepState(dim, margin, lookahead, sweeps)
         link = self._link = WorldLink()
-        lock = self._lock = Guard()
-        roster = self._roster = Roster(dim, state.timeline, components, sweeps, ring)
-        roster.set_up(self._up)
-        presence = Presence(roster, ring)
-        lookup = BodyLookup(dim, link, roster, presence, lock)
-        judges = self._judges = Judges(roster, state.timeline.candidates)
-        queried = self._queried = QueriedBodies(state, link, roster, presence, lock, ring)
-        responses = self._responses = Responses(link, roster)
+        lock = self._lock = StepLock()
+        registry = self._registry = BodyRegistry(dim, state.timeline, components, sweeps, domain)
+        registry.set_up(self._up)
+        presence = Presence(registry, domain)
+        lookup = BodyLookup(dim, link, registry, presence, lock)
+        judges = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
+        queried = self._queried = QueriedBodies(state, link, registry, presence, lock, domain)
+        responses = self._responses = Responses(link, registry)
         self._subscribers = Subscribers()
         self._coming = ComingImpacts(state, link, lock)
-        self._editor = BodyEditor(roster, lookup)
-        self._resizer = BodyResizer(state, roster, lookup, self._up, ring)
+        self._editor = BodyEditor(registry, lookup)
+        self._resizer = BodyResizer(state, registry, lookup, self._up, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
-            state, link, roster, presence, lookup, lock, queried, judges, self._up, ring is not None
+            state,
+            link,
+            registry,
+            presence,
+            lookup,
+            lock,
+            queried,
+            judges,
+            self._up,
+            domain is not None,
         )
-        self._inspection = Inspection(state, roster, lookup, lock, queried, ring)
+        self._inspection = Inspection(state, registry, lookup, lock, queried, domain)
         self._pipeline = Pipeline(
-            state, link, roster, lookup, lock, judges, responses, self._subscribers,
-            self._contacts.touching, ring,
+            state, link, registry, lookup, lock, judges, responses, self._subscribers,
+            self._contacts.touching, domain,
         )  # fmt: skip
         self._moves = Moves(
-            link, roster, queried, self._queries, self._contacts, self._editor, self._up, ring
+            link, registry, queried, self._queries, self._contacts, self._editor, self._up, domain
         )
-        self._snapshots = Snapshots(state, link, roster, lock, self._pipeline, ring)
-        lock.repairs = (self._snapshots.finish_restoring, self._pipeline.take_back_step)
+        self._snapshots = Snapshots(state, link, registry, lock, self._pipeline, domain)
+        lock.repairs = (self._snapshots.finish_restoring, self._pipeline.roll_back_step)
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._state.step}>"
@@ -230,7 +239,7 @@ class Space:
     @property
     def motion(self) -> str:
         """Who moves the bodies: the space, by "velocity", or the game, and they are "swept"."""
-        return "swept" if self._roster.sweeps else "velocity"
+        return "swept" if self._registry.sweeps else "velocity"
 
     @property
     def up(self) -> Vector:
@@ -271,7 +280,7 @@ class Space:
         `CharacterSystem` does so for `Character`.
         """
         require_component_type("component", component)
-        self._roster.exempt_from_gravity(component)
+        self._registry.exempt_from_gravity(component)
 
     @property
     def wrap(self) -> Wrap | None:
@@ -281,7 +290,7 @@ class Space:
     @property
     def components(self) -> Components:
         """Which types of components this space reads and writes."""
-        return self._roster.components
+        return self._registry.components
 
     @property
     def world(self) -> World:
@@ -331,13 +340,13 @@ class Space:
         each other.  They do not repeat the `Collision` of each step until they wake.  False wakes
         all in the next step.
         """
-        return self._roster.sleep.wanted
+        return self._registry.sleep.wanted
 
     @sleep.setter
     def sleep(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise ValueError(f"Space(sleep={value!r}) must be True or False")
-        self._roster.sleep.wanted = value
+        self._registry.sleep.wanted = value
 
     # -- the four stages of a step, which the four systems run --
 
@@ -437,7 +446,7 @@ class Space:
 
         Known as soon as `BroadphaseSystem` has run; an answer that turns a body may add to it.
         """
-        return int(self._state.timeline.candidates.count_work()[0])
+        return int(self._state.timeline.broadphase.count_work()[0])
 
     @property
     def timing(self) -> bool:
@@ -528,7 +537,7 @@ class Space:
         callable
             Call it to take the function away.
         """
-        return self._judges.add(self._link.attached, allows, first_kind, second_kind)
+        return self._pair_filters.add(self._link.attached, allows, first_kind, second_kind)
 
     def position_of(self, entity: int) -> Vector:
         """Return where a body is: at the time a step has reached, between steps at its end."""
@@ -538,9 +547,9 @@ class Space:
         """Return a body's velocity at the time the step has reached; zeros where it has none."""
         return self._pipeline.velocity_of(entity)
 
-    def give_velocity(self, entity: int, velocity: VectorLike) -> None:
+    def write_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Write a body's velocity into its component."""
-        self._pipeline.give_velocity(entity, velocity)
+        self._pipeline.write_velocity(entity, velocity)
 
     # -- what happened --
 
@@ -697,17 +706,17 @@ class Space:
     @property
     def entities(self) -> list[int]:
         """The bodies as of the end of the last step, sorted by id."""
-        self._lock.put_right()
-        entities: list[int] = self._roster.entities.tolist()
+        self._lock.recover_step()
+        entities: list[int] = self._registry.entities.tolist()
         return entities
 
     def __len__(self) -> int:
-        self._lock.put_right()
-        return len(self._roster.rows)
+        self._lock.recover_step()
+        return len(self._registry.rows)
 
     def __contains__(self, entity: object) -> bool:
-        self._lock.put_right()
-        return entity in self._roster.row_of
+        self._lock.recover_step()
+        return entity in self._registry.row_of
 
     # A body that no step has read yet is read from its components, and written to them.
 
@@ -1539,7 +1548,7 @@ class Space:
 
     def _examined(self) -> Examined:
         return Examined(
-            self, self.world, self._state, self._roster, self._judges, self._responses,
+            self, self.world, self._state, self._registry, self._pair_filters, self._responses,
             self.stats, self._up, self._wrap,
         )  # fmt: skip
 
@@ -1556,11 +1565,11 @@ class Space:
         AssertionError
             Naming what does not hold.
         """
-        roster, (still, moving) = self._roster, self._state.trees
-        c = roster.columns
+        registry, (still, moving) = self._registry, self._state.trees
+        c = registry.table
         still.check()
         moving.check()
-        placed = roster.rows[c.quarantined[roster.rows] == 0]
+        placed = registry.rows[c.quarantined[registry.rows] == 0]
         assert still.n_items + moving.n_items == len(placed), "the trees lack bodies"
         low, high = np.zeros((c.capacity, self.dim)), np.zeros((c.capacity, self.dim))
         for row in placed.tolist():

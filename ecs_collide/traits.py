@@ -21,13 +21,13 @@ ALL = 2**32 - 1
 MOST_DOMINANCE = 127
 """The highest level of a `Dominance`; the lowest is minus that."""
 
-_MOST_GROUP = 2**31 - 1
+_MAX_GROUP = 2**31 - 1
 
 OF_SPACE = 2.0
 """Each number of a normal that is not given: the one of the space is meant (`Space.up`)."""
 
 
-def _as_whole(owner: type, name: str, value: object, least: int, most: int, rule: str) -> int:
+def _as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, rule: str) -> int:
     """Return a whole number within its bounds as an int, or raise."""
     if isinstance(value, (str, bytes, bytearray, float)):
         raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number")
@@ -35,7 +35,7 @@ def _as_whole(owner: type, name: str, value: object, least: int, most: int, rule
         number = int(value)  # type: ignore[call-overload]
     except (TypeError, ValueError):
         raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number") from None
-    if not least <= number <= most:
+    if not minimum <= number <= maximum:
         raise ValueError(f"{owner.__name__}({name}={value!r}) {rule}")
     return int(number)
 
@@ -145,7 +145,7 @@ class Filter(_Trait):
         rule += "; or ~bits, for all but these"
         meets = _as_whole(cls, "mask", NAMES.bits("mask", mask), ~ALL, ALL, rule) & ALL
         rule = "must be within -(2**31 - 1) ... 2**31 - 1"
-        return bits, meets, _as_whole(cls, "group", group, -_MOST_GROUP, _MOST_GROUP, rule)
+        return bits, meets, _as_whole(cls, "group", group, -_MAX_GROUP, _MAX_GROUP, rule)
 
     def set(
         self,

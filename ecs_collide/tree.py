@@ -125,11 +125,11 @@ class AABBTree:
         self._margin = _AUTO if margin is None else float(margin)
         self._lookahead = float(lookahead)
         kernels = _backend.kernels
-        self._are_fine = kernels.fatness.are_fine
-        self._rows = kernels.rows.Rows(index(capacity))
+        self._are_fine = kernels.fat_bounds.are_fine
+        self._id_map = kernels.id_map.IdMap(index(capacity))
         self._tree = kernels.tree.Tree(self._dim, index(capacity))
-        self._queries = Queries(QueriedBoxes(self._dim, self._tree, self._rows))
-        self._listing = kernels.listing.Listing(self._tree)
+        self._queries = Queries(QueriedBoxes(self._dim, self._tree, self._id_map))
+        self._pair_cache = kernels.pair_cache.PairCache(self._tree)
         self._pairs: Integers | None = np.zeros((0, 2), np.int64)  # None: to be found anew
         self._keys: tuple[Any, Any] | None = None  # key of each row, row of each key
         self._last_ids = self._last_rows = np.zeros(0, np.int64)
@@ -145,15 +145,15 @@ class AABBTree:
             The id is there already, or the box is no good.
         """
         number = checked_id(id)
-        if self._rows.find(number) >= 0:
+        if self._id_map.find(number) >= 0:
             raise ValueError(f"id={id!r} is in the tree already; update() moves it")
         lower, upper = self._box(min, max)
-        self._rows.reserve(1)
+        self._id_map.reserve(1)
         self._keys = None
         try:
-            self._place(self._rows.add(number), lower, upper, None)
+            self._place(self._id_map.add(number), lower, upper, None)
         except BaseException:
-            self._take_out(number)
+            self._remove(number)
             raise
 
     def update(
@@ -187,7 +187,7 @@ class AABBTree:
         """
         self._row(id)
         self._forget()
-        self._take_out(index(id))
+        self._remove(index(id))
 
     def bounds(self, id: int) -> tuple[_Vector, _Vector]:
         """Return the lower and the upper corner of a box.
@@ -230,11 +230,11 @@ class AABBTree:
         """
         numbers = checked_ids(ids)
         lowers, uppers = self._corners(len(numbers), mins, maxs)
-        self._rows.reserve(len(numbers))
+        self._id_map.reserve(len(numbers))
         rows = np.empty(len(numbers), np.int64)
-        n = self._rows.add_many(numbers.data, rows.data)
+        n = self._id_map.add_many(numbers.data, rows.data)
         if n < len(numbers):
-            self._rows.remove_many(numbers[:n].data)
+            self._id_map.remove_many(numbers[:n].data)
             if numbers[n] in numbers[:n]:
                 raise ValueError(f"ids[{n}]={numbers[n]} is there twice")
             raise ValueError(
@@ -245,7 +245,7 @@ class AABBTree:
             self._place_many(rows, lowers, uppers, None)
         except BaseException:
             for number in numbers.tolist():
-                self._take_out(number)
+                self._remove(number)
             raise
 
     def update_many(
@@ -272,8 +272,8 @@ class AABBTree:
         """
         rows = self._rows_of(ids)
         lowers, uppers = self._corners(len(rows), mins, maxs)
-        ways = None if motions is None else self._ways(motions, len(rows))
-        return self._place_many(rows, lowers, uppers, ways)
+        displacements = None if motions is None else self._displacements(motions, len(rows))
+        return self._place_many(rows, lowers, uppers, displacements)
 
     def remove_many(self, ids: ArrayLike) -> None:
         """Take boxes out: all or none.
@@ -288,21 +288,21 @@ class AABBTree:
         rows = self._rows_of(ids)
         self._forget()
         self._tree.drop_many(rows.data)
-        self._rows.remove_many(checked_ids(ids).data)
+        self._id_map.remove_many(checked_ids(ids).data)
 
     # Queries
 
     def __len__(self) -> int:
-        return int(self._rows.n)
+        return int(self._id_map.n)
 
     def __contains__(self, id: object) -> bool:
         try:
-            return bool(self._rows.find(checked_id(id)) >= 0)  # type: ignore[arg-type]
+            return bool(self._id_map.find(checked_id(id)) >= 0)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             return False
 
     def __iter__(self) -> Iterator[int]:
-        return iter(sorted(self._rows.in_use()))
+        return iter(sorted(self._id_map.in_use()))
 
     def __repr__(self) -> str:
         return f"<AABBTree of {len(self)} boxes in {self._dim}D, {self.depth} deep>"
@@ -356,8 +356,8 @@ class AABBTree:
             few others.
         """
         if self._pairs is None:
-            self._pairs = np.empty((self._listing.renew(*self._find_keys()), 2), np.int64)
-            self._listing.write(self._rows.ids, self._pairs.data)
+            self._pairs = np.empty((self._pair_cache.renew(*self._find_keys()), 2), np.int64)
+            self._pair_cache.write(self._id_map.ids, self._pairs.data)
         return self._pairs.copy()
 
     def cast_ray(
@@ -555,9 +555,9 @@ class AABBTree:
             One does not hold; the message says which, and where.
         """
         self._tree.check()
-        if self._tree.n_items != self._rows.n:
-            raise AssertionError(f"{self._rows.n} ids, but {self._tree.n_items} in the tree")
-        for id in self._rows.in_use():
+        if self._tree.n_items != self._id_map.n:
+            raise AssertionError(f"{self._id_map.n} ids, but {self._tree.n_items} in the tree")
+        for id in self._id_map.in_use():
             (lower, upper), (fat_lower, fat_upper) = self.bounds(id), self.fat_bounds(id)
             if any(map(gt, fat_lower, lower)) or any(map(gt, upper, fat_upper)):
                 raise AssertionError(f"the box of id {id} is not inside its fat bounds")
@@ -606,14 +606,14 @@ class AABBTree:
         refuse_reversed("mins", lowers, "maxs", uppers)
         return lowers, uppers
 
-    def _ways(self, motions: ArrayLike, n: int) -> Floats:
+    def _displacements(self, motions: ArrayLike, n: int) -> Floats:
         """Return the motions of `n` boxes, checked."""
         if self._is_plain(motions, n) and self._are_fine(_view(motions), _view(motions)):
             return motions  # type: ignore[return-value]
         return self._vectors("motions", motions, n)
 
     def _is_plain(self, array: ArrayLike, n: int) -> bool:
-        """Tell whether there is nothing to copy or to convert."""
+        """Return whether there is nothing to copy or to convert."""
         return (
             type(array) is np.ndarray
             and array.dtype == np.float64
@@ -624,7 +624,7 @@ class AABBTree:
     def _row(self, id: int) -> int:
         """Return the row of an id; KeyError if it has none."""
         try:
-            row: int = self._rows.find(index(id))
+            row: int = self._id_map.find(index(id))
         except (TypeError, OverflowError):
             row = -1
         if row < 0:
@@ -638,7 +638,7 @@ class AABBTree:
             return self._last_rows
         numbers = checked_ids(array)
         rows = np.empty(len(numbers), np.int64)
-        n = self._rows.find_many(numbers.data, rows.data)
+        n = self._id_map.find_many(numbers.data, rows.data)
         if n < len(numbers):
             if rows[n] == -1:
                 raise KeyError(f"ids[{n}]={numbers[n]} is not in the tree")
@@ -648,12 +648,12 @@ class AABBTree:
 
     # To the kernel and back
 
-    def _take_out(self, number: int) -> None:
+    def _remove(self, number: int) -> None:
         """Take a box out of the tree, if it is there, and then its id."""
-        row = self._rows.find(number)
+        row = self._id_map.find(number)
         if row >= 0:
             self._tree.drop(row)
-            self._rows.remove(number)
+            self._id_map.remove(number)
 
     def _forget(self) -> None:
         """Know no more what was known of ids that were there."""
@@ -661,7 +661,7 @@ class AABBTree:
         self._pairs = self._keys = None
 
     def _place(self, row: int, lower: _Vector, upper: _Vector, motion: _Vector | None) -> bool:
-        """Let a row have this box; tell whether its fat bounds were renewed."""
+        """Let a row have this box; return whether its fat bounds were renewed."""
         self._pairs = None
         return bool(
             self._tree.renew_one(
@@ -680,17 +680,23 @@ class AABBTree:
         if len(rows) == 0:
             return 0
         self._pairs = None
-        ways = lowers[:0] if motions is None else motions
+        displacements = lowers[:0] if motions is None else motions
         n_renewed: int = self._tree.renew(
-            rows.data, lowers.data, uppers.data, ways.data, False, self._margin, self._lookahead
+            rows.data,
+            lowers.data,
+            uppers.data,
+            displacements.data,
+            False,
+            self._margin,
+            self._lookahead,
         )
         return n_renewed
 
     def _find_keys(self) -> tuple[Any, Any]:
         """Return a small number for each row, in the order of the ids, and the row of each."""
         if self._keys is None:
-            rows = np.flatnonzero(np.asarray(self._rows.used)).astype(np.int64, copy=False)
-            ids = np.asarray(self._rows.ids)
+            rows = np.flatnonzero(np.asarray(self._id_map.used)).astype(np.int64, copy=False)
+            ids = np.asarray(self._id_map.ids)
             order = np.argsort(ids[rows], kind="stable")
             key_of, row_of = np.zeros(len(ids), np.int64), rows[order]
             key_of[row_of] = np.arange(len(rows))

@@ -75,9 +75,9 @@ def does_more(item: pytest.Item) -> bool:
 def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
     """Return the cases of the short run.
 
-    Of a test with many cases all run on the compiled kernels, and every fifth in
+    Of a test with many cases all run on the compiled kernels, and every twentieth in
     pure Python too, beginning with the first: that both give the same bits is
-    what `tests/system/test_both_lives.py` and others show.  Those that are marked
+    what `tests/system/test_compiled_and_pure.py` and others show.  Those that are marked
     ``slow_in_python`` leave pure Python to the long run.
     """
     counts: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def for_short_run(items: list[pytest.Item]) -> list[pytest.Item]:
         if ec.COMPILED and callspec is not None and callspec.params.get("kernels") == "plain":
             test = item.nodeid.partition("[")[0]
             counts[test] += 1
-            if counts[test] % 5 != 1 or item.get_closest_marker("slow_in_python"):
+            if counts[test] % 20 != 1 or item.get_closest_marker("slow_in_python"):
                 continue
         chosen.append(item)
     return chosen
@@ -135,11 +135,11 @@ def elsewhere(world: str) -> Iterator[Callable[..., ec.Space]]:
         esper.delete_world(name)
 
 
-def _lives() -> list[str]:
+def _implementations() -> list[str]:
     return ["compiled", "plain"]
 
 
-@pytest.fixture(params=_lives(), scope="session")
+@pytest.fixture(params=_implementations(), scope="session")
 def kernels(request: pytest.FixtureRequest) -> _backend.Kernels:
     """Return the kernels in each of their two lives."""
     try:
@@ -151,7 +151,7 @@ def kernels(request: pytest.FixtureRequest) -> _backend.Kernels:
 
 
 @pytest.fixture
-def life(kernels: _backend.Kernels, monkeypatch: pytest.MonkeyPatch) -> str:
+def implementation(kernels: _backend.Kernels, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run the test on each life of the kernels."""
     monkeypatch.setattr(_backend, "kernels", kernels)
     return "compiled" if kernels.compiled else "plain"

@@ -93,7 +93,7 @@ def test_running_the_library_never_needs_cython():
     assert run(program, **{PURE: "1"}).stdout == "fine\n"
 
 
-def test_both_lives_have_the_same_names(kernels):
+def test_compiled_and_pure_python_have_the_same_names(kernels):
     plain = _backend.load(compiled=False)
 
     for one, other in zip(kernels[1:], plain[1:], strict=True):

@@ -31,7 +31,7 @@ def brute_pairs(boxes: Boxes) -> set[tuple[int, int]]:
     return {(int(boxes.ids[a]), int(boxes.ids[b])) for a, b in rows}
 
 
-def told(race_kind: str = "tree", **notes: float) -> Race:
+def described(race_kind: str = "tree", **notes: float) -> Race:
     """Return a race with three runs of us, of a peer that is slower, and one that is missing."""
     ours = Result(OURS, "1", runs=[[1.0, 9.0, 1.0], [2.0, 2.0, 2.0], [4.0, 4.0, 4.0]], notes=notes)
     peer = Result("slowpoke", "2.0", runs=[[6.0, 6.0, 9.0]] * 3, notes=notes)
@@ -166,7 +166,7 @@ class TestEngines:
 
 class TestMeasuring:
     def test_figures_are_of_the_quietest_run_and_worst_of_each_frames_least(self):
-        ours = told().results[0]
+        ours = described().results[0]
 
         assert (ours.mean, ours.median) == (2.0, 2.0)
         assert ours.worst == 2.0  # the 9 was slow in one run only
@@ -218,7 +218,7 @@ class TestMeasuring:
 
 class TestReport:
     def test_table_has_a_ratio_for_each_peer_and_names_the_missing(self):
-        lines = report.table(told()).splitlines()
+        lines = report.table(described()).splitlines()
 
         assert lines[0] == "### Pairs, gas, 2D, n = 1,000"
         assert lines[4] == "| **ecs_collide** | 2.00 | 2.00 | 2.00 |  | 3 |"
@@ -226,12 +226,12 @@ class TestReport:
         assert lines[7] == "Left out: nobody (nobody is not installed)."
 
     def test_table_of_engines_tells_collisions_and_energy(self):
-        held = told("engine", collisions=12.3, energy=0.995, escaped=0)
+        held = described("engine", collisions=12.3, energy=0.995, escaped=0)
 
         assert "| slowpoke 2.0 | 7.00 | 6.00 | 9.00 | 3.50 | 12 | 99.5% |" in report.table(held)
 
     def test_table_of_crowds_tells_sweeps_for_each_pair_and_overlaps(self):
-        held = told("crowd", sweeps=4.26, depth=0.5, deepest=1.25)
+        held = described("crowd", sweeps=4.26, depth=0.5, deepest=1.25)
 
         text = report.table(held)
 
@@ -240,7 +240,7 @@ class TestReport:
         assert "| slowpoke 2.0 | 7.00 | 6.00 | 9.00 | 3.50 |  | 0.50, 1.25 |" in text
 
     def test_wrong_pairs_show(self):
-        held = told()
+        held = described()
         held.wrong = "slowpoke finds 1 pairs in frame 1, not 2"
 
         assert "**Wrong: slowpoke finds 1 pairs" in report.table(held)
@@ -249,7 +249,7 @@ class TestReport:
         large = Race("tree", "gas", 10_000, 2, [Result(OURS, runs=[[20.0, 30.0]])])
         fast = Race("tree", "bullets", 10_000, 2, [Result(OURS, runs=[[50.0]])])
 
-        text = report.steadiness([told(), large, fast])
+        text = report.steadiness([described(), large, fast])
 
         assert "| gas, 2D | 10,000 | 25.0 | 1.20 | 1.00 | 12.50 |" in text
         assert "| bullets, 2D | 10,000 | 50.0 | 1.00 | 2.00 |  |" in text
@@ -257,7 +257,7 @@ class TestReport:
     def test_page_has_everything(self):
         figures = [("import", 12.5, "ms"), ("depth", 17.0, "")]
 
-        trees, engines = told(), told("engine", collisions=1.0, energy=1.0, escaped=0)
+        trees, engines = described(), described("engine", collisions=1.0, energy=1.0, escaped=0)
         trees.results[1].name, engines.results[1].name = "numpy", "pymunk batch"
         text = report.page([trees, engines], figures, "python -m tests.benchmarks")
 
@@ -268,7 +268,7 @@ class TestReport:
         assert "| import | 12.5 ms |" in text
 
     def test_page_has_the_crowds_where_they_were_run(self):
-        crowds = told("crowd", sweeps=1.0, depth=0.0, deepest=0.0)
+        crowds = described("crowd", sweeps=1.0, depth=0.0, deepest=0.0)
         crowds.results[1].name = "ecs_collide, soft"
 
         text = report.page([crowds], [], "python -m tests.benchmarks crowd")
@@ -280,7 +280,7 @@ class TestReport:
     def test_picture_is_drawn(self, tmp_path):
         pytest.importorskip("matplotlib")
 
-        report.draw([told(), told()], tmp_path / "made" / "plot.png")
+        report.draw([described(), described()], tmp_path / "made" / "plot.png")
 
         assert (tmp_path / "made" / "plot.png").read_bytes().startswith(b"\x89PNG")
 

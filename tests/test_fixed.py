@@ -14,7 +14,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Log, box, mover, position, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Counted:
@@ -245,7 +245,7 @@ def test_a_step_that_is_broken_off_has_read_no_fixed_body():
 
     assert space.bounds(wall) == ((59, -1), (61, 1))
     assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
-    assert not space._roster.columns.touched.any(), "it would be looked at for ever"
+    assert not space._registry.table.touched.any(), "it would be looked at for ever"
     space.check()
 
 
@@ -501,8 +501,8 @@ def test_a_step_passes_only_bodies_that_are_not_fixed():
     others = [box((4.0 * i, 9), (1, 1)) for i in range(3)]
     space = ec.install()
     esper.process(1.0)
-    roster = space._roster
+    registry = space._registry
 
-    assert roster.columns.ids[roster.watched].tolist() == others
+    assert registry.table.ids[registry.watched].tolist() == others
     esper.process(1.0)
-    assert np.array_equal(roster._read, roster.watched)
+    assert np.array_equal(registry._read, registry.watched)

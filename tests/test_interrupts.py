@@ -26,7 +26,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import _backend
-from ecs_collide.motion import columns
+from ecs_collide.motion import body_table
 from tests.pressing import towards
 from tests.scenes import box, mover
 from tests.yard import Tag
@@ -392,7 +392,7 @@ def in_new_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type[Sce
     def make(kind: type[Scene]) -> Scene:
         names.append(f"interrupted {next(_worlds)}")
         esper.switch_world(names[-1])
-        monkeypatch.setattr(columns, "ROOM", 8)
+        monkeypatch.setattr(body_table, "INITIAL_ROWS", 8)
         scene = kind()
         scene.play(0, kind.first)
         return scene
@@ -495,7 +495,9 @@ def some_of(n: int, wanted: int, last: int = 12) -> list[int]:
 
 @pytest.mark.filterwarnings("ignore:entity")
 @pytest.mark.parametrize("kind", SCENES)
-def test_a_step_that_is_interrupted_at_any_line_has_not_happened(life, kind, volume, in_new_world):
+def test_a_step_that_is_interrupted_at_any_line_has_not_happened(
+    implementation, kind, volume, in_new_world
+):
     n_lines = n_lines_of_step(in_new_world(kind))
     cuts = Cuts(in_new_world, kind)
 
@@ -549,7 +551,7 @@ def no_collector_callbacks() -> Iterator[None]:
 @pytest.mark.filterwarnings("ignore:entity")
 @pytest.mark.parametrize("kind", [First, Growing, Steady, Declared])
 def test_a_step_that_is_interrupted_by_a_signal_has_not_happened(
-    life, kind, volume, in_new_world, no_collector_callbacks
+    implementation, kind, volume, in_new_world, no_collector_callbacks
 ):
     def interrupt(number: int, frame: FrameType | None) -> None:
         if frame is not None and frame.f_code is esper.clear_dead_entities.__code__:
@@ -591,7 +593,7 @@ class Allocations:
             if getattr(module, "__name__", "").startswith("ecs_collide."):
                 for name in {"zeros", "grown"} & vars(module).keys():
                     self.monkeypatch.setattr(module, name, self._failing(getattr(module, name)))
-        self.monkeypatch.setattr(columns, "_lengthened", self._failing(columns._lengthened))
+        self.monkeypatch.setattr(body_table, "_lengthened", self._failing(body_table._lengthened))
 
     def _failing(self, allocate: Callable[..., Any]) -> Callable[..., Any]:
         def allocate_or_fail(*arguments: Any) -> Any:
@@ -609,7 +611,7 @@ class Allocations:
 @pytest.mark.filterwarnings("ignore:entity")
 @pytest.mark.parametrize("kind", [First, Growing, Declared])
 def test_a_step_for_which_an_array_cannot_be_had_has_not_happened(
-    life, kind, in_new_world, kernels, volume
+    implementation, kind, in_new_world, kernels, volume
 ):
     cuts = Cuts(in_new_world, kind, n_each=1)
     whole = Allocations(0, pytest.MonkeyPatch())
@@ -645,9 +647,9 @@ class Refusals:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("kind", [First, Growing, Steady, Declared])
 def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
-    life, kind, volume, in_new_world
+    implementation, kind, volume, in_new_world
 ):
-    if life == "plain":
+    if implementation == "plain":
         pytest.skip("numpy takes errors of memory for others")
     if np.lib.NumpyVersion(np.__version__) < "1.26.3":
         pytest.skip("before 1.26.3 numpy crashes on its own where Python has no memory")
@@ -753,7 +755,7 @@ def test_a_step_for_which_the_process_has_no_memory_has_not_happened(volume):
 
 @pytest.mark.filterwarnings("ignore:entity")
 def test_a_restore_that_is_interrupted_at_any_line_has_happened_or_has_not(
-    life, volume, in_new_world
+    implementation, volume, in_new_world
 ):
     scene = in_new_world(Steady)
     data, first = scene.space.snapshot(), Fingerprint(scene.space)
@@ -792,7 +794,7 @@ def test_a_restore_that_is_interrupted_at_any_line_has_happened_or_has_not(
 
 
 @pytest.mark.filterwarnings("ignore:entity")
-def test_an_interrupt_leaves_the_space_free_for_other_threads(life, volume, in_new_world):
+def test_an_interrupt_leaves_the_space_free_for_other_threads(implementation, volume, in_new_world):
     def step() -> None:
         try:
             esper.process(DT)
@@ -814,7 +816,7 @@ def test_an_interrupt_leaves_the_space_free_for_other_threads(life, volume, in_n
     assert refused == []
 
 
-def test_an_interrupt_while_a_pair_is_judged_ends_the_step(life, in_new_world):
+def test_an_interrupt_while_a_pair_is_filtered_ends_the_step(implementation, in_new_world):
     def interrupt(first: int, second: int) -> bool:
         raise InterruptError
 
@@ -832,7 +834,9 @@ def test_an_interrupt_while_a_pair_is_judged_ends_the_step(life, in_new_world):
 
 
 @pytest.mark.parametrize("n", range(3))
-def test_a_fixed_body_that_moves_is_warned_of_once_after_an_interrupt(life, in_new_world, n):
+def test_a_fixed_body_that_moves_is_warned_of_once_after_an_interrupt(
+    implementation, in_new_world, n
+):
     def interrupt(impact: ec.Impact) -> object:
         raise InterruptError
 
@@ -864,7 +868,9 @@ class Bounces(Scene):
         return space
 
 
-def test_an_interrupt_within_a_response_takes_back_what_the_step_has_written(life, in_new_world):
+def test_an_interrupt_within_a_response_takes_back_what_the_step_has_written(
+    implementation, in_new_world
+):
     def answer(impact: ec.Impact) -> object:
         met.append(impact)
         if len(met) == 2:
@@ -908,7 +914,9 @@ class Place:
 
 
 @pytest.mark.parametrize("at_last", [False, True])
-def test_an_interrupt_within_a_component_that_is_written_takes_back_all(life, at_last, world):
+def test_an_interrupt_within_a_component_that_is_written_takes_back_all(
+    implementation, at_last, world
+):
     space = ec.install(components=ec.Components(position=(Place, "x", "y")))
     places = [Place(4.0 * n, 0.0) for n in range(4)]
     for place in places:
@@ -927,7 +935,7 @@ def test_an_interrupt_within_a_component_that_is_written_takes_back_all(life, at
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_a_box_for_which_there_is_no_memory_is_not_in_the_tree(life, many):
+def test_a_box_for_which_there_is_no_memory_is_not_in_the_tree(implementation, many):
     tree = ec.AABBTree()
     for n in range(8):
         tree.insert(n, (n, 0), (n + 1, 1))
@@ -954,26 +962,26 @@ def test_a_box_for_which_there_is_no_memory_is_not_in_the_tree(life, many):
     assert n > 3
 
 
-def test_kernels_refuse_rows_for_which_they_have_no_room(life, world):
+def test_kernels_refuse_rows_for_which_they_have_no_room(implementation, world):
     space = ec.install()
     mover((0, 0), (1, 1), (1, 0))
     esper.process(DT)
-    timeline, gatherer = space._state.timeline, space._roster._gatherer
-    columns, capacity = space._roster.views, space._roster.columns.capacity
+    timeline, reader = space._state.timeline, space._registry._reader
+    columns, capacity = space._registry.views, space._registry.table.capacity
 
     for refused in (
         lambda: timeline.require(capacity + 1),
-        lambda: gatherer.file(capacity, {}),
-        lambda: gatherer.require(np.array([0, capacity]).data),
-        lambda: gatherer.kinds[0].require(capacity + 1),
-        lambda: gatherer.kinds[0].replace(capacity, object()),
-        lambda: gatherer.kinds[0].put(capacity, 0, 1.0),
-        lambda: gatherer.kinds[0].bind(capacity + 1, columns.centre, columns.centre),
+        lambda: reader.file(capacity, {}),
+        lambda: reader.require(np.array([0, capacity]).data),
+        lambda: reader.kinds[0].require(capacity + 1),
+        lambda: reader.kinds[0].replace(capacity, object()),
+        lambda: reader.kinds[0].put(capacity, 0, 1.0),
+        lambda: reader.kinds[0].bind(capacity + 1, columns.centre, columns.centre),
     ):
         with pytest.raises(IndexError):
             refused()
     with pytest.raises(KeyError, match="has no box"):
-        timeline.candidates.still.box_into(0, np.zeros((1, 2)).data, np.zeros((1, 2)).data)
+        timeline.broadphase.still.box_into(0, np.zeros((1, 2)).data, np.zeros((1, 2)).data)
 
     esper.process(DT)
     assert space.positions().tolist() == [[DT + DT, 0.0]]

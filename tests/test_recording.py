@@ -26,14 +26,14 @@ class Player:
 
 
 class Mood(Enum):
-    CALM = 1
+    STEPS_TO_SLEEP = 1
     ANGRY = 2
 
 
 class Health:
     def __init__(self, points):
         self.points = points
-        self.mood = Mood.CALM
+        self.mood = Mood.STEPS_TO_SLEEP
         self.owner = object()
 
 
@@ -100,7 +100,7 @@ def test_fields_of_a_games_own_components_are_recorded_and_objects_are_left_out(
 
     frame = take_frame(space)
 
-    assert frame.entities[2]["Health"] == {"points": 3, "mood": "CALM"}
+    assert frame.entities[2]["Health"] == {"points": 3, "mood": "STEPS_TO_SLEEP"}
     assert frame.label(2) == "2 (Health, Player)"
     assert frame.label(1) == "1"
 

@@ -16,7 +16,7 @@ from ecs_collide import components, traits
 from ecs_collide.snapshot import capture
 from tests.scenes import box, mixed_bodies, mover, position, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tag:

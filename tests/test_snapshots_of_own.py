@@ -10,7 +10,7 @@ from ecs_collide.snapshot import capture
 from tests.scenes import position
 from tests.test_snapshots import Tag, everything, resting
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Health:

@@ -20,7 +20,7 @@ from ecs_collide.snapshot import capture, codec, schema
 from tests.scenes import box, gas, mixed_bodies, mover
 from tests.test_snapshots_of_own import Health, remember_health
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 @pytest.fixture
@@ -123,10 +123,10 @@ def test_bytes_that_were_made_to_look_right_do_no_harm(busy, volume):
         ("contacts", "kind", 5),
         ("contacts", "since", math.nan),
         ("contacts", "first", 10_000),
-        ("strays", "body", 10_000),
-        ("strays", "axis", 2),
-        ("strays", "column", 9),
-        ("strays", "value", math.nan),
+        ("mismatches", "body", 10_000),
+        ("mismatches", "axis", 2),
+        ("mismatches", "column", 9),
+        ("mismatches", "value", math.nan),
     ],
 )
 def test_sections_that_contradict_each_other_are_refused(busy, section, field, value):
@@ -155,35 +155,35 @@ def drowsy():
     mover((17, 5), (0.5, 0.5), (300, 0), ec.Slide())
     esper.process(1 / 60)
     assert space.stats.asleep == 7
-    space._roster.sleep.disturbed.append(space._roster.row_of[lift])
+    space._registry.sleep.disturbed.append(space._registry.row_of[lift])
     return space, space.snapshot()
 
 
 @pytest.mark.parametrize(
     ("section", "field", "value"),
     [
-        ("sleepers", "body", 10_000),
-        ("sleepers", "body", 4),  # out of order
-        ("sleepers", "body", 8),
-        ("sleepers", "leans", 1),
-        ("sleepers", "leans", -128),
-        ("sleepers", "leans", 64 + 16),
-        ("sleepers", "leans", 0),  # but on an island
-        ("sleepers", "held", 4),
-        ("sleepers", "island", 0),
-        ("sleepers", "island", 2),
-        ("sleepers", "island", 10_000),
+        ("sleeping", "body", 10_000),
+        ("sleeping", "body", 4),  # out of order
+        ("sleeping", "body", 8),
+        ("sleeping", "leans", 1),
+        ("sleeping", "leans", -128),
+        ("sleeping", "leans", 64 + 16),
+        ("sleeping", "leans", 0),  # but on an island
+        ("sleeping", "held", 4),
+        ("sleeping", "island", 0),
+        ("sleeping", "island", 2),
+        ("sleeping", "island", 10_000),
         ("stirred", "body", 10_000),
         ("stirred", "why", 0),
         ("stirred", "why", 4),
-        ("calm", None, 101),
-        ("calm", None, -102),
+        ("rest_count", None, 101),
+        ("rest_count", None, -102),
     ],
 )
 def test_those_who_cannot_have_slept_so_are_refused(drowsy, section, field, value):
     space, data = drowsy
     state = codec.decode(data, 2, capture.WIDTHS)
-    assert len(np.unique(state.sleepers["island"])) == 4  # three, and 0 for the lift
+    assert len(np.unique(state.sleeping["island"])) == 4  # three, and 0 for the lift
     array = getattr(state, section).copy()
     (array if field is None else array[field])[0] = value
     setattr(state, section, array)
@@ -197,10 +197,10 @@ def test_somebody_who_moves_or_grows_in_its_sleep_is_refused(drowsy):
     space, data = drowsy
     for kind in (ec.Velocity, ec.Growth):
         state = codec.decode(data, 2, capture.WIDTHS)
-        stray = np.zeros(1, schema.STRAY)
+        stray = np.zeros(1, schema.MISMATCH_RECORD)
         stray["column"] = {ec.Velocity: 2, ec.Growth: 3}[kind]
-        stray["body"], stray["value"] = state.sleepers["body"][0], 1.0
-        state.strays = stray
+        stray["body"], stray["value"] = state.sleeping["body"][0], 1.0
+        state.mismatches = stray
         with pytest.raises(ValueError, match="contradicts itself"):
             space.restore(codec.encode(state))
         assert space.snapshot() == data
@@ -214,14 +214,16 @@ def test_sleepers_that_were_made_to_look_right_do_no_harm(drowsy, volume):
     for n in range(volume(300, 3000, least=60)):
         state = codec.decode(data, 2, capture.WIDTHS)
         for _ in range(1 + n % 3):
-            array = getattr(state, rng.choice(["sleepers", "stirred", "calm", "flags"])).copy()
+            array = getattr(
+                state, rng.choice(["sleeping", "stirred", "rest_count", "flags"])
+            ).copy()
             places = array.view(np.uint8)
             places[rng.randrange(len(places))] = rng.choice([0, 1, 2, 64, 65, 128, 254, 255])
-            for name in ("sleepers", "stirred", "calm", "flags"):
+            for name in ("sleeping", "stirred", "rest_count", "flags"):
                 if array.dtype == getattr(state, name).dtype:
                     setattr(state, name, array)
         if n % 5 == 0:  # somebody who does not move, or is disabled
-            state.sleepers["body"][0] = 0
+            state.sleeping["body"][0] = 0
         try:
             space.restore(codec.encode(state))
         except ValueError:

@@ -16,7 +16,7 @@ import pytest
 
 from ecs_collide.sweep import SweepKind, overlaps, sweep, sweep_pairs, swept_bounds
 
-pytestmark = pytest.mark.usefixtures("life")
+pytestmark = pytest.mark.usefixtures("implementation")
 
 SEPARATE, TOUCH, IMPACT, OVERLAP = SweepKind
 
@@ -49,7 +49,7 @@ def share_a_point(centre1, half1, centre2, half2):
 A = cube((0, 0, 0))
 
 
-def test_g1_faces_lie_half_the_size_from_the_centre():
+def test_faces_lie_half_the_size_from_the_centre():
     assert faces((1, 2, 3), (0.5, 1, 4)) == ((0.5, 1.0, -1.0), (1.5, 3.0, 7.0))
     assert faces((0.1, 0.7), (0.2, 0.2)) == ((0.1 - 0.2, 0.7 - 0.2), (0.1 + 0.2, 0.7 + 0.2))
 
@@ -66,9 +66,7 @@ def test_g1_faces_lie_half_the_size_from_the_centre():
         ((0, -2.001), (1, 1), False),
     ],
 )
-def test_g2_boxes_overlap_iff_no_centre_distance_exceeds_the_sum_of_halves(
-    centre2, half2, expected
-):
+def test_boxes_overlap_iff_no_centre_distance_exceeds_the_sum_of_halves(centre2, half2, expected):
     distances_fit = all(abs(c) <= 1 + h for c, h in zip(centre2, half2, strict=True))
 
     assert share_a_point((0, 0), (1, 1), centre2, half2) is expected
@@ -76,7 +74,7 @@ def test_g2_boxes_overlap_iff_no_centre_distance_exceeds_the_sum_of_halves(
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_g3_f2_disjoint_boxes_always_have_a_separating_axis(dim):
+def test_disjoint_boxes_always_have_a_separating_axis(dim):
     # A fact of boxes, so the test of the axes alone must agree with one that
     # searches all cells of a grid for a shared point.
     spans = [(0, 1), (0, 3), (1, 2), (2, 3), (4, 4)]
@@ -93,7 +91,7 @@ def test_g3_f2_disjoint_boxes_always_have_a_separating_axis(dim):
         assert overlaps(*corners) is shared
 
 
-def test_g4_only_the_relative_displacement_counts():
+def test_only_the_relative_displacement_counts():
     #
     #    A ==>            <== B        the same as        A ====>     B
     #
@@ -106,7 +104,7 @@ def test_g4_only_the_relative_displacement_counts():
     assert both_move.normal == one_moves.normal == (-1.0, 0.0)
 
 
-def test_g5_n6_enter_is_the_last_first_time_and_exit_the_first_last_time():
+def test_enter_is_the_last_first_time_and_exit_the_first_last_time():
     # x overlaps from 0.25 to 0.75, y from 0.5 to 1.5: together from 0.5 to 0.75.
     hit = meet(((0, 0), (1, 1), (8, 4)), ((4, 4), (1, 1), (0, 0)))
 
@@ -114,7 +112,7 @@ def test_g5_n6_enter_is_the_last_first_time_and_exit_the_first_last_time():
     assert hit.normal == (0.0, -1.0)
 
 
-def test_g6_boxes_that_overlap_at_the_start_are_told_so():
+def test_boxes_that_overlap_at_the_start_are_told_so():
     hit = meet(A, cube((0.5, 0, 0), (9, 0, 0)))
 
     assert hit.kind is OVERLAP
@@ -122,7 +120,7 @@ def test_g6_boxes_that_overlap_at_the_start_are_told_so():
     assert hit.depth == 1.5
 
 
-def test_g7_times_are_fractions_of_the_step_and_reported_unclipped():
+def test_times_are_fractions_of_the_step_and_reported_unclipped():
     before = meet(cube((0, 0, 0), (1, 0, 0)), cube((-4, 0, 0)))
     after = meet(cube((0, 0, 0), (1, 0, 0)), cube((4, 0, 0)))
 
@@ -131,7 +129,7 @@ def test_g7_times_are_fractions_of_the_step_and_reported_unclipped():
     assert before.kind is after.kind is SEPARATE
 
 
-def test_g7_positions_at_the_first_and_the_last_overlap():
+def test_positions_at_the_first_and_the_last_overlap():
     #
     #    t = 0.4:   A at 2, B at 4          t = 1.2:   A at 6, B at 4
     #
@@ -143,7 +141,7 @@ def test_g7_positions_at_the_first_and_the_last_overlap():
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_g8_all_three_axes_work_alike(axis, sign):
+def test_all_three_axes_work_alike(axis, sign):
     place = [0, 0, 0]
     place[axis] = -5 * sign
     hit = meet(cube((0, 0, 0), place), cube(place))
@@ -155,12 +153,12 @@ def test_g8_all_three_axes_work_alike(axis, sign):
     assert (hit.axis, hit.sign) == (axis, sign)
 
 
-def test_f1_boxes_are_given_by_centre_and_half_widths():
+def test_boxes_are_given_by_centre_and_half_widths():
     # 4 wide at 0 and 2 wide at 3 touch; taken for whole widths they would be apart.
     assert share_a_point((0, 0), (2, 1), (3, 0), (1, 1)) is True
 
 
-def test_f5_side_by_side_is_an_overlap_for_queries_and_only_a_touch_for_sweeps():
+def test_side_by_side_is_an_overlap_for_queries_and_only_a_touch_for_sweeps():
     #
     #    +---+---+
     #    | A | B |
@@ -188,12 +186,12 @@ F6 = [
 HALF = (0.5, 0.5, 0.5)
 
 
-def wrong_rows_of_f6(are_overlapping):
+def wrong_rows(are_overlapping):
     return [row for row in F6 if are_overlapping(row[0], row[1]) is not row[2]]
 
 
 @pytest.mark.parametrize(("centre1", "centre2", "expected"), F6)
-def test_f6_vector_of_unit_boxes(centre1, centre2, expected):
+def test_vector_of_unit_boxes(centre1, centre2, expected):
     assert share_a_point(centre1, HALF, centre2, HALF) is expected
     assert share_a_point(centre2, HALF, centre1, HALF) is expected
 
@@ -201,18 +199,18 @@ def test_f6_vector_of_unit_boxes(centre1, centre2, expected):
     assert (at_rest.kind is not SEPARATE) is expected
 
 
-def test_f7_variant_that_wants_all_axes_to_separate_fails_seven_rows():
+def test_variant_that_wants_all_axes_to_separate_fails_seven_rows():
     def overlaps_unless_all_axes_separate(centre1, centre2):
         return not all(abs(a - b) > 1 for a, b in zip(centre1, centre2, strict=True))
 
-    wrong = wrong_rows_of_f6(overlaps_unless_all_axes_separate)
-    ours = wrong_rows_of_f6(lambda a, b: share_a_point(a, HALF, b, HALF))
+    wrong = wrong_rows(overlaps_unless_all_axes_separate)
+    ours = wrong_rows(lambda a, b: share_a_point(a, HALF, b, HALF))
 
     assert len(wrong) == 7
     assert ours == []
 
 
-def test_f8_array_form_gives_the_same_as_single_boxes():
+def test_array_form_gives_the_same_as_single_boxes():
     centres1, centres2, expected = zip(*F6, strict=True)
     low1, high1 = swept_bounds(centres1, [HALF] * 13, np.zeros((13, 3)))
     low2, high2 = swept_bounds(centres2, [HALF] * 13, np.zeros((13, 3)))
@@ -225,7 +223,7 @@ def test_f8_array_form_gives_the_same_as_single_boxes():
     assert found.tolist() == branch_free.tolist()
 
 
-def test_n1_picture_1_normal_stop():
+def test_picture_1_normal_stop():
     #
     #    +---+          +---+
     #    | A | =======> | B |        stops at B's near face
@@ -237,7 +235,7 @@ def test_n1_picture_1_normal_stop():
     assert hit.normal == (-1.0, 0.0)
 
 
-def test_n1_picture_2_never_put_out_on_the_wrong_side():
+def test_picture_2_never_put_out_on_the_wrong_side():
     #
     #    +---+     +-----------+
     #    | A | ====|=====> :.: |     ends inside, beyond the middle: pushing it
@@ -249,7 +247,7 @@ def test_n1_picture_2_never_put_out_on_the_wrong_side():
     assert hit.normal == (-1.0, 0.0)
 
 
-def test_n1_picture_3_tunnelling():
+def test_picture_3_tunnelling():
     #
     #    +---+      ||               +...+
     #    | A | =====||==============>:   :
@@ -262,7 +260,7 @@ def test_n1_picture_3_tunnelling():
     assert hit.normal == (-1.0, 0.0)
 
 
-def test_n2_motion_is_velocity_times_dt():
+def test_motion_is_velocity_times_dt():
     # 60 per second for a sixtieth: 1 unit, half of the way to the wall.
     speed, dt = 60.0, 1 / 60
     hit = meet(tile((0, 0), (speed * dt, 0)), tile((3, 0)))
@@ -271,7 +269,7 @@ def test_n2_motion_is_velocity_times_dt():
     assert hit.enter == 2.0
 
 
-def test_n3_time_is_in_the_half_open_step_with_the_normal_of_the_face_hit():
+def test_time_is_in_the_half_open_step_with_the_normal_of_the_face_hit():
     right = meet(tile((0, 0), (2, 0)), tile((-2, 0), (4, 0)))
     top = meet(tile((0, 0), (0, -8)), tile((0, -3)))
 
@@ -289,13 +287,13 @@ def test_n3_time_is_in_the_half_open_step_with_the_normal_of_the_face_hit():
         ((4, -4), (0, 8), 0.375, 0.625),
     ],
 )
-def test_n4_entry_and_exit_distance_depend_on_the_direction(corner, velocity, enter, exit_):
+def test_entry_and_exit_distance_depend_on_the_direction(corner, velocity, enter, exit_):
     hit = meet(tile(corner, velocity), tile((4, 0)))
 
     assert (hit.enter, hit.exit) == (enter, exit_)
 
 
-def test_n5_axis_without_motion_neither_hits_nor_divides_by_zero():
+def test_axis_without_motion_neither_hits_nor_divides_by_zero():
     inside_the_span = meet(tile((0, 0), (4, 0)), tile((3, 0.5)))
     outside_the_span = meet(tile((0, 0), (4, 0)), tile((3, 5)))
     at_rest = meet(tile((0, 0)), tile((3, 5)))
@@ -313,14 +311,14 @@ def test_n5_axis_without_motion_neither_hits_nor_divides_by_zero():
         ((-4, 0), "before the step"),
     ],
 )
-def test_n7_no_hit_where_entry_is_after_exit_or_outside_the_step(velocity, why):
+def test_no_hit_where_entry_is_after_exit_or_outside_the_step(velocity, why):
     hit = meet(tile((0, 0), velocity), tile((3, 0.5)))
 
     assert hit.kind is SEPARATE, why
     assert hit.time is hit.normal is hit.axis is hit.sign is None
 
 
-def test_n9_after_moving_by_time_the_boxes_touch_and_the_rest_of_the_step_remains():
+def test_after_moving_by_time_the_boxes_touch_and_the_rest_of_the_step_remains():
     mover, block = tile((0, 0), (4, 1)), tile((3, 0))
     hit = meet(mover, block)
 
@@ -333,7 +331,7 @@ def test_n9_after_moving_by_time_the_boxes_touch_and_the_rest_of_the_step_remain
     assert remaining == (2.0, 0.5)
 
 
-def test_n14_swept_bounds_are_the_union_of_the_start_and_the_end_box():
+def test_swept_bounds_are_the_union_of_the_start_and_the_end_box():
     #
     #    +---+ . . . .
     #    | s |       .
@@ -346,7 +344,7 @@ def test_n14_swept_bounds_are_the_union_of_the_start_and_the_end_box():
     assert swept_bounds((1, 2, 3), (1, 1, 1), (0, 0, -9)) == ((0.0, 1.0, -7.0), (2.0, 3.0, 4.0))
 
 
-def test_n16_boxes_whose_swept_bounds_are_apart_need_no_sweep():
+def test_boxes_whose_swept_bounds_are_apart_need_no_sweep():
     values = [-3, 0, 1, 4]
     boxes = [((x, y), (1, 0.5), (u, v)) for x, y, u, v in itertools.product(values, repeat=4)][::5]
 
@@ -358,7 +356,7 @@ def test_n16_boxes_whose_swept_bounds_are_apart_need_no_sweep():
     assert apart > 100
 
 
-def test_n17_boxes_may_change_their_size():
+def test_boxes_may_change_their_size():
     #
     #    +---+   +---+            +-----+-----+
     #    | A |   | B |   ==>      |  A  |  B  |      at half of the step
@@ -371,47 +369,47 @@ def test_n17_boxes_may_change_their_size():
     assert (hit.kind, hit.time, hit.normal) == (IMPACT, 0.5, (-1.0, 0.0))
 
 
-def test_n17_paths_are_straight():
+def test_paths_are_straight():
     hit = meet(tile((0, 0), (4, 4)), tile((9, 9)))
 
     start, middle, end = (hit.positions(t)[0] for t in (0, 0.5, 1))
     assert middle == tuple((s + e) / 2 for s, e in zip(start, end, strict=True))
 
 
-def test_n17_both_boxes_may_move_in_two_and_three_dimensions():
+def test_both_boxes_may_move_in_two_and_three_dimensions():
     flat = meet(((0, 0), (1, 1), (3, 0)), ((8, 0), (1, 1), (-9, 0)))
     deep = meet(cube((0, 0, 0), (3, 0, 0)), cube((8, 0, 0), (-1, 0, 0)))
 
     assert flat.time == deep.time == 0.5
 
 
-def test_gb1_apart_on_x_without_relative_motion_is_no_hit():
+def test_apart_on_x_without_relative_motion_is_no_hit():
     hit = meet(A, cube((9, 0, 0)))
 
     assert hit.kind is SEPARATE  # published: [0, 1]
 
 
-def test_gb2_apart_on_x_with_y_closing_is_no_hit():
+def test_apart_on_x_with_y_closing_is_no_hit():
     hit = meet(A, cube((9, 5, 0), (9, 0, 0)))
 
     assert hit.kind is SEPARATE  # published: [0.6, 1]
 
 
-def test_gb3_moving_apart_is_no_hit():
+def test_moving_apart_is_no_hit():
     hit = meet(A, cube((3, 0, 0), (6, 0, 0)))
 
     assert hit.kind is SEPARATE  # published: [0, 1]
     assert hit.exit == -1 / 3
 
 
-def test_gb4_contact_after_the_step_is_no_hit_in_it():
+def test_contact_after_the_step_is_no_hit_in_it():
     hit = meet(A, cube((10, 1.5, 1.5), (7, 1.4, 1.4)))
 
     assert hit.kind is SEPARATE  # published: a hit, first 2.67, last 4
     assert (hit.enter, hit.exit) == (8 / 3, 4.0)
 
 
-def test_gb5_touching_and_leaving_is_a_touch():
+def test_touching_and_leaving_is_a_touch():
     hit = meet(A, cube((2, 0, 0), (5, 0, 0)))
 
     assert hit.kind is TOUCH  # published: [0, 0]
@@ -419,13 +417,13 @@ def test_gb5_touching_and_leaving_is_a_touch():
     assert hit.time is None
 
 
-def test_gb5_prime_touching_and_leaving_on_x_while_y_closes_is_no_hit():
+def test_prime_touching_and_leaving_on_x_while_y_closes_is_no_hit():
     hit = meet(A, cube((2, 4, 0), (3, 1, 0)))
 
     assert hit.kind is SEPARATE  # published: [0.67, 1]
 
 
-def test_gb6_overlap_at_the_start_keeps_its_exit():
+def test_overlap_at_the_start_keeps_its_exit():
     hit = meet(A, cube((1, 0, 0), (2, 0, 0)))
 
     assert hit.kind is OVERLAP  # published: [0, 0]
@@ -435,7 +433,7 @@ def test_gb6_overlap_at_the_start_keeps_its_exit():
 
 
 @pytest.mark.parametrize("drift", [0.0, 1e-9, -1e-9, 1e-300])
-def test_gb7_exit_is_right_while_still_overlapping_at_the_end(drift):
+def test_exit_is_right_while_still_overlapping_at_the_end(drift):
     hit = meet(A, cube((3, 0, 0), (1.5, drift, drift)))
 
     assert hit.kind is IMPACT
@@ -443,14 +441,14 @@ def test_gb7_exit_is_right_while_still_overlapping_at_the_end(drift):
     assert hit.exit == 5 / 1.5  # published: 1, and 3.33 with tiny motion across
 
 
-def test_gb8_corner_graze_of_one_instant_is_a_touch():
+def test_corner_graze_of_one_instant_is_a_touch():
     hit = meet(A, cube((3, 1, 0), (1, 3, 0)))
 
     assert hit.kind is TOUCH  # published: [0.5, 0.5]
     assert (hit.enter, hit.exit) == (0.5, 0.5)
 
 
-def test_gb9_sliding_on_a_floor_towards_the_next_tile_is_a_touch():
+def test_sliding_on_a_floor_towards_the_next_tile_is_a_touch():
     #
     #            +---+
     #            | B | <====
@@ -468,7 +466,7 @@ NAN, INF = math.nan, math.inf
 
 
 @pytest.mark.parametrize("bad", [NAN, INF, -INF, 2.0**501, -(2.0**501)])
-def test_gb10_nb10_fb1_fb3_number_that_is_none_is_refused_by_sweep(bad):
+def test_number_that_is_none_is_refused_by_sweep(bad):
     # Published: NaN velocity is a hit, or a NaN time with a normal; a NaN centre overlaps.
     for place, name in enumerate(["centre1", "half1", "motion1", "centre2", "half2", "motion2"]):
         vectors = [[0.0, 0.0], [1.0, 1.0], [3.0, 0.0], [4.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
@@ -482,7 +480,7 @@ def test_gb10_nb10_fb1_fb3_number_that_is_none_is_refused_by_sweep(bad):
 
 @pytest.mark.parametrize("bad", [NAN, INF, -INF, 2.0**501])
 @pytest.mark.parametrize("name", ["centres", "halves", "motions", "growths"])
-def test_gb10_nb10_fb1_fb3_number_that_is_none_is_refused_with_its_row(name, bad):
+def test_number_that_is_none_is_refused_with_its_row(name, bad):
     arrays = {key: np.ones((5, 3)) for key in ("centres", "halves", "motions", "growths")}
     arrays[name][3, 1] = bad
 
@@ -492,7 +490,7 @@ def test_gb10_nb10_fb1_fb3_number_that_is_none_is_refused_with_its_row(name, bad
 
 @pytest.mark.parametrize("bad", [NAN, INF, -INF])
 @pytest.mark.parametrize("place", range(4))
-def test_fb1_fb3_number_that_is_none_is_refused_by_overlaps(place, bad):
+def test_number_that_is_none_is_refused_by_overlaps(place, bad):
     # Published: the branching test says overlap, the branch-free one says apart.
     name = ["min1", "max1", "min2", "max2"][place]
     single = [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
@@ -506,7 +504,7 @@ def test_fb1_fb3_number_that_is_none_is_refused_by_overlaps(place, bad):
         overlaps(*many)
 
 
-def test_fb3_negative_half_size_is_refused():
+def test_negative_half_size_is_refused():
     with pytest.raises(ValueError, match=r"half1=\(1\.0, -0\.5\) must be >= 0"):
         sweep((0, 0), (1, -0.5), (0, 0), (0, 0), (1, 1), (0, 0))
     with pytest.raises(ValueError, match=r"half2=\(-1\.0, 1\.0\) must be >= 0"):
@@ -519,7 +517,7 @@ def test_fb3_negative_half_size_is_refused():
         overlaps((0, 0), (1, 1), (1, 0), (0, 1))
 
 
-def test_gb11_nb8_contact_exactly_at_one_belongs_to_the_next_step():
+def test_contact_exactly_at_one_belongs_to_the_next_step():
     this_step = meet(cube((0, 0, 0), (2, 0, 0)), cube((4, 0, 0)))
     next_step = meet(cube((2, 0, 0), (4, 0, 0)), cube((4, 0, 0)))
 
@@ -528,7 +526,7 @@ def test_gb11_nb8_contact_exactly_at_one_belongs_to_the_next_step():
     assert (next_step.kind, next_step.time) == (IMPACT, 0.0)
 
 
-def test_nb1_box_that_starts_inside_and_goes_deeper_is_seen():
+def test_box_that_starts_inside_and_goes_deeper_is_seen():
     hit = meet(tile((0.5, 0), (1, 0)), tile((1, 0)))
 
     assert hit.kind is OVERLAP  # published: none, it passes through
@@ -537,13 +535,13 @@ def test_nb1_box_that_starts_inside_and_goes_deeper_is_seen():
     assert hit.normal == (-1.0, 0.0)  # against its motion: it is closing, and blocked
 
 
-def test_nb2_apart_on_x_without_motion_on_x_is_no_hit():
+def test_apart_on_x_without_motion_on_x_is_no_hit():
     hit = meet(tile((5, 0), (0, 6)), tile((0, 3)))
 
     assert hit.kind is SEPARATE  # published: a hit with normal -y
 
 
-def test_nb3_falling_past_a_wall_it_touches_is_a_touch():
+def test_falling_past_a_wall_it_touches_is_a_touch():
     #
     #        +---+
     #        | A |
@@ -559,7 +557,7 @@ def test_nb3_falling_past_a_wall_it_touches_is_a_touch():
     assert hit.enter == 1 / 3
 
 
-def test_nb4_walking_on_to_the_next_floor_tile_is_a_touch():
+def test_walking_on_to_the_next_floor_tile_is_a_touch():
     #
     #    +---+ ====>
     #    | A |
@@ -573,7 +571,7 @@ def test_nb4_walking_on_to_the_next_floor_tile_is_a_touch():
     assert hit.enter == 0.25
 
 
-def test_nb5_pressing_against_the_wall_it_touches_is_a_hit_at_zero_with_its_normal():
+def test_pressing_against_the_wall_it_touches_is_a_hit_at_zero_with_its_normal():
     hit = meet(tile((1, 0), (-1, 0)), tile((0, 0)))
 
     assert hit.kind is IMPACT
@@ -581,14 +579,14 @@ def test_nb5_pressing_against_the_wall_it_touches_is_a_hit_at_zero_with_its_norm
     assert hit.normal == (1.0, 0.0)  # published: (-1, 0)
 
 
-def test_nb6_corner_graze_is_a_touch():
+def test_corner_graze_is_a_touch():
     hit = meet(tile((0, 2), (3, -3)), tile((2, 2)))
 
     assert hit.kind is TOUCH  # published: a hit at 1/3
     assert hit.enter == hit.exit == 1 / 3
 
 
-def test_nb7_of_two_axes_at_once_the_faster_one_is_the_face():
+def test_of_two_axes_at_once_the_faster_one_is_the_face():
     faster_x = meet(tile((0, 0), (4, 2)), tile((3, 2)))
     faster_y = meet(tile((0, 0), (2, 4)), tile((2, 3)))
 
@@ -596,7 +594,7 @@ def test_nb7_of_two_axes_at_once_the_faster_one_is_the_face():
     assert (faster_y.time, faster_y.normal, faster_y.corner) == (0.5, (0.0, -1.0), True)
 
 
-def test_fb2_one_form_everywhere_for_boxes_that_touch_on_paper():
+def test_one_form_everywhere_for_boxes_that_touch_on_paper():
     # 10,100 pairs side by side in decimals, such as centres 0.1 and 0.7 with halves
     # 0.3 and 0.3.  Rounding puts some of them an instant apart, and the published
     # form, |d| <= sum of halves, rounds in its own way again.
@@ -636,7 +634,7 @@ def test_fb2_one_form_everywhere_for_boxes_that_touch_on_paper():
     assert (pressed.normal == (-1.0, 0.0)).all()
 
 
-def test_fb2_box_laid_on_the_stored_face_of_another_touches_it():
+def test_box_laid_on_the_stored_face_of_another_touches_it():
     tenths = np.array([(i, j) for i in range(101) for j in range(1, 101)]) / 10
     low, high = swept_bounds(tenths[:, [0, 0]], tenths[:, [1, 1]], np.zeros((10_100, 2)))
 

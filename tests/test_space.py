@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, columns, faces, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Bullet:

@@ -20,7 +20,7 @@ from ecs_collide.sweep import (
     swept_bounds,
 )
 
-pytestmark = pytest.mark.usefixtures("life")
+pytestmark = pytest.mark.usefixtures("implementation")
 
 SEPARATE, TOUCH, IMPACT, OVERLAP = SweepKind
 
@@ -724,7 +724,7 @@ def test_swept_bounds_name_what_they_refuse(arguments, told):
         swept_bounds(*arguments)
 
 
-def test_both_lives_of_the_kernel_give_the_same_bits():
+def test_compiled_and_pure_kernel_give_the_same_bits():
     try:
         compiled = _backend.load(compiled=True).sweep
     except ImportError:

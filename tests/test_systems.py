@@ -18,7 +18,7 @@ from tests.scenes import (
     velocity,
 )
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 SYSTEMS = (ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem, ec.MotionSystem)
 

@@ -105,7 +105,7 @@ def test_a_mask_beyond_32_bits_is_refused_with_a_hint_at_complements(mask):
         ec.Filter(mask=mask)
 
 
-@pytest.mark.usefixtures("world", "life")
+@pytest.mark.usefixtures("world", "implementation")
 def test_a_complement_set_on_a_filter_keeps_its_body_in_the_collisions():
     shot, enemy = 2, 4
     flying = mover((0, 0), (1, 1), (10, 0), ec.Slide(), ec.Filter(shot))

@@ -88,7 +88,7 @@ def put_all(tree, items, mins, maxs) -> int:
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_R2_the_same_pattern_in_2d_and_3d(new_tree, dim, many):
+def test_the_same_pattern_in_2d_and_3d(new_tree, dim, many):
     mins, maxs = scattered(many, dim)
     tree = new_tree(dim)
 
@@ -100,7 +100,7 @@ def test_R2_the_same_pattern_in_2d_and_3d(new_tree, dim, many):
         assert tree.query(low, high) == touching_by_hand(mins, maxs, low, high)
 
 
-def test_R4_the_root_is_nothing_then_above_boxes_then_a_branch(new_tree):
+def test_the_root_is_nothing_then_above_boxes_then_a_branch(new_tree):
     tree = new_tree()
     depths = [tree.depth]
 
@@ -112,7 +112,7 @@ def test_R4_the_root_is_nothing_then_above_boxes_then_a_branch(new_tree):
     assert depths == [0, 0, *7 * [1], 2]
 
 
-def test_R5_a_box_joins_those_whose_bounds_grow_least(new_tree):
+def test_a_box_joins_those_whose_bounds_grow_least(new_tree):
     #
     #   +0+ +1+ ... +7+  +a+                +8+ +9+ ... +15+
     #
@@ -131,7 +131,7 @@ def test_R5_a_box_joins_those_whose_bounds_grow_least(new_tree):
     assert before + grown <= tree._tree.cost <= before + grown + 3.0 * tree.depth
 
 
-def test_R6_queries_do_not_recurse(new_tree):
+def test_queries_do_not_recurse(new_tree):
     tree = new_tree()
     corners = np.repeat(np.arange(1000.0)[:, None], 2, axis=1)
     tree.insert_many(range(1000), -corners, corners)
@@ -151,7 +151,7 @@ def test_R6_queries_do_not_recurse(new_tree):
     assert hit.id == 999
 
 
-def test_R6_Rb5_a_query_for_a_stored_box_never_finds_itself(new_tree):
+def test_a_query_for_a_stored_box_never_finds_itself(new_tree):
     tree = new_tree()
     for id in (3, 1, 2):
         tree.insert(id, (0, 0), (1, 1))
@@ -160,7 +160,7 @@ def test_R6_Rb5_a_query_for_a_stored_box_never_finds_itself(new_tree):
     assert tree.query((0, 0), (1, 1)) == [1, 2, 3]
 
 
-def test_R7_a_box_that_stays_inside_its_fat_bounds_is_not_reinserted(new_tree):
+def test_a_box_that_stays_inside_its_fat_bounds_is_not_reinserted(new_tree):
     tree = new_tree(margin=1.0, lookahead=0.0)
     tree.insert(0, (0, 0), (4, 4))
 
@@ -171,13 +171,13 @@ def test_R7_a_box_that_stays_inside_its_fat_bounds_is_not_reinserted(new_tree):
     assert tree.fat_bounds(0) == ((2, -1), (8, 5))
 
 
-def test_R8_the_reason_for_the_balance_is_in_writing(kernels):
+def test_the_reason_for_the_balance_is_in_writing(kernels):
     from ecs_collide.broadphase import nodes
 
     assert "Why this shape" in nodes.__doc__
 
 
-def test_R9_any_integer_is_an_id_and_any_capacity_will_do(new_tree):
+def test_any_integer_is_an_id_and_any_capacity_will_do(new_tree):
     ids = [0, -1, 7, 2**40, -(2**63), 2**63 - 1, np.int32(12)]
     for capacity in (0, 1, 1000):
         tree = new_tree(capacity=capacity)
@@ -195,7 +195,7 @@ def test_R9_any_integer_is_an_id_and_any_capacity_will_do(new_tree):
         assert list(tree) == []
 
 
-def test_Rb1_boxes_apart_on_y_alone_are_apart(new_tree):
+def test_boxes_apart_on_y_alone_are_apart(new_tree):
     tree = new_tree()
     tree.insert(0, (0, 0), (1, 1))
     tree.insert(1, (0, 5), (1, 6))
@@ -205,7 +205,7 @@ def test_Rb1_boxes_apart_on_y_alone_are_apart(new_tree):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_Rb2_touching_boxes_and_equal_points_are_found(new_tree, dim):
+def test_touching_boxes_and_equal_points_are_found(new_tree, dim):
     tree = new_tree(dim, margin=0.0, lookahead=0.0)
     tree.insert(0, [0] * dim, [1] * dim)
     tree.insert(1, [1] * dim, [2] * dim)
@@ -216,7 +216,7 @@ def test_Rb2_touching_boxes_and_equal_points_are_found(new_tree, dim):
     assert tree.query([2] * dim, [9] * dim) == [1, 2, 3]
 
 
-def test_Rb3_fat_bounds_reach_out_at_rest_and_across_the_motion(new_tree):
+def test_fat_bounds_reach_out_at_rest_and_across_the_motion(new_tree):
     tree = new_tree(lookahead=2.0)
     tree.insert(0, (0, 0), (10, 10))
     assert tree.fat_bounds(0) == ((-1, -1), (11, 11))
@@ -228,7 +228,7 @@ def test_Rb3_fat_bounds_reach_out_at_rest_and_across_the_motion(new_tree):
     assert 114 < right <= 119  # swept box + margin, and up to half the side
 
 
-def test_Rb3_fat_bounds_cover_a_bounce(new_tree):
+def test_fat_bounds_cover_a_bounce(new_tree):
     tree = new_tree()
     tree.insert(0, (0, 0), (10, 10))
     tree.update(0, (50, 0), (60, 10), motion=(0.5, 0))
@@ -236,7 +236,7 @@ def test_Rb3_fat_bounds_cover_a_bounce(new_tree):
     assert not tree.update(0, (50.5, 0), (60.5, 10), motion=(-0.5, 0.5))
 
 
-def test_Rb3_bounds_that_have_become_far_too_big_shrink(new_tree):
+def test_bounds_that_have_become_far_too_big_shrink(new_tree):
     tree = new_tree()
     tree.insert(0, (0, 0), (100, 100))
 
@@ -245,7 +245,7 @@ def test_Rb3_bounds_that_have_become_far_too_big_shrink(new_tree):
     assert tree.fat_bounds(0) == ((-2, -2), (22, 22))
 
 
-def rows_of_Rb4(n: int):
+def rows_of_deep_trees(n: int):
     ones = np.ones((n, 2))
     numbers = np.arange(float(n))[:, None] * ones
     return {
@@ -261,10 +261,10 @@ def rows_of_Rb4(n: int):
     }
 
 
-@pytest.mark.parametrize("scene", rows_of_Rb4(1))
-def test_Rb4_no_input_makes_the_tree_deep(new_tree, kernels, scene):
+@pytest.mark.parametrize("scene", rows_of_deep_trees(1))
+def test_no_input_makes_the_tree_deep(new_tree, kernels, scene):
     n = 1000
-    mins, maxs = rows_of_Rb4(n)[scene]
+    mins, maxs = rows_of_deep_trees(n)[scene]
     tree = new_tree()
 
     for id in range(n):
@@ -286,7 +286,7 @@ def test_Rb4_no_input_makes_the_tree_deep(new_tree, kernels, scene):
 # The shape in the long run
 
 
-def test_bulk_layouts_are_as_flat_as_a_tree_of_eights_can_be(new_tree):
+def test_bulk_rebuilds_are_as_flat_as_a_tree_of_eights_can_be(new_tree):
     for n in [*range(1, 70), 127, 128, 129, 511, 512, 513]:
         tree = new_tree()
         tree.insert_many(range(n), *scattered(n, seed=n))
@@ -296,7 +296,7 @@ def test_bulk_layouts_are_as_flat_as_a_tree_of_eights_can_be(new_tree):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_a_crowd_far_from_an_outlier_is_laid_out_as_well_as_alone(dim):
+def test_a_crowd_far_from_an_outlier_is_rebuilt_as_well_as_alone(dim):
     from ecs_collide.broadphase import dynamic_tree
 
     n = 1000
@@ -363,15 +363,15 @@ def test_the_tree_stays_good_while_a_crowd_disperses(new_tree, volume):
     tree.check()
 
 
-def test_the_same_calls_give_the_same_tree_in_both_lives():
+def test_the_same_calls_give_the_same_tree_compiled_and_in_pure_python():
     try:
-        lives = [_backend.load(compiled=True), _backend.load(compiled=False)]
+        implementations = [_backend.load(compiled=True), _backend.load(compiled=False)]
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     mins, maxs = scattered(300)
     moves = np.random.default_rng(5).normal(0, 3, (300, 2))
     logs = []
-    for kernels in lives:
+    for kernels in implementations:
         tree = kernels.tree.Tree(2)
         log = []
         for id in range(300):
@@ -398,7 +398,7 @@ def test_the_same_calls_give_the_same_tree_in_both_lives():
 # Fat bounds
 
 
-def test_fatness_never_shows_in_an_answer(new_tree, many):
+def test_fat_bounds_never_change_a_result(new_tree, many):
     mins, maxs = scattered(many // 4, side=50)
     motions = np.random.default_rng(6).normal(0, 5, mins.shape)
     answers = []
@@ -858,7 +858,7 @@ def test_a_single_vector_holds_for_all_rays(new_tree):
         tree.cast_rays((1, 5), [(0, -5), (0, math.nan)])
 
 
-def test_questions_take_any_numbers(new_tree):
+def test_queries_accept_any_numbers(new_tree):
     tree = new_tree()
     tree.insert(7, (0, 0), (2, 2))
 
@@ -877,7 +877,7 @@ def test_questions_take_any_numbers(new_tree):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_fat_bounds_are_the_same_in_both_lives(dim):
     try:
-        lives = [_backend.load(compiled=True), _backend.load(compiled=False)]
+        implementations = [_backend.load(compiled=True), _backend.load(compiled=False)]
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     rng = np.random.default_rng(8)
@@ -889,7 +889,7 @@ def test_fat_bounds_are_the_same_in_both_lives(dim):
         frames.append((mins, maxs, motions))
     for filed in (False, True):
         logs = []
-        for kernels in lives:
+        for kernels in implementations:
             tree, log = kernels.tree.Tree(dim), []
             fat = np.zeros((2, 1, dim))
             for frame in frames:

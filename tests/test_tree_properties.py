@@ -76,7 +76,7 @@ def more(time: Fraction) -> Fraction:
 
 
 def has_exact_differences(boxes, origin) -> bool:
-    """Tell whether no difference of a face and the origin is rounded: then ties are exact."""
+    """Return whether no difference of a face and the origin is rounded: then ties are exact."""
     return all(
         Fraction(face - o) == Fraction(face) - Fraction(o)
         for box in boxes.values()
@@ -85,7 +85,7 @@ def has_exact_differences(boxes, origin) -> bool:
     )
 
 
-def judge_ray(boxes, origin, direction, id, time, point, normal):
+def check_ray(boxes, origin, direction, id, time, point, normal):
     """Assert that a ray's answer is right; `id` None: that it meets nothing."""
     times = {key: times_on_ray(box, origin, direction) for key, box in boxes.items()}
     times = {key: found for key, found in times.items() if found is not None}
@@ -261,7 +261,7 @@ class AnyCalls(RuleBasedStateMachine):
     def cast_ray(self, ray):
         ray = self.cut(*ray)
         hit = self.tree.cast_ray(*ray)
-        judge_ray(self.boxes, *ray, *(hit or (None,) * 4))
+        check_ray(self.boxes, *ray, *(hit or (None,) * 4))
 
     @rule(rays=st.lists(RAYS, min_size=1, max_size=4))
     def cast_rays(self, rays):
@@ -269,7 +269,7 @@ class AnyCalls(RuleBasedStateMachine):
         hits = self.tree.cast_rays(*map(np.array, zip(*rays, strict=True)))
         for ray, id, time, point, normal in zip(rays, *(h.tolist() for h in hits), strict=True):
             missed = time == float("inf")
-            judge_ray(self.boxes, *ray, None if missed else id, time, point, normal)
+            check_ray(self.boxes, *ray, None if missed else id, time, point, normal)
 
     @invariant()
     def hold_together(self):
@@ -292,14 +292,14 @@ class AnyCalls(RuleBasedStateMachine):
         return np.reshape(low, (-1, self.dim)), np.reshape(high, (-1, self.dim))
 
 
-def test_the_judge_of_rays_tells_right_from_wrong():
+def test_the_oracle_of_rays_accepts_true_hits_and_rejects_false_ones():
     boxes = {1: ((2.0, 0.0), (4.0, 1.0)), 5: ((2.0, 1.0), (3.0, 2.0)), 9: ((8.0, 0.0), (9.0, 1.0))}
     ray = (0.0, 1.0), (10.0, 0.0)
 
-    judge_ray(boxes, *ray, 1, 0.2, (2.0, 1.0), (-1.0, 0.0))
-    judge_ray(boxes, (0.0, 3.0), (10.0, 0.0), None, None, None, None)
+    check_ray(boxes, *ray, 1, 0.2, (2.0, 1.0), (-1.0, 0.0))
+    check_ray(boxes, (0.0, 3.0), (10.0, 0.0), None, None, None, None)
     with pytest.raises(AssertionError):  # both are met at once
-        judge_ray(boxes, *ray, 5, 0.2, (2.0, 1.0), (-1.0, 0.0))
+        check_ray(boxes, *ray, 5, 0.2, (2.0, 1.0), (-1.0, 0.0))
     for wrong in (
         (None, None, None, None),
         (9, 0.8, (8.0, 1.0), (-1.0, 0.0)),
@@ -310,7 +310,7 @@ def test_the_judge_of_rays_tells_right_from_wrong():
         (1, 0.2, (2.0, 1.0), None),
     ):
         with pytest.raises(AssertionError):
-            judge_ray(boxes, *ray, *wrong)
+            check_ray(boxes, *ray, *wrong)
 
 
 def test_any_sequence_of_calls_keeps_the_tree_whole(kernels, monkeypatch, volume):

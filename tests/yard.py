@@ -242,6 +242,6 @@ class Yard:
         self.ledger.record()
         self.deeds["asleep"] += self.space.stats.asleep
         self.deeds["carried"] += sum(any(self.space.carried(e)) for e in self.bodies)
-        self.deeds["pushed"] += self.space._state.timeline.pushing.n
+        self.deeds["pushed"] += self.space._state.timeline.depenetration.n
         kept = self.space._state.timeline.contacts
         self.deeds["passed"] += sum(kept.rows[i, 2] == 2 for i in range(kept.n))

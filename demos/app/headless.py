@@ -53,7 +53,7 @@ def run(
     print(f"  collisions  {scene.n_collisions} ({scene.n_collisions / steps:.1f} a step)")
     print(f"  contacts    {scene.n_contacts} begun")
     print(f"  ms per step {mean:.3f} mean, {worst:.3f} worst")
-    for line in told(scene):
+    for line in describe(scene):
         print(f"  {line}")
 
     picture = out / f"{name}.png"
@@ -69,7 +69,7 @@ def run(
     return [picture]
 
 
-def told(scene: Scene) -> list[str]:
+def describe(scene: Scene) -> list[str]:
     """Return the lines of a scene's report, and then of its claims."""
     claims = scene.claims()
     return scene.report() + [

@@ -226,7 +226,7 @@ class Player:
         self.scene: Scene = self._demo.build(**self.recording.options)
         self.position = 0
         self._memory = Memory(self.scene)
-        self._memory.know(self._kinds)
+        self._memory.register(self._kinds)
         self._compare()
 
     def close(self) -> None:
@@ -257,7 +257,7 @@ class Player:
         self.position += 1
 
     def is_as_recorded(self) -> bool:
-        """Tell whether the scene is what it was in the run after this step."""
+        """Return whether the scene is what it was in the run after this step."""
         expected: bytes = self.recording.hashes[self.position].tobytes()
         return self.scene.space.state_hash() == expected
 

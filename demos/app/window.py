@@ -57,7 +57,7 @@ class Screen:
             raise NoScreenError(f"{type(error).__name__}: {error}".split("\n")[0]) from error
         self._labels: list[Any] = []
         self.overlay = DebugDraw(scene.space, visible=False)
-        self._take(scene)
+        self._capture(scene)
         self._keys: Any = pyglet.window.key.KeyStateHandler()
         self.window.push_handlers(self._keys)
         self.window.push_handlers(on_draw=self.draw, on_key_press=self.press)
@@ -66,9 +66,9 @@ class Screen:
         """Show another scene from now on, in a window of its size."""
         self.window.set_size(*(round(side * scene.zoom) for side in scene.view))
         self.window.set_caption(f"ecs_collide: {scene.title}")
-        self._take(scene)
+        self._capture(scene)
 
-    def _take(self, scene: Scene) -> None:
+    def _capture(self, scene: Scene) -> None:
         self.scene = scene
         self.overlay.detach()
         self.overlay = DebugDraw(scene.space, visible=self.overlay.visible)

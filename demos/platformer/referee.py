@@ -34,12 +34,12 @@ class Referee:
         Times that a bullet was seen with a wall between it and where it was fired.
     n_mixed : int
         Times that something solid got into something else.
-    n_sunk : int
+    n_penetrating : int
         Times that something above planks got into them, and was not told to drop.
     """
 
     def __init__(self, level: Level) -> None:
-        self.n_walled = self.n_through = self.n_mixed = self.n_sunk = 0
+        self.n_walled = self.n_through = self.n_mixed = self.n_penetrating = 0
         walls, planks = drawn(level)
         width, height = level.map.tile_size
         self._walls = Walls(walls, width, height)
@@ -57,7 +57,7 @@ class Referee:
         """See where things are before a step."""
         self._before = _things()
 
-    def judge(self) -> None:
+    def check(self) -> None:
         """See where they are after it, and count."""
         movers = esper.get_components(ec.Position, ec.Extents, ec.Velocity)
         alive = [_box(place, half) for n, (place, half, _) in movers if esper.entity_exists(n)]
@@ -71,7 +71,7 @@ class Referee:
         old, new = (_rows([seen[n] for n in both]) for seen in (self._before, after))
         self.n_mixed += self._count_mixed(old, new)
         may_not = np.array([not _drops(n) for n in both], dtype=np.bool_)
-        self.n_sunk += self._count_sunk(old[may_not], new[may_not])
+        self.n_penetrating += self._count_penetrating(old[may_not], new[may_not])
 
     def claims(self) -> list[tuple[str, bool]]:
         """Return what must hold in every step, and whether it has."""
@@ -79,7 +79,7 @@ class Referee:
             ("nothing was ever in a wall of the map, or outside of the map", not self.n_walled),
             ("no wall was on the way of a bullet, from where it was fired", not self.n_through),
             ("no player, crate, lift or target got into another", not self.n_mixed),
-            ("nobody fell through planks who was not told to drop", not self.n_sunk),
+            ("nobody fell through planks who was not told to drop", not self.n_penetrating),
         ]
 
     def _count_walled(self, rects: list[Rect]) -> int:
@@ -92,7 +92,7 @@ class Referee:
         got_in = self._meet(new, new) & ~self._meet(old, old)
         return int(got_in.any(axis=1).sum())
 
-    def _count_sunk(self, old: Rects, new: Rects) -> int:
+    def _count_penetrating(self, old: Rects, new: Rects) -> int:
         """Return how many things are in planks that they were above before."""
         planks = self._planks
         were_above = self._overlap(old, planks, 0) & (old[:, None, 1] >= planks[:, 3] - self._slop)

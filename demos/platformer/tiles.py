@@ -67,7 +67,7 @@ class LevelScene(Scene):
         """Advance the world under the eyes of a referee."""
         self._referee.look()
         super().step()
-        self._referee.judge()
+        self._referee.check()
 
     def claims(self) -> list[tuple[str, bool]]:
         """Return what the referee has to say."""

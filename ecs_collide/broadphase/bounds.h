@@ -93,7 +93,7 @@ ECS_COLLIDE_INLINE int ecs_collide_look(const double *low, const double *high, c
 
 /* Write a box to its place in the tree; tell whether its fat bounds do, and whether it was
    there already. */
-ECS_COLLIDE_INLINE int look(const double *low, const double *high, const double *way, int swept,
+ECS_COLLIDE_INLINE int classify(const double *low, const double *high, const double *way, int swept,
                        const double *fat, double margin, double too_big, double *box,
                        ptrdiff_t dim)
 {

@@ -23,31 +23,31 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
-    from cython.cimports.ecs_collide.broadphase.images_c import Around
-    from cython.cimports.ecs_collide.broadphase.overlaps_c import Pairing
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.broadphase.images_c import PeriodicImages
+    from cython.cimports.ecs_collide.broadphase.overlaps_c import OverlapFinder
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
+    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
+    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
     from cython.cimports.ecs_collide.response.holding_c import Holding
     from cython.cimports.ecs_collide.response.separation_c import SOFT, Separating
 else:
     from ecs_collide.broadphase.dynamic_tree import Tree
-    from ecs_collide.broadphase.images import Around
-    from ecs_collide.broadphase.overlaps import Pairing
-    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.broadphase.images import PeriodicImages
+    from ecs_collide.broadphase.overlaps import OverlapFinder
+    from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.motion.surfaces import Traits
-    from ecs_collide.narrowphase.impact_queue import Queue
+    from ecs_collide.motion.surfaces import Surfaces
+    from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.response.holding import Holding
     from ecs_collide.response.separation import SOFT, Separating
 
-from ecs_collide.constants import PICKY, TOUCHED_BY_GAME
+from ecs_collide.constants import HAS_FILTER, TOUCHED_BY_GAME
 from ecs_collide.motion.arrays import DOUBLE, LONG, as_longs, zeros
 
 cython.declare(
     CROWD=cython.longlong,
-    ROOM=cython.Py_ssize_t,
+    PAIR_ROOM=cython.Py_ssize_t,
     INSIDE=cython.double,
     PAIR=cython.int,
     COUNT=cython.int,
@@ -57,7 +57,7 @@ cython.declare(
     STILL=cython.Py_ssize_t,
 )
 CROWD = 32  # a body inside more others than this, which are so too, is one of a crowd
-ROOM = 1 << 14  # pairs that a step has room for, and CROWD more for each body
+PAIR_ROOM = 1 << 14  # pairs that a step has room for, and CROWD more for each body
 MANY = 2 * CROWD  # a body with more pairs than this may have to wait for its turn
 STILL = 8  # pairs that a step has room for, for each body that does not move
 INSIDE = 2.0**-40  # of the largest face: two boxes deeper than this in each other are not touching
@@ -71,7 +71,7 @@ COUNT_PAIRS = 3  # count the pairs of each body
 
 
 @cython.cclass
-class Candidates:
+class Broadphase:
     """The trees over the bodies, and the search for pairs.
 
     Attributes
@@ -93,19 +93,19 @@ class Candidates:
         The bodies that are held in this step because there was no room for their pairs.
     """
 
-    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue, holding: Holding):
+    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue, holding: Holding):
         self.bodies = bodies
         self.holding = holding
         self.pairs = pairs
         self.queue = queue
-        self.around = Around(bodies)
+        self.images = PeriodicImages(bodies)
         self.separating = Separating(bodies, pairs)
         self.still = Tree(bodies.dim)
         self.moving = Tree(bodies.dim)
         self.margin = -1.0
         self.lookahead = 2.0
-        self.judge = None
-        self.all_picky = False
+        self.pair_filter = None
+        self.all_have_filters = False
         self.n_left_out = 0
         self.crowd = []
         self.is_crowded = self.takes_turns = False
@@ -118,7 +118,7 @@ class Candidates:
         self.n_inside = zeros(LONG, 1)
         self.n_among = zeros(LONG, 1)
         self.n_each = zeros(LONG, 1)
-        self.moving.pairing.most = ROOM
+        self.moving.overlap_finder.limit = PAIR_ROOM
 
     def begin_step(self):
         """Count the work of both trees from 0."""
@@ -214,24 +214,24 @@ class Candidates:
         no more than `n_resting` pairs at rest: where there may be too many with
         these nothing is done and False returned, as all are to be awake then.
         """
-        room: cython.Py_ssize_t = ROOM + CROWD * (rows.shape[0] + n_asleep)
+        room: cython.Py_ssize_t = PAIR_ROOM + CROWD * (rows.shape[0] + n_asleep)
 
         self.n_left_out = 0
         self.crowd = []
         self.is_crowded = self.takes_turns = False
         self.n_waiting = self.n_followed = 0
         self.room = room
-        if n_resting <= room and self._walk(rows, PAIR, room - n_resting):
+        if n_resting <= room and self._traverse(rows, PAIR, room - n_resting):
             return True
         self.pairs.forget()
         if n_asleep:
             return False
         self._find_crowd(rows)
-        if not self._walk(rows, PAIR, 2 * room + STILL * self.still.nodes.n_items):
+        if not self._traverse(rows, PAIR, 2 * room + STILL * self.still.nodes.n_items):
             self._take_turns(rows)
             self.pairs.forget()
             self.n_left_out = 0
-            self._walk(rows, PAIR, -1)
+            self._traverse(rows, PAIR, -1)
         return True
 
     @cython.cfunc
@@ -245,21 +245,21 @@ class Candidates:
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         first: cython.Py_ssize_t
-        most: cython.longlong = 1
+        most_pairs: cython.longlong = 1
         many: list = []
         waiting: list = []
         held: cython.longlong[::1]
         n_taken: cython.longlong = 0
 
         self.n_each = zeros(LONG, b.centre.shape[0])
-        self._walk(rows, COUNT_PAIRS, -1)
+        self._traverse(rows, COUNT_PAIRS, -1)
         for n in range(rows.shape[0]):
             i = rows[n]
             if self.n_each[i] > MANY and b.moves[i] and b.yields[i] and not b.sensor[i]:
                 many.append((b.ids[i], i))
-                most = max(most, self.n_each[i])
+                most_pairs = max(most_pairs, self.n_each[i])
         many.sort()
-        first = (self.step % max(len(many), 1)) * max(self.room // most, 1)
+        first = (self.step % max(len(many), 1)) * max(self.room // most_pairs, 1)
         for n in range(len(many)):
             i = many[(first + n) % len(many)][1]
             n_taken += self.n_each[i]
@@ -290,26 +290,26 @@ class Candidates:
         )
 
     @cython.cfunc
-    def _walk(
+    def _traverse(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
         """Take all pairs for a purpose; stop and return False where there are more than `room`."""
         b: Bodies = self.bodies
-        pairing: Pairing = self.moving.pairing
+        overlap_finder: OverlapFinder = self.moving.overlap_finder
         n: cython.Py_ssize_t
 
-        pairing.within(self.moving.nodes, False)
-        while self._take_pairs(pairing, purpose, room):
-            if pairing.top < 0:
+        overlap_finder.within(self.moving.nodes, False)
+        while self._process_pairs(overlap_finder, purpose, room):
+            if overlap_finder.top < 0:
                 break
-            pairing.more_within(self.moving.nodes, False)
+            overlap_finder.more_within(self.moving.nodes, False)
         else:
             return False
-        pairing.between(self.moving.nodes, self.still.nodes)
-        while self._take_pairs(pairing, purpose, room):
-            if pairing.top < 0:
+        overlap_finder.between(self.moving.nodes, self.still.nodes)
+        while self._process_pairs(overlap_finder, purpose, room):
+            if overlap_finder.top < 0:
                 break
-            pairing.more_between(self.moving.nodes, self.still.nodes)
+            overlap_finder.more_between(self.moving.nodes, self.still.nodes)
         else:
             return False
         for n in range(rows.shape[0]):
@@ -317,76 +317,78 @@ class Candidates:
                 self._pair_still(rows[n], purpose)
                 if 0 <= room < self.pairs.n:
                     return False
-        return not b.wraps or self._walk_around(rows, purpose, room)
+        return not b.wraps or self._traverse_images(rows, purpose, room)
 
     @cython.cfunc
-    def _walk_around(
+    def _traverse_images(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
-        """Take all pairs that meet across an edge of the world, as `_walk`."""
+        """Take all pairs that meet across an edge of the world, as `_traverse`."""
         b: Bodies = self.bodies
-        around: Around = self.around
+        images: PeriodicImages = self.images
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
 
-        around.begin()
-        if self.still.root_into(around.low, around.high):
+        images.begin()
+        if self.still.root_into(images.low, images.high):
             for k in range(b.dim):
-                around.widen(k, around.low[0, k], around.high[0, k])
+                images.widen(k, images.low[0, k], images.high[0, k])
         for n in range(rows.shape[0]):
-            around.note(rows[n])
+            images.add_path(rows[n])
         for n in range(rows.shape[0]):
             i = rows[n]
-            around.seek_tame(i)
-            while around.advance():
-                self._take_around(self.moving, i, purpose)
-                self._take_around(self.still, i, purpose)
-            if around.is_wild[i]:
-                for m in range(around.n_wild):
-                    if b.ids[i] < b.ids[around.wild[m]]:
-                        around.seek_body(i, around.wild[m])
-                        while around.advance():
-                            self._take(i, around.wild[m], purpose)
+            images.find_short_paths(i)
+            while images.advance():
+                self._process_images(self.moving, i, purpose)
+                self._process_images(self.still, i, purpose)
+            if images.has_long_path[i]:
+                for m in range(images.n_long_paths):
+                    if b.ids[i] < b.ids[images.long_paths[m]]:
+                        images.find_images_of(i, images.long_paths[m])
+                        while images.advance():
+                            self._process_pair(i, images.long_paths[m], purpose)
             if 0 <= room < self.pairs.n:
-                around.rest()
+                images.rest()
                 return False
         return True
 
     @cython.cfunc
-    def _take_around(self, tree: Tree, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
-        """Take the pairs of a body with those of a tree at the image that `around` has found.
+    def _process_images(self, tree: Tree, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
+        """Take the pairs of a body with those of a tree at the image that `images` has found.
 
         What both would find is found by the one whose path is longer than the world, else by
         the one with the lower id.
         """
         b: Bodies = self.bodies
-        around: Around = self.around
+        images: PeriodicImages = self.images
         m: cython.Py_ssize_t
         j: cython.Py_ssize_t
         finds: cython.bint
 
-        for m in range(tree.touching(around.low, around.high, 0)):
+        for m in range(tree.touching(images.low, images.high, 0)):
             j = tree.found[m]
-            if j == i or around.is_wild[j]:
+            if j == i or images.has_long_path[j]:
                 continue
             finds = b.moves[j] or b.touched[j]
-            if finds and not around.is_wild[i] and b.ids[j] < b.ids[i]:
+            if finds and not images.has_long_path[i] and b.ids[j] < b.ids[i]:
                 continue
-            if b.moves[i] or b.moves[j] or self._concern(i, j):
-                self._take(i, j, purpose)
+            if b.moves[i] or b.moves[j] or self._is_either_touched(i, j):
+                self._process_pair(i, j, purpose)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _take_pairs(
-        self, pairing: Pairing, purpose: cython.int, room: cython.Py_ssize_t
+    def _process_pairs(
+        self, overlap_finder: OverlapFinder, purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
         """Take the pairs that a walk has found; False where there are more than `room`."""
         n: cython.Py_ssize_t
 
-        for n in range(pairing.n):
-            self._take(pairing.found[2 * n], pairing.found[2 * n + 1], purpose)
+        for n in range(overlap_finder.n):
+            self._process_pair(
+                overlap_finder.found[2 * n], overlap_finder.found[2 * n + 1], purpose
+            )
         return not 0 <= room < self.pairs.n
 
     @cython.cfunc
@@ -399,14 +401,14 @@ class Candidates:
 
         for m in range(self.still.touching(b.swept_min, b.swept_max, i)):
             j = self.still.found[m]
-            if (j > i or (j < i and not b.touched[j])) and self._concern(i, j):
-                self._take(i, j, purpose)
+            if (j > i or (j < i and not b.touched[j])) and self._is_either_touched(i, j):
+                self._process_pair(i, j, purpose)
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _concern(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether two bodies that do not move are looked at; one of them was touched."""
+    def _is_either_touched(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether two bodies that do not move are looked at; one of them was touched."""
         b: Bodies = self.bodies
 
         moved: cython.bint = ((b.touched[i] | b.touched[j]) & TOUCHED_BY_GAME) != 0
@@ -415,7 +417,9 @@ class Candidates:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _take(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int) -> cython.int:
+    def _process_pair(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
+    ) -> cython.int:
         """Do with a pair that was found what it was looked for."""
         if not self.may_meet(i, j):
             return 0
@@ -423,7 +427,7 @@ class Candidates:
             if self.leaves_out(i, j):
                 self.n_left_out += 1
                 if self._is_soft(i, j):
-                    self.separating.leave_out(i, j, self.around.offset)
+                    self.separating.leave_out(i, j, self.images.offset)
             elif not self.waits(i, j):
                 self._add_pair(i, j)
         elif purpose == COUNT_PAIRS:
@@ -442,14 +446,16 @@ class Candidates:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether two bodies are anything to each other, by what the game says."""
-        t: Traits = self.bodies.traits
+        """Return whether two bodies are anything to each other, by what the game says."""
+        t: Surfaces = self.bodies.surfaces
 
         if t.is_used and not t.may_meet(i, j):
             return False
-        if self.judge is None or not (self.all_picky or (t.has[i] | t.has[j]) & PICKY):
+        if self.pair_filter is None or not (
+            self.all_have_filters or (t.has[i] | t.has[j]) & HAS_FILTER
+        ):
             return True
-        return self.judge(i, j)
+        return self.pair_filter(i, j)
 
     @cython.cfunc
     def _find_crowd(self, rows: cython.longlong[::1]) -> cython.void:
@@ -472,8 +478,8 @@ class Candidates:
             for k in range(b.dim):
                 self.low[i, k] = b.centre[i, k] - b.half[i, k]
                 self.high[i, k] = b.centre[i, k] + b.half[i, k]
-        self._walk(rows, COUNT, -1)
-        self._walk(rows, COUNT_AMONG, -1)
+        self._traverse(rows, COUNT, -1)
+        self._traverse(rows, COUNT_AMONG, -1)
         for i in range(n_rows):
             if self.n_among[i] > CROWD:
                 self.crowd.append(i)
@@ -482,7 +488,7 @@ class Candidates:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_inside(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether two bodies were inside each other at the start, beyond all rounding.
+        """Return whether two bodies were inside each other at the start, beyond all rounding.
 
         Where both have no thickness on an axis and lie in one plane they count
         as inside on it: as long as they do, no impact of theirs can begin.
@@ -495,8 +501,8 @@ class Candidates:
             low = max(self.low[i, k], self.low[j, k])
             high = min(self.high[i, k], self.high[j, k])
             if self.bodies.wraps:
-                low = max(self.low[i, k], self.low[j, k] + self.around.offset[k])
-                high = min(self.high[i, k], self.high[j, k] + self.around.offset[k])
+                low = max(self.low[i, k], self.low[j, k] + self.images.offset[k])
+                high = min(self.high[i, k], self.high[j, k] + self.images.offset[k])
             if high - low > INSIDE * max(abs(low), abs(high)):
                 continue
             if (
@@ -510,7 +516,7 @@ class Candidates:
     @cython.cfunc
     @cython.exceptval(check=False)
     def leaves_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether two bodies are no pair in this step because they lie in a crowd."""
+        """Return whether two bodies are no pair in this step because they lie in a crowd."""
         return (
             self.is_crowded
             and self.n_among[i] > CROWD
@@ -521,12 +527,12 @@ class Candidates:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether two bodies let each other through and are moved apart."""
+        """Return whether two bodies let each other through and are moved apart."""
         b: Bodies = self.bodies
 
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
             return False
-        return b.traits.is_soft(i, j)
+        return b.surfaces.is_soft(i, j)
 
     @cython.cfunc
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
@@ -540,8 +546,8 @@ class Candidates:
 
         if b.moves[i]:
             if self.moving.covers(i, b.swept_min, b.swept_max):
-                if b.wraps and self.around.n_wild > 0:
-                    self._follow_around(i)  # wild ones are paired by their very paths
+                if b.wraps and self.images.n_long_paths > 0:
+                    self._follow_images(i)  # long paths are paired as they are
                 return
             self.moving.renew_one(
                 i, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
@@ -549,57 +555,62 @@ class Candidates:
         else:
             self.still.renew_one(i, b.swept_min, b.swept_max, b.motion, True, 0.0, 0.0)
         self.pairs.mark_partners(i)
-        self.take_found(self.moving, i)
-        self.take_found(self.still, i)
+        self.add_pairs_with_found(self.moving, i)
+        self.add_pairs_with_found(self.still, i)
         if b.wraps:
-            self._follow_around(i)
+            self._follow_images(i)
         self.n_followed += self.pairs.n - n_before
 
     @cython.cfunc
-    def _follow_around(self, i: cython.Py_ssize_t) -> cython.void:
+    def _follow_images(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed with all it may meet now across an edge."""
-        around: Around = self.around
+        images: PeriodicImages = self.images
         m: cython.Py_ssize_t
         j: cython.Py_ssize_t
 
-        around.note(i)
-        around.seek_tame(i)
-        while around.advance():
-            self._take_new(self.moving, i)
-            self._take_new(self.still, i)
-        for m in range(around.n_wild):
-            j = around.wild[m]
+        images.add_path(i)
+        images.find_short_paths(i)
+        while images.advance():
+            self._add_pairs_at_image(self.moving, i)
+            self._add_pairs_at_image(self.still, i)
+        for m in range(images.n_long_paths):
+            j = images.long_paths[m]
             if j == i or self.bodies.gone[j]:
                 continue
-            around.seek_body(i, j)
-            while around.advance():
-                if not self._knows(i, j) and not self.leaves_out(i, j):
+            images.find_images_of(i, j)
+            while images.advance():
+                if not self._has_pair_at_image(i, j) and not self.leaves_out(i, j):
                     self._add_pair(i, j)
 
     @cython.cfunc
-    def _take_new(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
+    def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with those of a tree at the image found, where they are no pair yet."""
-        around: Around = self.around
+        images: PeriodicImages = self.images
         m: cython.Py_ssize_t
         j: cython.Py_ssize_t
 
-        for m in range(tree.touching(around.low, around.high, 0)):
+        for m in range(tree.touching(images.low, images.high, 0)):
             j = tree.found[m]
-            if j == i or around.is_wild[j] or self.bodies.gone[j] or self._knows(i, j):
+            if (
+                j == i
+                or images.has_long_path[j]
+                or self.bodies.gone[j]
+                or self._has_pair_at_image(i, j)
+            ):
                 continue
             if not self.leaves_out(i, j):
                 self._add_pair(i, j)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _knows(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether two bodies are a pair at the image that `around` is at."""
+    def _has_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether two bodies are a pair at the image that `images` is at."""
         if self.bodies.ids[j] < self.bodies.ids[i]:
-            return self.pairs.find_image(j, i, -self.around.image) >= 0
-        return self.pairs.find_image(i, j, self.around.image) >= 0
+            return self.pairs.find_image(j, i, -self.images.image) >= 0
+        return self.pairs.find_image(i, j, self.images.image) >= 0
 
     @cython.cfunc
-    def take_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
+    def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with those of a tree that it may meet and does not know yet."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
@@ -609,7 +620,7 @@ class Candidates:
             j = tree.found[m]
             if j == i or b.gone[j]:
                 continue
-            if self.pairs.is_marked(j) and (not b.wraps or self._knows(i, j)):
+            if self.pairs.is_marked(j) and (not b.wraps or self._has_pair_at_image(i, j)):
                 continue
             if self.leaves_out(i, j):
                 continue
@@ -624,13 +635,13 @@ class Candidates:
         p: cython.Py_ssize_t
         swap: cython.Py_ssize_t
         k: cython.int
-        way: cython.int = 1
+        sign: cython.int = 1
 
         if b.ids[j] < b.ids[i]:
             swap = i
             i = j
             j = swap
-            way = -1
+            sign = -1
         if self.pairs.is_full():
             self.queue.grow(2 * self.pairs.n)  # first: the pairs know how many there may be
             self.pairs.grow()
@@ -638,12 +649,12 @@ class Candidates:
         self.queue.low[p] = b.ids[i]
         self.queue.high[p] = b.ids[j]
         if b.wraps:
-            self.pairs.image[p] = self.queue.image[p] = way * self.around.image
+            self.pairs.image[p] = self.queue.image[p] = sign * self.images.image
             for k in range(b.dim):
-                self.pairs.offset[p, k] = way * self.around.offset[k]
+                self.pairs.offset[p, k] = sign * self.images.offset[k]
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
             self.pairs.crossing[p] = 1
-        elif b.traits.is_soft(i, j):
+        elif b.surfaces.is_soft(i, j):
             self.pairs.crossing[p] = 1
             self.pairs.left_alone[p] = SOFT
         return p

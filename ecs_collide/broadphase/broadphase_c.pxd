@@ -1,29 +1,29 @@
-from ecs_collide.broadphase.images_c cimport Around
+from ecs_collide.broadphase.images_c cimport PeriodicImages
 from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.response.holding_c cimport Holding
-from ecs_collide.broadphase.overlaps_c cimport Pairing
-from ecs_collide.broadphase.pair_table_c cimport Pairs
-from ecs_collide.narrowphase.impact_queue_c cimport Queue
+from ecs_collide.broadphase.overlaps_c cimport OverlapFinder
+from ecs_collide.broadphase.pair_table_c cimport PairTable
+from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
 from ecs_collide.response.separation_c cimport Separating
-from ecs_collide.motion.surfaces_c cimport Traits
+from ecs_collide.motion.surfaces_c cimport Surfaces
 from ecs_collide.broadphase.dynamic_tree_c cimport Tree
 
-cdef int PICKY
+cdef int HAS_FILTER
 cdef int TOUCHED_BY_GAME
 
-cdef class Candidates:
+cdef class Broadphase:
     cdef Bodies bodies
-    cdef Pairs pairs
-    cdef Queue queue
-    cdef Around around
+    cdef PairTable pairs
+    cdef ImpactQueue queue
+    cdef PeriodicImages images
     cdef readonly Separating separating
     cdef Holding holding
     cdef public Tree still
     cdef public Tree moving
     cdef public double margin
     cdef public double lookahead
-    cdef public object judge
-    cdef public bint all_picky
+    cdef public object pair_filter
+    cdef public bint all_have_filters
     cdef public long long n_left_out
     cdef public list crowd
     cdef readonly bint is_crowded
@@ -41,16 +41,16 @@ cdef class Candidates:
     cdef long long[::1] n_each
 
     cdef bint find_pairs(self, long long[::1] rows, Py_ssize_t n_asleep, Py_ssize_t n_resting)
-    cdef bint _walk(self, long long[::1] rows, int purpose, Py_ssize_t room)
-    cdef bint _walk_around(self, long long[::1] rows, int purpose, Py_ssize_t room)
-    cdef void _take_around(self, Tree tree, Py_ssize_t i, int purpose)
-    cdef void _follow_around(self, Py_ssize_t i)
-    cdef void _take_new(self, Tree tree, Py_ssize_t i)
-    cdef bint _knows(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef bint _take_pairs(self, Pairing pairing, int purpose, Py_ssize_t room) except -1
+    cdef bint _traverse(self, long long[::1] rows, int purpose, Py_ssize_t room)
+    cdef bint _traverse_images(self, long long[::1] rows, int purpose, Py_ssize_t room)
+    cdef void _process_images(self, Tree tree, Py_ssize_t i, int purpose)
+    cdef void _follow_images(self, Py_ssize_t i)
+    cdef void _add_pairs_at_image(self, Tree tree, Py_ssize_t i)
+    cdef bint _has_pair_at_image(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _process_pairs(self, OverlapFinder overlap_finder, int purpose, Py_ssize_t room) except -1
     cdef int _pair_still(self, Py_ssize_t i, int purpose) except -1
-    cdef int _take(self, Py_ssize_t i, Py_ssize_t j, int purpose) except -1
-    cdef bint _concern(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef int _process_pair(self, Py_ssize_t i, Py_ssize_t j, int purpose) except -1
+    cdef bint _is_either_touched(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) except -1
     cdef void _find_crowd(self, long long[::1] rows)
     cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept
@@ -60,5 +60,5 @@ cdef class Candidates:
     cdef bint has_room_to_follow(self, Py_ssize_t i) noexcept
     cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void follow(self, Py_ssize_t i)
-    cdef void take_found(self, Tree tree, Py_ssize_t i)
+    cdef void add_pairs_with_found(self, Tree tree, Py_ssize_t i)
     cdef Py_ssize_t _add_pair(self, Py_ssize_t i, Py_ssize_t j)

@@ -16,7 +16,7 @@ from ecs_collide.motion.arrays import INT
 STATE_BITS = 8  # of an entry: how the curve goes on
 
 
-def find_turns(dim: int) -> memoryview:
+def make_curve_table(dim: int) -> memoryview:
     """Return the table: where on the curve a cell is, and how it goes on in there.
 
     An entry stands for a state, and below it for some bits of the cell's
@@ -53,7 +53,7 @@ def _gray(number: int) -> int:
     return number ^ number >> 1
 
 
-def _turned(bits: int, by: int, dim: int) -> int:
+def _rotated(bits: int, by: int, dim: int) -> int:
     """Return `dim` bits, turned to the left."""
     by %= dim
     return (bits << by | bits >> (dim - by)) & ((1 << dim) - 1)
@@ -61,7 +61,7 @@ def _turned(bits: int, by: int, dim: int) -> int:
 
 def _rank(dim: int, state: int, corner: int) -> int:
     """Return as which of the corners of a cube the curve visits one, a bit for each axis."""
-    gray = _turned(corner ^ state // dim, dim - (state % dim + 1), dim)
+    gray = _rotated(corner ^ state // dim, dim - (state % dim + 1), dim)
     return [_gray(rank) for rank in range(1 << dim)].index(gray)
 
 
@@ -73,5 +73,5 @@ def _next_state(dim: int, state: int, rank: int) -> int:
     # The axis on which it leaves: by how many ones the rank ends, or the one before it does.
     while rank > 0 and (rank - 1 + rank % 2) >> ones & 1:
         ones += 1
-    entry = state // dim ^ _turned(entry, axis + 1, dim)
+    entry = state // dim ^ _rotated(entry, axis + 1, dim)
     return dim * entry + (axis + ones + 1) % dim

@@ -30,31 +30,31 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.fat_bounds_c import FatBounds
     from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
-    from cython.cimports.ecs_collide.broadphase.overlaps_c import Pairing
-    from cython.cimports.ecs_collide.broadphase.rebuild_c import Layout
-    from cython.cimports.ecs_collide.broadphase.simd_c import WAITING, WIDTH
-    from cython.cimports.ecs_collide.broadphase.traversal_c import Walker
+    from cython.cimports.ecs_collide.broadphase.overlaps_c import OverlapFinder
+    from cython.cimports.ecs_collide.broadphase.rebuild_c import BulkRebuild
+    from cython.cimports.ecs_collide.broadphase.simd_c import PENDING, WIDTH
+    from cython.cimports.ecs_collide.broadphase.traversal_c import Traversal
     from cython.cimports.ecs_collide.motion.bodies_c import flat
 else:
     from ecs_collide.broadphase.fat_bounds import FatBounds
     from ecs_collide.broadphase.nodes import Nodes
-    from ecs_collide.broadphase.overlaps import Pairing
-    from ecs_collide.broadphase.rebuild import Layout
-    from ecs_collide.broadphase.simd import WAITING, WIDTH
-    from ecs_collide.broadphase.traversal import Walker
+    from ecs_collide.broadphase.overlaps import OverlapFinder
+    from ecs_collide.broadphase.rebuild import BulkRebuild
+    from ecs_collide.broadphase.simd import PENDING, WIDTH
+    from ecs_collide.broadphase.traversal import Traversal
     from ecs_collide.motion.bodies import flat
 
 from ecs_collide.motion.arrays import LONG, grown, zeros
 
 cython.declare(
-    MOST_ITEMS=cython.Py_ssize_t,
-    PUTS_TO_LAY_OUT_AT_ONCE=cython.Py_ssize_t,
-    PUTS_TO_LAY_OUT=cython.Py_ssize_t,
+    MAX_ITEMS=cython.Py_ssize_t,
+    ITEMS_PER_INSERTION_OF_BATCH=cython.Py_ssize_t,
+    ITEMS_PER_INSERTION=cython.Py_ssize_t,
     CHANGES_TO_SWEEP=cython.Py_ssize_t,
 )
-MOST_ITEMS = 2**27  # places are numbered by 32 bits
-PUTS_TO_LAY_OUT_AT_ONCE = 16  # lay out where one in so many is to be hung; that costs the same
-PUTS_TO_LAY_OUT = 2  # lay out anew after one reinsertion for so many items
+MAX_ITEMS = 2**27  # places are numbered by 32 bits
+ITEMS_PER_INSERTION_OF_BATCH = 16  # lay out where one in so many is to be hung; that costs the same
+ITEMS_PER_INSERTION = 2  # lay out anew after one reinsertion for so many items
 CHANGES_TO_SWEEP = 16  # where one in so many boxes has moved, refresh nodes level by level
 
 
@@ -92,15 +92,15 @@ class Tree:
         if dim != 2 and dim != 3:
             raise ValueError(f"dim={dim} must be 2 or 3")
         self.dim = dim
-        self.n_puts = self.n_escapes = self.loose = 0
+        self.n_insertions = self.n_escapes = self.pending_node = 0
         self.n_escaped = self.n_reinserted = self.n_rebuilt = 0
         self.nodes = Nodes(dim)
-        self.layout = Layout(self.nodes)
-        self.walker = Walker(self.nodes)
-        self.pairing = Pairing()
+        self.bulk_rebuild = BulkRebuild(self.nodes)
+        self.traversal = Traversal(self.nodes)
+        self.overlap_finder = OverlapFinder()
         self.found = zeros(LONG, 0)
         self.one = zeros(LONG, 1)
-        self.fatness = FatBounds(self.nodes)
+        self.fat_bounds = FatBounds(self.nodes)
         self._make_room(max(capacity, 8) - 1)
         self.nodes.make_room_for_nodes(max(capacity, 8) // 4 + 8)
 
@@ -109,13 +109,13 @@ class Tree:
     @cython.ccall
     @cython.exceptval(check=False)
     def holds(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether an item is in the tree."""
+        """Return whether an item is in the tree."""
         return self.nodes.holds(item)
 
     @cython.ccall
     @cython.exceptval(check=False)
     def drop(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Take an item out; tell whether it was there.  O(log n)."""
+        """Take an item out; return whether it was there.  O(log n)."""
         if not self.nodes.holds(item):
             return False
         self.nodes.detach(item)
@@ -138,14 +138,14 @@ class Tree:
         maxs: cython.double[:, ::1],
         row: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Write an item's fat bounds into box `row` of two arrays; tell whether it has any."""
+        """Write an item's fat bounds into box `row` of two arrays; return whether it has any."""
         k: cython.Py_ssize_t
 
         if not self.nodes.holds(item):
             return False
         for k in range(self.dim):
-            mins[row, k] = self.fatness.bounds[item, k]
-            maxs[row, k] = self.fatness.bounds[item, self.dim + k]
+            mins[row, k] = self.fat_bounds.bounds[item, k]
+            maxs[row, k] = self.fat_bounds.bounds[item, self.dim + k]
         return True
 
     def box_into(
@@ -250,38 +250,41 @@ class Tree:
         if least < 0:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
-        self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
-        n_escaped = self.fatness.judge(
-            items, filed, nodes.n_items - self.n_escapes, nodes.n_items // PUTS_TO_LAY_OUT_AT_ONCE
+        self.fat_bounds.aim(mins, maxs, motion, filed, margin, lookahead)
+        n_escaped = self.fat_bounds.update(
+            items,
+            filed,
+            nodes.n_items - self.n_escapes,
+            nodes.n_items // ITEMS_PER_INSERTION_OF_BATCH,
         )
         self.n_escapes += n_escaped
-        self.n_escaped += n_escaped - self.fatness.n_new
+        self.n_escaped += n_escaped - self.fat_bounds.n_new
         if (
-            self.fatness.n_away > nodes.n_items // PUTS_TO_LAY_OUT_AT_ONCE
+            self.fat_bounds.n_displaced > nodes.n_items // ITEMS_PER_INSERTION_OF_BATCH
             or self.n_escapes > nodes.n_items
         ):
-            for i in range(self.fatness.n_away):
-                n_new += not nodes.holds(items[self.fatness.away[i]])
+            for i in range(self.fat_bounds.n_displaced):
+                n_new += not nodes.holds(items[self.fat_bounds.displaced[i]])
             # All of it before anything hangs loose: a layout that is cut short leaves no tree.
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
-            self.layout.make_room(nodes.n_items + n_new)
-            for i in range(self.fatness.n_away):
-                item = items[self.fatness.away[i]]
-                self._hang_loose(item, item if filed else self.fatness.away[i])
-            self._lay_out()
+            self.bulk_rebuild.make_room(nodes.n_items + n_new)
+            for i in range(self.fat_bounds.n_displaced):
+                item = items[self.fat_bounds.displaced[i]]
+                self._add_pending(item, item if filed else self.fat_bounds.displaced[i])
+            self._rebuild()
             return n_escaped
-        if CHANGES_TO_SWEEP * self.fatness.n_moved > nodes.n_items:
-            nodes.refresh_above(self.fatness.moved, self.fatness.n_moved)
+        if CHANGES_TO_SWEEP * self.fat_bounds.n_moved > nodes.n_items:
+            nodes.refresh_above(self.fat_bounds.moved, self.fat_bounds.n_moved)
         else:
-            for i in range(self.fatness.n_moved):
-                item = self.fatness.moved[i]
+            for i in range(self.fat_bounds.n_moved):
+                item = self.fat_bounds.moved[i]
                 nodes.note_change(item)
                 nodes.climb(nodes.place_of[item] >> 3)
-        for i in range(self.fatness.n_away):
-            item = items[self.fatness.away[i]]
-            self._reinsert(item, item if filed else self.fatness.away[i])
-        if PUTS_TO_LAY_OUT * self.n_puts > nodes.n_items:
-            self._lay_out()
+        for i in range(self.fat_bounds.n_displaced):
+            item = items[self.fat_bounds.displaced[i]]
+            self._reinsert(item, item if filed else self.fat_bounds.displaced[i])
+        if ITEMS_PER_INSERTION * self.n_insertions > nodes.n_items:
+            self._rebuild()
         return n_escaped
 
     @cython.ccall
@@ -296,7 +299,7 @@ class Tree:
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.bint:
-        """As `renew` for one item; tell whether it got fresh fat bounds.
+        """As `renew` for one item; return whether it got fresh fat bounds.
 
         O(1) where it stays inside the old ones, else O(log n) on average.
         """
@@ -305,15 +308,15 @@ class Tree:
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
         self._make_room(item)
-        self.fatness.aim(mins, maxs, motion, filed, margin, lookahead)
+        self.fat_bounds.aim(mins, maxs, motion, filed, margin, lookahead)
         self.one[0] = item
-        n_escaped = self.fatness.judge(self.one, filed, 1, 1)
-        self.n_escaped += n_escaped - self.fatness.n_new
-        if self.fatness.n_away:
+        n_escaped = self.fat_bounds.update(self.one, filed, 1, 1)
+        self.n_escaped += n_escaped - self.fat_bounds.n_new
+        if self.fat_bounds.n_displaced:
             self._reinsert(item, item if filed else 0)
-            if PUTS_TO_LAY_OUT * self.n_puts > self.nodes.n_items:
-                self._lay_out()
-        elif self.fatness.n_moved:
+            if ITEMS_PER_INSERTION * self.n_insertions > self.nodes.n_items:
+                self._rebuild()
+        elif self.fat_bounds.n_moved:
             self.nodes.note_change(item)
             self.nodes.climb(self.nodes.place_of[item] >> 3)
         return n_escaped > 0
@@ -329,29 +332,29 @@ class Tree:
         if nodes.place_of[item] >= 0:
             nodes.detach(item)
             self.n_reinserted += 1
-        self.fatness.write_box(WAITING, row)
+        self.fat_bounds.write_box(PENDING, row)
         nodes.attach(item)
         nodes.note_change(item)
-        self.n_puts += 1
+        self.n_insertions += 1
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _hang_loose(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
+    def _add_pending(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Give a new item a place in a node that hangs nowhere, for a layout to come."""
         nodes: Nodes = self.nodes
         place: cython.int
 
         if nodes.place_of[item] >= 0:
             return
-        if self.loose == 0 or nodes.count[self.loose] == WIDTH:
-            self.loose = nodes.take(0)
-        place = WIDTH * self.loose + nodes.count[self.loose]
-        nodes.count[self.loose] += 1
+        if self.pending_node == 0 or nodes.count[self.pending_node] == WIDTH:
+            self.pending_node = nodes.allocate(0)
+        place = WIDTH * self.pending_node + nodes.count[self.pending_node]
+        nodes.count[self.pending_node] += 1
         nodes.n_items += 1
         nodes.child[place] = item
         nodes.place_of[item] = place
-        self.fatness.write_box(place, row)
+        self.fat_bounds.write_box(place, row)
 
     # Queries
 
@@ -368,7 +371,7 @@ class Tree:
         Closed.  Returns their number n; `found[:n]` holds the items in the
         tree's order.
         """
-        return self.walker.find_touching(flat(mins), flat(maxs), row, self.found)
+        return self.traversal.find_touching(flat(mins), flat(maxs), row, self.found)
 
     @cython.ccall
     @cython.exceptval(check=False)
@@ -451,7 +454,7 @@ class Tree:
         AssertionError
             One does not hold; the message says which, and where.
         """
-        self.walker.verify()
+        self.traversal.verify()
 
     # Room and layout
 
@@ -463,18 +466,18 @@ class Tree:
 
         if greatest < self.nodes.item_room:
             return 0
-        if greatest >= MOST_ITEMS:
+        if greatest >= MAX_ITEMS:
             raise IndexError(f"item {greatest} must be less than 2**27")
         room = max(greatest + 1, 2 * self.nodes.item_room)
         self.found = grown(self.found, room)
-        self.fatness.make_room(room)
+        self.fat_bounds.make_room(room)
         self.nodes.make_room_for_items(room)  # last: by it it is known how much room there is
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _lay_out(self) -> cython.int:
-        self.n_puts = self.n_escapes = 0
+    def _rebuild(self) -> cython.int:
+        self.n_insertions = self.n_escapes = 0
         self.n_rebuilt += 1
-        self.loose = 0
-        return self.layout.lay_out()
+        self.pending_node = 0
+        return self.bulk_rebuild.rebuild()

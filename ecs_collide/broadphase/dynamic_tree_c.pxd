@@ -1,24 +1,24 @@
 from ecs_collide.broadphase.fat_bounds_c cimport FatBounds
-from ecs_collide.broadphase.rebuild_c cimport Layout
+from ecs_collide.broadphase.rebuild_c cimport BulkRebuild
 from ecs_collide.broadphase.nodes_c cimport Nodes
-from ecs_collide.broadphase.overlaps_c cimport Pairing
-from ecs_collide.broadphase.traversal_c cimport Walker
+from ecs_collide.broadphase.overlaps_c cimport OverlapFinder
+from ecs_collide.broadphase.traversal_c cimport Traversal
 
 cdef class Tree:
     cdef readonly Py_ssize_t dim
     cdef public long long[::1] found
-    cdef readonly Pairing pairing
+    cdef readonly OverlapFinder overlap_finder
     cdef long long[::1] one  # item, of those given
     cdef Nodes nodes
-    cdef FatBounds fatness
-    cdef Layout layout
-    cdef readonly Walker walker
-    cdef Py_ssize_t n_puts  # since the last layout
+    cdef FatBounds fat_bounds
+    cdef BulkRebuild bulk_rebuild
+    cdef readonly Traversal traversal
+    cdef Py_ssize_t n_insertions  # since the last layout
     cdef Py_ssize_t n_escapes  # since then
     cdef public long long n_escaped
     cdef public long long n_reinserted
     cdef public long long n_rebuilt
-    cdef int loose  # the node that new items are given before a layout; 0: none
+    cdef int pending_node  # the node that new items are given before a layout; 0: none
 
     cpdef bint holds(self, Py_ssize_t item) noexcept
     cpdef bint drop(self, Py_ssize_t item) noexcept
@@ -36,8 +36,8 @@ cdef class Tree:
         double lookahead,
     ) except -1
     cdef int _reinsert(self, Py_ssize_t item, Py_ssize_t row) except -1
-    cdef void _hang_loose(self, Py_ssize_t item, Py_ssize_t row) noexcept
+    cdef void _add_pending(self, Py_ssize_t item, Py_ssize_t row) noexcept
     cpdef Py_ssize_t touching(self, double[:, ::1] mins, double[:, ::1] maxs, Py_ssize_t row) noexcept
     cpdef void forget_changes(self) noexcept
     cdef int _make_room(self, Py_ssize_t greatest) except -1
-    cdef int _lay_out(self) except -1
+    cdef int _rebuild(self) except -1

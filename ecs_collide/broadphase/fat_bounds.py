@@ -16,9 +16,9 @@ if cython.compiled:
         FITS,
         SAME,
         are_in_order,
+        classify,
         fetch,
         is_centred_in,
-        look,
         widen,
     )
     from cython.cimports.ecs_collide.motion.bodies_c import flat
@@ -27,20 +27,20 @@ else:
     from ecs_collide.motion.bodies import flat
 
     FITS, SAME = 1, 2  # as in _bounds.h
-    are_in_order = fetch = is_centred_in = look = widen = None  # in C; here the same as Python
+    are_in_order = fetch = is_centred_in = classify = widen = None  # in C; here the same as Python
 
 from ecs_collide.motion.arrays import DOUBLE, INT, LONG, grown, zeros
 
 cython.declare(
     TOO_BIG=cython.double,
-    AHEAD=cython.Py_ssize_t,
+    PREFETCHED_ITEMS=cython.Py_ssize_t,
     LARGEST=cython.double,
     HASH=cython.longlong,
     TURN=cython.longlong,
     LOW_31_BITS=cython.longlong,
     LOW_32_BITS=cython.longlong,
 )
-AHEAD = 12  # so many items before one is looked at its box is sent for: they lie in another order
+PREFETCHED_ITEMS = 12  # how far ahead a box is prefetched
 TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
 LARGEST = 2.0**500  # as in _checks
 HASH = 2654435769  # 2**32 / golden ratio: spreads neighbouring items evenly
@@ -59,9 +59,9 @@ class FatBounds:
     bounds : memoryview
         float64 (items, 2 * dim): dim minima, then dim maxima.
     moved : memoryview
-        int64 (n_moved,): the items that `judge` saw move, and that stay.
+        int64 (n_moved,): the items that `update` saw move, and that stay.
     away : memoryview
-        int64 (n_away,): which of the items given to it are new or away.
+        int64 (n_displaced,): which of the items given to it are new or away.
     n_new : int
         How many of the items given to it were not in the tree before.
     """
@@ -72,7 +72,7 @@ class FatBounds:
         self.bounds = zeros(DOUBLE, 0, 2 * nodes.dim)
         self.turn_of = zeros(INT, 0)
         self.moved = zeros(LONG, 0)
-        self.away = zeros(LONG, 0)
+        self.displaced = zeros(LONG, 0)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -81,12 +81,12 @@ class FatBounds:
         bounds: cython.double[:, ::1] = grown(self.bounds, n_items)
         turn_of: cython.int[::1] = grown(self.turn_of, n_items)
         moved: cython.longlong[::1] = grown(self.moved, n_items)
-        away: cython.longlong[::1] = grown(self.away, n_items)
+        displaced: cython.longlong[::1] = grown(self.displaced, n_items)
 
         self.bounds = bounds
         self.turn_of = turn_of
         self.moved = moved
-        self.away = away
+        self.displaced = displaced
         return 0
 
     @cython.cfunc
@@ -114,18 +114,18 @@ class FatBounds:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def judge(
+    def update(
         self,
         items: cython.longlong[::1],
         filed: cython.bint,
-        most_escaped: cython.Py_ssize_t,
-        most_away: cython.Py_ssize_t,
+        escaped_limit: cython.Py_ssize_t,
+        displaced_limit: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """Write the boxes of items to their places; return how many got fresh fat bounds.
 
         Those that have moved and stay in their nodes are in `moved`, and
         where those stand that are new, or out of the home of their node, in
-        `away`.  Where more than `most_escaped` or `most_away` come together
+        `displaced`.  Where more than `escaped_limit` or `displaced_limit` come together
         the tree is to be laid out anew, and whoever has a place may keep it.
         """
         place_of: cython.p_int = self.nodes.place_of
@@ -140,9 +140,9 @@ class FatBounds:
         margin: cython.double = self.margin
         dim: cython.Py_ssize_t = self.dim
         moved: cython.longlong[::1] = self.moved
-        away: cython.longlong[::1] = self.away
+        displaced: cython.longlong[::1] = self.displaced
         n_moved: cython.Py_ssize_t = 0
-        n_away: cython.Py_ssize_t = 0
+        n_displaced: cython.Py_ssize_t = 0
         n_escaped: cython.Py_ssize_t = 0
         n_new: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t
@@ -154,11 +154,11 @@ class FatBounds:
         for i in range(items.shape[0]):
             item = items[i]
             row = item if filed else i
-            if cython.compiled and i + AHEAD < items.shape[0]:
-                fetch(box + 2 * dim * place_of[items[i + AHEAD]])
+            if cython.compiled and i + PREFETCHED_ITEMS < items.shape[0]:
+                fetch(box + 2 * dim * place_of[items[i + PREFETCHED_ITEMS]])
             if place_of[item] >= 0:
                 if cython.compiled:
-                    seen = look(
+                    seen = classify(
                         mins + dim * row,
                         maxs + dim * row,
                         cython.NULL if still else motion + dim * row,
@@ -170,7 +170,7 @@ class FatBounds:
                         dim,
                     )
                 else:
-                    seen = self._look(item, row, place_of[item])
+                    seen = self._classify(item, row, place_of[item])
                 if seen == FITS | SAME:
                     continue
                 is_changed[item] = 1
@@ -183,24 +183,26 @@ class FatBounds:
             n_new += place_of[item] < 0
             self._fatten(item, row)
             stays = place_of[item] >= 0 and (
-                n_escaped > most_escaped or n_away > most_away or self._is_at_home(item)
+                n_escaped > escaped_limit
+                or n_displaced > displaced_limit
+                or self._is_within_build_box(item)
             )
             # Written to both, and overwritten by the next where it is not of them.
             moved[n_moved] = item
-            away[n_away] = i
+            displaced[n_displaced] = i
             n_moved += stays
-            n_away += not stays
+            n_displaced += not stays
         self.n_moved = n_moved
-        self.n_away = n_away
+        self.n_displaced = n_displaced
         self.n_new = n_new
         return n_escaped
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _look(
+    def _classify(
         self, item: cython.Py_ssize_t, row: cython.Py_ssize_t, place: cython.Py_ssize_t
     ) -> cython.int:
-        """Write the box in a row to a place; tell whether it fits, and whether it was there."""
+        """Write the box in a row to a place; return whether it fits, and whether it was there."""
         same: cython.bint
 
         same = self._is_at(place, row)
@@ -210,28 +212,28 @@ class FatBounds:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _is_at_home(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the middle of an item's box is in the home of its node."""
+    def _is_within_build_box(self, item: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the middle of an item's box is in the home of its node."""
         place: cython.Py_ssize_t = self.nodes.place_of[item]
         at: cython.Py_ssize_t = 2 * self.dim * place
-        home: cython.Py_ssize_t = 2 * self.dim * (place >> 3)
+        build_box: cython.Py_ssize_t = 2 * self.dim * (place >> 3)
         k: cython.Py_ssize_t
         middle: cython.double
         inside: cython.bint = True
 
         if cython.compiled:
-            return is_centred_in(self.nodes.box + at, self.nodes.home + home, self.dim)
+            return is_centred_in(self.nodes.box + at, self.nodes.build_box + build_box, self.dim)
         for k in range(self.dim):
             middle = 0.5 * (self.nodes.box[at + k] + self.nodes.box[at + self.dim + k])
-            inside &= (middle >= self.nodes.home[home + k]) & (
-                middle <= self.nodes.home[home + self.dim + k]
+            inside &= (middle >= self.nodes.build_box[build_box + k]) & (
+                middle <= self.nodes.build_box[build_box + self.dim + k]
             )
         return inside
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_at(self, place: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the box in a row stands at a place already."""
+        """Return whether the box in a row stands at a place already."""
         box: cython.p_double = self.nodes.box
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * place
@@ -258,7 +260,7 @@ class FatBounds:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _way(self, p: cython.Py_ssize_t) -> cython.double:
+    def _displacement(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how far a box moves on an axis."""
         return 0.0 if self.still else self.motion[p]
 
@@ -269,7 +271,7 @@ class FatBounds:
         """Return how long a body is on an axis: its box without its way."""
         side: cython.double = self.maxs[p] - self.mins[p]
 
-        return side - abs(self._way(p)) if self.swept else side
+        return side - abs(self._displacement(p)) if self.swept else side
 
     @cython.cfunc
     @cython.inline
@@ -281,19 +283,19 @@ class FatBounds:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _holds_way(self, q: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether fat bounds hold a box on its way, on an axis."""
-        way: cython.double = 0.0 if self.swept else self._way(p)
+    def _covers_path(self, q: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether fat bounds hold a box on its way, on an axis."""
+        displacement: cython.double = 0.0 if self.swept else self._displacement(p)
 
         # min(way, 0) and max(way, 0) without a branch that would be guessed wrong half of the time.
-        return (self.mins[p] + 0.5 * (way - abs(way)) >= self.fat_row[q]) & (
-            self.maxs[p] + 0.5 * (way + abs(way)) <= self.fat_row[q + self.dim]
+        return (self.mins[p] + 0.5 * (displacement - abs(displacement)) >= self.fat_row[q]) & (
+            self.maxs[p] + 0.5 * (displacement + abs(displacement)) <= self.fat_row[q + self.dim]
         )
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _fits(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the fat bounds of an item hold its way, and not far more than that."""
+        """Return whether the fat bounds of an item hold its way, and not far more than that."""
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * item
         around: cython.double = self.margin
@@ -304,16 +306,16 @@ class FatBounds:
 
         x = self._side(p)
         y = self._side(p + 1)
-        fits = self._holds_way(q, p) & self._holds_way(q + 1, p + 1)
+        fits = self._covers_path(q, p) & self._covers_path(q + 1, p + 1)
         if self.dim == 3:
             z = self._side(p + 2)
-            fits &= self._holds_way(q + 2, p + 2)
+            fits &= self._covers_path(q + 2, p + 2)
         around = 2.0 * (around if around >= 0.0 else 0.1 * max(x, y, z))
-        x += abs(self._way(p)) + around
-        y += abs(self._way(p + 1)) + around
+        x += abs(self._displacement(p)) + around
+        y += abs(self._displacement(p + 1)) + around
         if self.dim == 2:
             return fits & (self._fat_side(q) + self._fat_side(q + 1) <= TOO_BIG * (x + y))
-        z += abs(self._way(p + 2)) + around
+        z += abs(self._displacement(p + 2)) + around
         return fits & (
             _surface(self._fat_side(q), self._fat_side(q + 1), self._fat_side(q + 2))
             <= TOO_BIG * _surface(x, y, z)
@@ -338,7 +340,7 @@ class FatBounds:
         p: cython.Py_ssize_t = dim * row
         q: cython.Py_ssize_t = 2 * dim * item
         k: cython.Py_ssize_t
-        way: cython.double
+        displacement: cython.double
         growth: cython.double
         ahead: cython.double
         margin: cython.double = self.margin
@@ -366,14 +368,16 @@ class FatBounds:
             for k in range(p, p + dim):
                 margin = max(margin, 0.1 * self._side(k))
         for k in range(dim):
-            way = self._way(p + k)
-            growth = share * min(2.0 * self.lookahead * abs(way), 0.5 * max(self._side(p + k), 0.0))
+            displacement = self._displacement(p + k)
+            growth = share * min(
+                2.0 * self.lookahead * abs(displacement), 0.5 * max(self._side(p + k), 0.0)
+            )
             fat[q + k] = self.mins[p + k] - margin
             fat[q + dim + k] = self.maxs[p + k] + margin
             if not self.swept:
-                fat[q + k] += 0.5 * (way - abs(way))
-                fat[q + dim + k] += 0.5 * (way + abs(way))
-            ahead = way > 0.0
+                fat[q + k] += 0.5 * (displacement - abs(displacement))
+                fat[q + dim + k] += 0.5 * (displacement + abs(displacement))
+            ahead = displacement > 0.0
             fat[q + k] -= growth * (1.0 - ahead)
             fat[q + dim + k] += growth * ahead
 

@@ -5,8 +5,8 @@ cdef class FatBounds:
     cdef double[:, ::1] bounds
     cdef long long[::1] moved
     cdef Py_ssize_t n_moved
-    cdef long long[::1] away
-    cdef Py_ssize_t n_away
+    cdef long long[::1] displaced
+    cdef Py_ssize_t n_displaced
     cdef Py_ssize_t n_new
     cdef Py_ssize_t dim
     cdef int[::1] turn_of  # of each item: how often it got fresh fat bounds
@@ -30,20 +30,20 @@ cdef class FatBounds:
         double margin,
         double lookahead,
     ) noexcept
-    cdef Py_ssize_t judge(
+    cdef Py_ssize_t update(
         self,
         long long[::1] items,
         bint filed,
-        Py_ssize_t most_escaped,
-        Py_ssize_t most_away,
+        Py_ssize_t escaped_limit,
+        Py_ssize_t displaced_limit,
     ) noexcept
-    cdef int _look(self, Py_ssize_t item, Py_ssize_t row, Py_ssize_t place) noexcept
-    cdef bint _is_at_home(self, Py_ssize_t item) noexcept
+    cdef int _classify(self, Py_ssize_t item, Py_ssize_t row, Py_ssize_t place) noexcept
+    cdef bint _is_within_build_box(self, Py_ssize_t item) noexcept
     cdef bint _is_at(self, Py_ssize_t place, Py_ssize_t row) noexcept
     cdef void write_box(self, Py_ssize_t place, Py_ssize_t row) noexcept
-    cdef double _way(self, Py_ssize_t p) noexcept
+    cdef double _displacement(self, Py_ssize_t p) noexcept
     cdef double _side(self, Py_ssize_t p) noexcept
     cdef double _fat_side(self, Py_ssize_t q) noexcept
-    cdef bint _holds_way(self, Py_ssize_t q, Py_ssize_t p) noexcept
+    cdef bint _covers_path(self, Py_ssize_t q, Py_ssize_t p) noexcept
     cdef bint _fits(self, Py_ssize_t item, Py_ssize_t row) noexcept
     cdef void _fatten(self, Py_ssize_t item, Py_ssize_t row) noexcept

@@ -32,7 +32,7 @@ TWICE = -2
 
 @cython.final
 @cython.cclass
-class Rows:
+class IdMap:
     """A row for each id; rows of ids that are gone are given out again.
 
     Attributes
@@ -72,7 +72,7 @@ class Rows:
         return self.ids.shape[0]
 
     def reserve(self, n_more: cython.Py_ssize_t) -> bool:
-        """Make room for so many more ids; tell whether there are more rows now."""
+        """Make room for so many more ids; return whether there are more rows now."""
         room: cython.Py_ssize_t = self.ids.shape[0]
         row: cython.Py_ssize_t
 
@@ -132,7 +132,7 @@ class Rows:
         hole: cython.Py_ssize_t = self._address(id)
         row: cython.Py_ssize_t = table[hole] - 1
         at: cython.Py_ssize_t = hole
-        home: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
 
         self.used[row] = 0
         self.free[self.n_free] = row
@@ -143,9 +143,9 @@ class Rows:
             at = (at + 1) & mask
             if table[at] == 0:
                 return row
-            home = self._home(self.ids[table[at] - 1])
+            slot = self._first_slot(self.ids[table[at] - 1])
             # It may move up unless its home lies after the hole.
-            if ((at - home) & mask) >= ((at - hole) & mask):
+            if ((at - slot) & mask) >= ((at - hole) & mask):
                 table[hole] = table[at]
                 table[at] = 0
                 hole = at
@@ -205,7 +205,7 @@ class Rows:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _home(self, id: cython.longlong) -> cython.Py_ssize_t:
+    def _first_slot(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return where to begin to look for an id."""
         low: cython.longlong = ((id & LOW_31_BITS) * HASH) & LOW_32_BITS
         high: cython.longlong = (((id >> 31) & LOW_31_BITS) * HASH) & LOW_32_BITS
@@ -219,7 +219,7 @@ class Rows:
         """Return where an id stands in the table, or the empty place where it would."""
         table: cython.longlong[::1] = self.table
         mask: cython.Py_ssize_t = table.shape[0] - 1
-        at: cython.Py_ssize_t = self._home(id)
+        at: cython.Py_ssize_t = self._first_slot(id)
 
         while table[at] != 0 and self.ids[table[at] - 1] != id:
             at = (at + 1) & mask

@@ -9,7 +9,7 @@ where the first one meets it, a digit for each axis.  Images add up as numbers
 do, the opposite way has the opposite sign, and their order is that of the
 distances, the first axis first.
 
-`Around` is asked by which images a body may meet what stands in the trees.  Most bodies
+`PeriodicImages` is asked by which images a body may meet what stands in the trees.  Most bodies
 are far from the edge and have none.  A body whose path is longer than the world is *wild*: what
 it may meet is looked for along its path, part by part, and by nobody else.
 """
@@ -30,20 +30,18 @@ else:
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
-    DIGIT=cython.longlong,
-    HALF_DIGIT=cython.longlong,
-    MOST_IMAGES=cython.double,
-    WILD=cython.double,
-    AROUND_REACH=cython.double,
+    IMAGE_BASE=cython.longlong,
+    HALF_IMAGE_BASE=cython.longlong,
+    MAX_IMAGES=cython.double,
+    MAX_SHORT_PATH=cython.double,
+    IMAGE_REACH=cython.double,
     INF=cython.double,
 )
-DIGIT = 1 << 20  # the base in which images are written
-HALF_DIGIT = 1 << 19
-MOST_IMAGES = (
-    160.0  # widths that are looked at on each side: twice 64, and what bodies reach beyond
-)
-WILD = 2.0  # widths that the path of a tame body takes at most, its box included
-AROUND_REACH = 2.0**-38  # of all that is added up: further than any rounding
+IMAGE_BASE = 1 << 20  # the base in which images are written
+HALF_IMAGE_BASE = 1 << 19
+MAX_IMAGES = 160.0  # widths on each side: twice 64, and what bodies reach beyond
+MAX_SHORT_PATH = 2.0  # widths that the path of a body takes at most, its box included
+IMAGE_REACH = 2.0**-38  # of all that is added up: further than any rounding
 INF = float("inf")
 
 
@@ -52,21 +50,23 @@ INF = float("inf")
 def one_width(k: cython.int) -> cython.longlong:
     """Return the image that is one width off on axis `k`."""
     if k == 0:
-        return DIGIT * DIGIT
-    return DIGIT if k == 1 else 1
+        return IMAGE_BASE * IMAGE_BASE
+    return IMAGE_BASE if k == 1 else 1
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def widths_of(image: cython.longlong, k: cython.int) -> cython.longlong:
     """Return how many widths an image is off on axis `k`."""
-    rest: cython.longlong = image + HALF_DIGIT * (DIGIT * DIGIT + DIGIT + 1)  # never below 0
+    rest: cython.longlong = image + HALF_IMAGE_BASE * (
+        IMAGE_BASE * IMAGE_BASE + IMAGE_BASE + 1
+    )  # >= 0
 
     if k == 0:
-        return rest // (DIGIT * DIGIT) - HALF_DIGIT
+        return rest // (IMAGE_BASE * IMAGE_BASE) - HALF_IMAGE_BASE
     if k == 1:
-        return rest // DIGIT % DIGIT - HALF_DIGIT
-    return rest % DIGIT - HALF_DIGIT
+        return rest // IMAGE_BASE % IMAGE_BASE - HALF_IMAGE_BASE
+    return rest % IMAGE_BASE - HALF_IMAGE_BASE
 
 
 @cython.cfunc
@@ -80,7 +80,7 @@ def whole(number: cython.double) -> cython.longlong:
 
 @cython.final
 @cython.cclass
-class Around:
+class PeriodicImages:
     """A search for images, one body after the other.
 
     Attributes
@@ -93,7 +93,7 @@ class Around:
         The path, or the part of it, by which that image is met, brought back to where the
         others are.
     wild : int64 (n or more,)
-        The rows of the first `n_wild` bodies whose paths are longer than the world.
+        The rows of the first `n_long_paths` bodies whose paths are longer than the world.
     shifts : int64 (n_rows,)
         All 0; for the end of a step, see `Timeline.bring_in`.
     """
@@ -101,7 +101,7 @@ class Around:
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
         self.image = 0
-        self.n_wild = 0
+        self.n_long_paths = 0
         self.body = 0
         self.is_clipped = self.is_done = False
         self.offset = zeros(DOUBLE, 3)
@@ -111,18 +111,18 @@ class Around:
         self.target = zeros(DOUBLE, 3, 3)
         self.start = zeros(DOUBLE, 3, 3)
         self.at = zeros(DOUBLE, 3, 3)
-        self.wild = zeros(LONG, 1)
-        self.is_wild = zeros(BYTE, 1)
+        self.long_paths = zeros(LONG, 1)
+        self.has_long_path = zeros(BYTE, 1)
         self.shifts = zeros(LONG, 1)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        wild: cython.longlong[::1] = grown(self.wild, n_rows)
-        is_wild: cython.schar[::1] = grown(self.is_wild, n_rows)
+        long_paths: cython.longlong[::1] = grown(self.long_paths, n_rows)
+        has_long_path: cython.schar[::1] = grown(self.has_long_path, n_rows)
         shifts: cython.longlong[::1] = grown(self.shifts, n_rows)
 
-        self.wild = wild
-        self.is_wild = is_wild
+        self.long_paths = long_paths
+        self.has_long_path = has_long_path
         self.shifts = shifts
 
     @cython.cfunc
@@ -132,9 +132,9 @@ class Around:
         n: cython.Py_ssize_t
         k: cython.int
 
-        for n in range(self.n_wild):
-            self.is_wild[self.wild[n]] = 0
-        self.n_wild = 0
+        for n in range(self.n_long_paths):
+            self.has_long_path[self.long_paths[n]] = 0
+        self.n_long_paths = 0
         for k in range(3):
             self.bounds[0, k] = INF
             self.bounds[1, k] = -INF
@@ -148,18 +148,21 @@ class Around:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def note(self, i: cython.Py_ssize_t) -> cython.void:
+    def add_path(self, i: cython.Py_ssize_t) -> cython.void:
         """Know of a body by its swept bounds; once wild, it stays so for the step."""
         b: Bodies = self.bodies
         k: cython.int
 
-        if self.is_wild[i]:
+        if self.has_long_path[i]:
             return
         for k in range(b.dim):
-            if b.width[k] > 0.0 and b.swept_max[i, k] - b.swept_min[i, k] > WILD * b.width[k]:
-                self.is_wild[i] = 1
-                self.wild[self.n_wild] = i
-                self.n_wild += 1
+            if (
+                b.width[k] > 0.0
+                and b.swept_max[i, k] - b.swept_min[i, k] > MAX_SHORT_PATH * b.width[k]
+            ):
+                self.has_long_path[i] = 1
+                self.long_paths[self.n_long_paths] = i
+                self.n_long_paths += 1
                 return
         for k in range(b.dim):
             self.widen(k, b.swept_min[i, k], b.swept_max[i, k])
@@ -168,7 +171,7 @@ class Around:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def seek_tame(self, i: cython.Py_ssize_t) -> cython.void:
+    def find_short_paths(self, i: cython.Py_ssize_t) -> cython.void:
         """Look for the images by which a body may meet those that are not wild."""
         b: Bodies = self.bodies
         k: cython.int
@@ -177,12 +180,12 @@ class Around:
             self.target[0, k] = self.bounds[0, k]
             self.target[1, k] = self.bounds[1, k]
             self.target[2, k] = 0.0
-        self._take_body(i)
-        self.is_clipped = self.is_wild[i] != 0
+        self._start_body(i)
+        self.is_clipped = self.has_long_path[i] != 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def seek_body(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+    def find_images_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Look for the images of `j` that `i` may meet, from the base time of `i` on."""
         b: Bodies = self.bodies
         k: cython.int
@@ -194,12 +197,12 @@ class Around:
             self.target[0, k] = b.centre_at(j, k, b.base[i]) - half
             self.target[1, k] = b.centre_at(j, k, b.base[i]) + half
             self.target[2, k] = b.motion_of(j, k) * rest
-        self._take_body(i)
+        self._start_body(i)
         self.is_clipped = True
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _take_body(self, i: cython.Py_ssize_t) -> cython.void:
+    def _start_body(self, i: cython.Py_ssize_t) -> cython.void:
         """Begin before the first image of a body that may reach the target."""
         b: Bodies = self.bodies
         k: cython.int
@@ -222,8 +225,8 @@ class Around:
             if low > high:  # there is nothing
                 self.is_done = True
                 return
-            self.at[0, k] = max(-MOST_IMAGES, ceil((b.swept_min[i, k] - high) / b.width[k]))
-            self.at[2, k] = min(MOST_IMAGES, floor((b.swept_max[i, k] - low) / b.width[k]))
+            self.at[0, k] = max(-MAX_IMAGES, ceil((b.swept_min[i, k] - high) / b.width[k]))
+            self.at[2, k] = min(MAX_IMAGES, floor((b.swept_max[i, k] - low) / b.width[k]))
             self.at[1, k] = self.at[0, k]
             if self.at[0, k] > self.at[2, k]:
                 self.is_done = True
@@ -264,7 +267,7 @@ class Around:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def take(self, image: cython.longlong) -> cython.void:
+    def select(self, image: cython.longlong) -> cython.void:
         """Be at an image that is known."""
         k: cython.int
 
@@ -296,7 +299,7 @@ class Around:
         k: cython.int
         centre: cython.double
         reach: cython.double
-        way: cython.double
+        displacement: cython.double
         behind: cython.double
         ahead: cython.double
         enter: cython.double = 0.0
@@ -304,30 +307,30 @@ class Around:
 
         for k in range(b.dim):
             centre = self.start[0, k] - self.offset[k]
-            reach = self.start[1, k] + AROUND_REACH * (
+            reach = self.start[1, k] + IMAGE_REACH * (
                 abs(self.start[0, k]) + self.start[1, k] + abs(self.start[2, k])
                 + abs(self.offset[k]) + b.width[k] + abs(self.target[2, k])
             )  # fmt: skip
-            way = self.start[2, k] - self.target[2, k]
+            displacement = self.start[2, k] - self.target[2, k]
             behind = (self.target[0, k] - reach) - centre
             ahead = (self.target[1, k] + reach) - centre
-            if way > 0.0:
-                enter = max(enter, behind / way)
-                leave = min(leave, ahead / way)
-            elif way < 0.0:
-                enter = max(enter, ahead / way)
-                leave = min(leave, behind / way)
+            if displacement > 0.0:
+                enter = max(enter, behind / displacement)
+                leave = min(leave, ahead / displacement)
+            elif displacement < 0.0:
+                enter = max(enter, ahead / displacement)
+                leave = min(leave, behind / displacement)
             elif behind > 0.0 or ahead < 0.0:
                 return False
         if enter > leave:
             return False
         for k in range(b.dim):
             centre = self.start[0, k] - self.offset[k]
-            reach = self.start[1, k] + AROUND_REACH * (
+            reach = self.start[1, k] + IMAGE_REACH * (
                 abs(self.start[0, k]) + self.start[1, k] + abs(self.start[2, k])
                 + abs(self.offset[k]) + b.width[k]
             )  # fmt: skip
-            way = self.start[2, k]
-            self.low[0, k] = centre + min(way * enter, way * leave) - reach
-            self.high[0, k] = centre + max(way * enter, way * leave) + reach
+            displacement = self.start[2, k]
+            self.low[0, k] = centre + min(displacement * enter, displacement * leave) - reach
+            self.high[0, k] = centre + max(displacement * enter, displacement * leave) + reach
         return True

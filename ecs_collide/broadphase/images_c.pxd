@@ -7,10 +7,10 @@ cdef long long one_width(int k) noexcept
 cdef long long widths_of(long long image, int k) noexcept
 
 @cython.final
-cdef class Around:
+cdef class PeriodicImages:
     cdef Bodies bodies
     cdef long long image
-    cdef Py_ssize_t n_wild
+    cdef Py_ssize_t n_long_paths
     cdef Py_ssize_t body
     cdef bint is_clipped
     cdef bint is_done
@@ -21,17 +21,17 @@ cdef class Around:
     cdef double[:, ::1] target
     cdef double[:, ::1] start
     cdef double[:, ::1] at
-    cdef long long[::1] wild
-    cdef signed char[::1] is_wild
+    cdef long long[::1] long_paths
+    cdef signed char[::1] has_long_path
     cdef long long[::1] shifts
     cdef void begin(self) noexcept
     cdef void widen(self, int k, double low, double high) noexcept
-    cdef void note(self, Py_ssize_t i) noexcept
-    cdef void seek_tame(self, Py_ssize_t i) noexcept
-    cdef void seek_body(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef void _take_body(self, Py_ssize_t i) noexcept
+    cdef void add_path(self, Py_ssize_t i) noexcept
+    cdef void find_short_paths(self, Py_ssize_t i) noexcept
+    cdef void find_images_of(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef void _start_body(self, Py_ssize_t i) noexcept
     cdef bint advance(self) noexcept
     cdef void rest(self) noexcept
-    cdef void take(self, long long image) noexcept
+    cdef void select(self, long long image) noexcept
     cdef bint _step(self) noexcept
     cdef bint _clips(self) noexcept

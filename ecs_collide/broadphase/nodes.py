@@ -41,10 +41,10 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.simd_c import ALL_LANES, WAITING, WIDTH, fill
+    from cython.cimports.ecs_collide.broadphase.simd_c import ALL_LANES, PENDING, WIDTH, fill
     from cython.cimports.libc.stdlib import free, realloc
 else:
-    from ecs_collide.broadphase.simd import ALL_LANES, WAITING, WIDTH, fill
+    from ecs_collide.broadphase.simd import ALL_LANES, PENDING, WIDTH, fill
 
 
 @cython.final
@@ -56,7 +56,7 @@ class Nodes:
         if not cython.compiled:
             self.box = []
             self.spare_box = []
-            self.home = []
+            self.build_box = []
             self.lanes = self.origin = None
             self.child = []
             self.count = []
@@ -81,7 +81,7 @@ class Nodes:
         if cython.compiled:
             free(self.box)
             free(self.spare_box)
-            free(self.home)
+            free(self.build_box)
             free(self.lanes)
             free(self.origin)
             free(self.child)
@@ -96,7 +96,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def holds(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether an item is in the tree."""
+        """Return whether an item is in the tree."""
         return 0 <= item < self.item_room and self.place_of[item] >= 0
 
     @cython.cfunc
@@ -151,7 +151,7 @@ class Nodes:
         if cython.compiled:
             self.box = _grown_doubles(self.box, 16 * dim * room)
             self.spare_box = _grown_doubles(self.spare_box, 16 * dim * room)
-            self.home = _grown_doubles(self.home, 2 * dim * room)
+            self.build_box = _grown_doubles(self.build_box, 2 * dim * room)
             self.lanes = _grown_floats(self.lanes, 16 * dim * room)
             self.origin = _grown_doubles(self.origin, dim * room)
             self.child = _grown_ints(self.child, WIDTH * room)
@@ -164,7 +164,7 @@ class Nodes:
             more = room - old
             self.box += [0.0] * (16 * dim * more)
             self.spare_box += [0.0] * (16 * dim * more)
-            self.home += [0.0] * (2 * dim * more)
+            self.build_box += [0.0] * (2 * dim * more)
             self.child += [0] * (WIDTH * more)
             self.count += [0] * more
             self.level += [0] * more
@@ -182,7 +182,7 @@ class Nodes:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def take(self, level: cython.int) -> cython.int:
+    def allocate(self, level: cython.int) -> cython.int:
         """Return a free node, with no children, for a level.  Room must have been made."""
         node: cython.int = self.first_free
 
@@ -215,7 +215,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def refresh(self, node: cython.int) -> cython.bint:
-        """Set the bounds of a node from its children; tell whether they changed."""
+        """Set the bounds of a node from its children; return whether they changed."""
         self.stale[node] = 0
         return fill(
             self.lanes, self.origin, self.box, node, self.count[node],
@@ -271,7 +271,7 @@ class Nodes:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _suspect(self, node: cython.int) -> cython.void:
+    def _mark_all_changed(self, node: cython.int) -> cython.void:
         """Note all the way up that any child of a node may have changed: they changed places."""
         place: cython.int = self.place[node]
 
@@ -282,13 +282,13 @@ class Nodes:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def settle_home(self, node: cython.int) -> cython.void:
+    def set_build_box(self, node: cython.int) -> cython.void:
         """Let the home of a node be the bounds it has now."""
         k: cython.Py_ssize_t
         width: cython.Py_ssize_t = 2 * self.dim
 
         for k in range(width):
-            self.home[width * node + k] = self.box[width * self.place[node] + k]
+            self.build_box[width * node + k] = self.box[width * self.place[node] + k]
 
     # Growing and shrinking
 
@@ -300,13 +300,13 @@ class Nodes:
 
         self.n_items += 1
         if node == 0:
-            node = self.take(0)
+            node = self.allocate(0)
             self._make_root(node)
-            self._copy_box(WAITING, 0)
-            self.settle_home(node)
+            self._copy_box(PENDING, 0)
+            self.set_build_box(node)
         while self.level[node] > 0:
             node = self.child[WIDTH * node + self._best_lane(node)]
-        self._hang(node, item)
+        self._insert(node, item)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -323,7 +323,7 @@ class Nodes:
             last = WIDTH * node + self.count[node]
             if last != place:
                 self._copy_box(last, place)
-                self._settle(place, self.child[last])
+                self._place_child(place, self.child[last])
             if self.count[node] > 0:
                 break
             place = self.place[node]
@@ -332,7 +332,7 @@ class Nodes:
             if node == 0:
                 self.child[0] = 0
                 return
-        self._suspect(node)
+        self._mark_all_changed(node)
         self.climb(node)
         node = self.root()
         while self.level[node] > 0 and self.count[node] == 1:
@@ -362,7 +362,7 @@ class Nodes:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _settle(self, place: cython.int, child: cython.int) -> cython.void:
+    def _place_child(self, place: cython.int, child: cython.int) -> cython.void:
         """Let a child stand at a place, where its box is already."""
         self.child[place] = child
         if self.level[place >> 3] == 0:
@@ -379,51 +379,51 @@ class Nodes:
         """
         box: cython.p_double = self.box
         dim: cython.Py_ssize_t = self.dim
-        p: cython.Py_ssize_t = 2 * dim * WAITING
+        p: cython.Py_ssize_t = 2 * dim * PENDING
         q: cython.Py_ssize_t
         lane: cython.int
         best: cython.int = 0
         growth: cython.double
-        least: cython.double = 0.0
+        minimum: cython.double = 0.0
 
         for lane in range(self.count[node]):
             q = 2 * dim * (WIDTH * node + lane)
             growth = _cost(box, dim, p, q) - _cost(box, dim, q, q)
-            if lane == 0 or growth < least:
-                least = growth
+            if lane == 0 or growth < minimum:
+                minimum = growth
                 best = lane
         return best
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _hang(self, node: cython.int, child: cython.int) -> cython.void:
+    def _insert(self, node: cython.int, child: cython.int) -> cython.void:
         """Hang what waits into a node; a full one is cut in two, and so on upwards."""
         above: cython.int
         level: cython.int
         other: cython.int
 
         while self.count[node] == WIDTH:
-            other = self.take(self.level[node])
+            other = self.allocate(self.level[node])
             self._cut(node, other, child)
             if self.place[node] == 0:
                 level = self.level[node] + 1
-                above = self.take(level)
+                above = self.allocate(level)
                 self._make_root(above)
                 self.count[above] = 1
-                self._settle(WIDTH * above, node)
+                self._place_child(WIDTH * above, node)
             self.changed[node] = ALL_LANES
             self.refresh(node)
-            self.place[other] = WAITING
+            self.place[other] = PENDING
             self.refresh(other)
             if self.level[other] == 0:
-                self.settle_home(node)
-                self.settle_home(other)
+                self.set_build_box(node)
+                self.set_build_box(other)
             child = other
             node = self.place[node] >> 3
-        self._copy_box(WAITING, WIDTH * node + self.count[node])
-        self._settle(WIDTH * node + self.count[node], child)
+        self._copy_box(PENDING, WIDTH * node + self.count[node])
+        self._place_child(WIDTH * node + self.count[node], child)
         self.count[node] += 1
-        self._suspect(node)
+        self._mark_all_changed(node)
         self.climb(node)
 
     @cython.cfunc
@@ -439,7 +439,7 @@ class Nodes:
         k: cython.Py_ssize_t
 
         for i in range(WIDTH + 1):
-            place = WIDTH * node + i if i < WIDTH else WAITING
+            place = WIDTH * node + i if i < WIDTH else PENDING
             for k in range(2 * dim):
                 self.cut_box[2 * dim * i + k] = self.box[2 * dim * place + k]
             self.cut_child[i] = self.child[place] if i < WIDTH else child
@@ -459,7 +459,7 @@ class Nodes:
             place = WIDTH * node + self.count[node]
             for k in range(2 * dim):
                 self.box[2 * dim * place + k] = self.cut_box[2 * dim * j + k]
-            self._settle(place, self.cut_child[j])
+            self._place_child(place, self.cut_child[j])
             self.count[node] += 1
 
     @cython.cfunc
@@ -472,20 +472,20 @@ class Nodes:
         axis: cython.Py_ssize_t = 0
         lane: cython.int
         middle: cython.double
-        least: cython.double
-        most: cython.double
+        minimum: cython.double
+        maximum: cython.double
         longest: cython.double = -1.0
 
         for k in range(dim):
-            at = 2 * dim * WAITING
-            least = most = self.box[at + k] + self.box[at + dim + k]
+            at = 2 * dim * PENDING
+            minimum = maximum = self.box[at + k] + self.box[at + dim + k]
             for lane in range(WIDTH):
                 at = 2 * dim * (WIDTH * node + lane)
                 middle = self.box[at + k] + self.box[at + dim + k]
-                least = min(least, middle)
-                most = max(most, middle)
-            if most - least > longest:
-                longest = most - least
+                minimum = min(minimum, middle)
+                maximum = max(maximum, middle)
+            if maximum - minimum > longest:
+                longest = maximum - minimum
                 axis = k
         return axis
 

@@ -7,7 +7,7 @@ cdef class Nodes:
     cdef int first_free  # -1: none
     cdef double* box  # at each place: dim minima, then dim maxima
     cdef double* spare_box  # where the next layout writes the boxes
-    cdef double* home  # of each node on level 0: the bounds it had when it was made
+    cdef double* build_box  # of each node on level 0: the bounds it had when it was made
     cdef float* lanes  # of each node: the boxes of its children side by side, see broadphase/simd.h
     cdef double* origin  # of each node: what its lanes are relative to
     cdef int* child  # at each place: the item or the node that stands there
@@ -28,7 +28,7 @@ cdef class Nodes:
     cdef double cost(self, int node) noexcept
     cdef int make_room_for_items(self, Py_ssize_t n_items) except -1
     cdef int make_room_for_nodes(self, Py_ssize_t n_nodes) except -1
-    cdef int take(self, int level) noexcept
+    cdef int allocate(self, int level) noexcept
     cdef void release(self, int node) noexcept
     cdef void free_node(self, int node) noexcept
     cdef bint refresh(self, int node) noexcept
@@ -36,14 +36,14 @@ cdef class Nodes:
     cdef void refresh_above(self, long long[::1] items, Py_ssize_t n_items) noexcept
     cdef void _mark_stale(self, int place) noexcept
     cdef void note_change(self, Py_ssize_t item) noexcept
-    cdef void settle_home(self, int node) noexcept
-    cdef void _suspect(self, int node) noexcept
+    cdef void set_build_box(self, int node) noexcept
+    cdef void _mark_all_changed(self, int node) noexcept
     cdef void attach(self, Py_ssize_t item) noexcept
     cdef void detach(self, Py_ssize_t item) noexcept
     cdef void _make_root(self, int node) noexcept
     cdef void _copy_box(self, Py_ssize_t source, Py_ssize_t target) noexcept
-    cdef void _settle(self, int place, int child) noexcept
+    cdef void _place_child(self, int place, int child) noexcept
     cdef int _best_lane(self, int node) noexcept
-    cdef void _hang(self, int node, int child) noexcept
+    cdef void _insert(self, int node, int child) noexcept
     cdef void _cut(self, int node, int other, int child) noexcept
     cdef Py_ssize_t _find_longest_axis(self, int node) noexcept

@@ -8,7 +8,7 @@ Who asks again and again may keep the pairs it has been told and ask only for
 those with a box that has *changed*: each item and, above it, each place in the
 nodes has a mark, and what has none on either side is passed over.
 
-Who cannot hold all pairs at once sets `most`: a walk stops when it has found
+Who cannot hold all pairs at once sets `limit`: a walk stops when it has found
 about so many, and goes on when asked.
 """
 
@@ -50,7 +50,7 @@ ABOVE = 0x0080C0E0F0F8FCFE  # of a node with itself: each child with those after
 
 @cython.final
 @cython.cclass
-class Pairing:
+class OverlapFinder:
     """A search for pairs, and what it found.
 
     Attributes
@@ -68,7 +68,7 @@ class Pairing:
 
     def __init__(self) -> None:
         self.n = 0
-        self.most = 1 << 62
+        self.limit = 1 << 62
         self.top = -2
         self.found = zeros(LONG, 256)
         self.stack = zeros(INT, 4096)
@@ -89,7 +89,7 @@ class Pairing:
 
     @cython.ccall
     def more_within(self, nodes: Nodes, only_changed: cython.bint) -> None:
-        """Go on with a walk that has stopped at `most`; forget what it had found."""
+        """Go on with a walk that has stopped at `limit`; forget what it had found."""
         box: cython.p_double = nodes.box
         lanes: cython.p_float = nodes.lanes
         origin: cython.p_double = nodes.origin
@@ -114,10 +114,10 @@ class Pairing:
         place: cython.int
         place2: cython.int
         hit: cython.bint
-        most: cython.longlong = self.most
+        limit: cython.longlong = self.limit
         top: cython.Py_ssize_t = self.top
 
-        while top >= 0 and n < most:
+        while top >= 0 and n < limit:
             one = stack[top]
             other = stack[top + 1]
             top -= 2
@@ -205,7 +205,7 @@ class Pairing:
 
     @cython.ccall
     def more_between(self, nodes: Nodes, nodes2: Nodes) -> None:
-        """Go on with a walk that has stopped at `most`; forget what it had found."""
+        """Go on with a walk that has stopped at `limit`; forget what it had found."""
         box: cython.p_double = nodes.box
         box2: cython.p_double = nodes2.box
         dim: cython.Py_ssize_t = nodes.dim
@@ -220,7 +220,7 @@ class Pairing:
         top: cython.Py_ssize_t = self.top
 
         self.n = 0
-        while top >= 0 and self.n < self.most:
+        while top >= 0 and self.n < self.limit:
             one = stack[top]
             other = stack[top + 1]
             top -= 2

@@ -1,8 +1,8 @@
 from ecs_collide.broadphase.nodes_c cimport Nodes
 
-cdef class Pairing:
+cdef class OverlapFinder:
     cdef public Py_ssize_t n
-    cdef public long long most
+    cdef public long long limit
     cdef public Py_ssize_t top
     cdef public long long[::1] found
     cdef int[::1] stack

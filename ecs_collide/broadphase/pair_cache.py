@@ -18,22 +18,22 @@ else:
 from ecs_collide.motion.arrays import INT, LONG, zeros
 
 cython.declare(
-    DIGIT=cython.int,
-    N_DIGITS=cython.int,
+    KEY_DIGIT_BITS=cython.int,
+    N_KEY_DIGITS=cython.int,
     KEY_BITS=cython.int,
     KEY=cython.longlong,
-    FEW=cython.int,
+    MAX_PAIRS_TO_INSERT=cython.int,
 )
-DIGIT = 11  # bits that are sorted at once
-N_DIGITS = 2048
+KEY_DIGIT_BITS = 11  # bits that are sorted at once
+N_KEY_DIGITS = 2048
 KEY_BITS = 32  # of each of the two keys of a pair
 KEY = 0xFFFFFFFF
-FEW = 16  # pairs of one item: so many are quicker sorted by insertion
+MAX_PAIRS_TO_INSERT = 16  # pairs of one item: so many are quicker sorted by insertion
 
 
 @cython.final
 @cython.cclass
-class Listing:
+class PairCache:
     """The pairs of a tree whose boxes touch, in the order of their keys.
 
     A *key* is a small number for each item, in the order of the ids.
@@ -59,7 +59,7 @@ class Listing:
         self.kept = zeros(LONG, 0)
         self.fresh = zeros(LONG, 0)
         self.spare = zeros(LONG, 0)
-        self.counts = zeros(INT, N_DIGITS)
+        self.counts = zeros(INT, N_KEY_DIGITS)
 
     def renew(
         self,
@@ -79,8 +79,8 @@ class Listing:
         n_fresh: cython.Py_ssize_t
         i: cython.Py_ssize_t
 
-        self.tree.pairing.within(self.tree.nodes, True)
-        n_fresh = self.tree.pairing.n
+        self.tree.overlap_finder.within(self.tree.nodes, True)
+        n_fresh = self.tree.overlap_finder.n
         if self.fresh.shape[0] < n_fresh:
             # Last the fresh ones, by whose length it is known how much room there is.
             self.spare = zeros(LONG, 2 * n_fresh)
@@ -88,7 +88,8 @@ class Listing:
         n_kept = self._keep(key_of)
         for i in range(n_fresh):
             self.fresh[i] = _packed(
-                key_of[self.tree.pairing.found[2 * i]], key_of[self.tree.pairing.found[2 * i + 1]]
+                key_of[self.tree.overlap_finder.found[2 * i]],
+                key_of[self.tree.overlap_finder.found[2 * i + 1]],
             )
         self._sort(n_fresh, item_of.shape[0])
         self._merge(n_kept, n_fresh, item_of)
@@ -129,26 +130,26 @@ class Listing:
         fresh: cython.longlong[::1] = self.fresh
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
-        most: cython.int = 0
+        largest: cython.int = 0
         shift: cython.int = 0
         pair: cython.longlong
 
-        if self.counts.shape[0] < max(n_keys, N_DIGITS):
-            self.counts = zeros(INT, max(2 * n_keys, N_DIGITS))
+        if self.counts.shape[0] < max(n_keys, N_KEY_DIGITS):
+            self.counts = zeros(INT, max(2 * n_keys, N_KEY_DIGITS))
         counts = self.counts
         for i in range(n_keys):
             counts[i] = 0
         for i in range(n):
             counts[fresh[i] >> KEY_BITS] += 1
         for i in range(n_keys):
-            most = max(most, counts[i])
-        if most > FEW:
+            largest = max(largest, counts[i])
+        if largest > MAX_PAIRS_TO_INSERT:
             while n_keys - 1 >> shift:
-                self._distribute(n, shift, N_DIGITS - 1)
-                shift += DIGIT
+                self._distribute(n, shift, N_KEY_DIGITS - 1)
+                shift += KEY_DIGIT_BITS
         self._distribute(n, KEY_BITS, n_keys - 1)
         fresh = self.fresh
-        if most > FEW:
+        if largest > MAX_PAIRS_TO_INSERT:
             return
         for i in range(1, n):
             pair = fresh[i]
@@ -161,23 +162,23 @@ class Listing:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _distribute(
-        self, n: cython.Py_ssize_t, shift: cython.int, most: cython.longlong
+        self, n: cython.Py_ssize_t, shift: cython.int, largest: cython.longlong
     ) -> cython.void:
-        """Sort the fresh pairs by a part of their keys, which is `most` at most; keep order else."""
+        """Sort the fresh pairs by a part of their keys, which is `largest` at most; keep order else."""
         counts: cython.int[::1] = self.counts
         fresh: cython.longlong[::1] = self.fresh
         spare: cython.longlong[::1] = self.spare
-        mask: cython.longlong = N_DIGITS - 1 if shift < KEY_BITS else KEY
+        mask: cython.longlong = N_KEY_DIGITS - 1 if shift < KEY_BITS else KEY
         i: cython.Py_ssize_t
         part: cython.Py_ssize_t
         place: cython.int = 0
         count: cython.int
 
-        for i in range(most + 1):
+        for i in range(largest + 1):
             counts[i] = 0
         for i in range(n):
             counts[fresh[i] >> shift & mask] += 1
-        for i in range(most + 1):
+        for i in range(largest + 1):
             count = counts[i]
             counts[i] = place
             place += count

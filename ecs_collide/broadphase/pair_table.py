@@ -10,7 +10,7 @@ from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, interleave
 
 @cython.final
 @cython.cclass
-class Pairs:
+class PairTable:
     """Columns of pairs; `first` has the lower entity id.
 
     Attributes
@@ -60,7 +60,7 @@ class Pairs:
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_full(self) -> cython.bint:
-        """Tell whether `grow` must come before the next `add`."""
+        """Return whether `grow` must come before the next `add`."""
         return self.n == self.capacity
 
     @cython.cfunc
@@ -235,5 +235,5 @@ class Pairs:
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_marked(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether `mark_partners` marked the body."""
+        """Return whether `mark_partners` marked the body."""
         return self.seen[row] == self.stamp

@@ -1,7 +1,7 @@
 cimport cython
 
 @cython.final
-cdef class Pairs:
+cdef class PairTable:
     cdef public Py_ssize_t n
     cdef Py_ssize_t capacity
     cdef long long[:, ::1] links

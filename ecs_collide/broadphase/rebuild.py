@@ -31,38 +31,38 @@ else:
 
     fetch = None  # Python has its memory where it has it
 
-from ecs_collide.broadphase.curve import find_turns
+from ecs_collide.broadphase.curve import make_curve_table
 from ecs_collide.motion.arrays import INT, LONG, zeros
 
 cython.declare(
-    DIGIT=cython.int,
-    N_DIGITS=cython.int,
+    CURVE_DIGIT_BITS=cython.int,
+    N_CURVE_DIGITS=cython.int,
     PLACE_BITS=cython.int,
     PLACE=cython.longlong,
     STATE_BITS=cython.int,
     STATE=cython.int,
-    CROWD=cython.Py_ssize_t,
-    FEW=cython.Py_ssize_t,
-    AHEAD=cython.Py_ssize_t,
+    MAX_BOXES_IN_CELL=cython.Py_ssize_t,
+    MAX_BOXES_TO_INSERT=cython.Py_ssize_t,
+    PREFETCHED_BOXES=cython.Py_ssize_t,
     LEAST_LENGTH=cython.double,
 )
-DIGIT = 12  # bits of a key that are sorted at once
-N_DIGITS = 4096
+CURVE_DIGIT_BITS = 12  # bits of a key that are sorted at once
+N_CURVE_DIGITS = 4096
 PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
 PLACE = 0xFFFFFFFF
 STATE_BITS = 8  # of an entry of the table of turns, see broadphase.curve
 STATE = 0xFF
-CROWD = 16  # more than so many boxes in a cell are sorted again
-FEW = 96  # so many are quicker sorted by insertion
-AHEAD = 12  # so many boxes before one is copied it is sent for: they lie in another order
+MAX_BOXES_IN_CELL = 16  # more than so many boxes in a cell are sorted again
+MAX_BOXES_TO_INSERT = 96  # so many are quicker sorted by insertion
+PREFETCHED_BOXES = 12  # how far ahead a box is prefetched
 LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
 
-_TURNS: dict = {}  # by the number of axes, made when the first tree of so many is
+_CURVE_TABLES: dict = {}  # by the number of axes, made when the first tree of so many is
 
 
 @cython.final
 @cython.cclass
-class Layout:
+class BulkRebuild:
     """What it takes to lay out some nodes: the line in which their items stand."""
 
     def __init__(self, nodes: Nodes) -> None:
@@ -71,14 +71,14 @@ class Layout:
         self.spare = zeros(LONG, 0)
         self.items = zeros(LONG, 0)
         self.runs = zeros(LONG, 64)
-        self.counts = zeros(INT, 2 * N_DIGITS)
-        if nodes.dim not in _TURNS:
-            _TURNS[nodes.dim] = find_turns(nodes.dim)
-        self.turns = _TURNS[nodes.dim]
+        self.counts = zeros(INT, 2 * N_CURVE_DIGITS)
+        if nodes.dim not in _CURVE_TABLES:
+            _CURVE_TABLES[nodes.dim] = make_curve_table(nodes.dim)
+        self.curve_table = _CURVE_TABLES[nodes.dim]
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def lay_out(self) -> cython.int:
+    def rebuild(self) -> cython.int:
         """Make all nodes of the tree anew.
 
         Items that have a place in a node which hangs nowhere come in too.
@@ -113,9 +113,9 @@ class Layout:
             self.spare = zeros(LONG, room)
             self.items = zeros(LONG, room)
             self.keys = zeros(LONG, room)
-        # Each run of those yet to be sorted is longer than CROWD, and they do not overlap.
-        if self.runs.shape[0] < 2 * (n_items // CROWD) + 4:
-            self.runs = zeros(LONG, 4 * (n_items // CROWD) + 8)
+        # Each run of those yet to be sorted is longer than MAX_BOXES_IN_CELL, and they do not overlap.
+        if self.runs.shape[0] < 2 * (n_items // MAX_BOXES_IN_CELL) + 4:
+            self.runs = zeros(LONG, 4 * (n_items // MAX_BOXES_IN_CELL) + 8)
         return 0
 
     @cython.cfunc
@@ -156,7 +156,7 @@ class Layout:
             top -= 2
             if not self._find_keys(start, end):
                 continue
-            if end - start <= FEW:
+            if end - start <= MAX_BOXES_TO_INSERT:
                 self._insert(start, end)
             else:
                 self._distribute(start, end)
@@ -166,7 +166,7 @@ class Layout:
                 j = i + 1
                 while j < end and keys[j] >> PLACE_BITS == cell:
                     j += 1
-                if j - i > CROWD:
+                if j - i > MAX_BOXES_IN_CELL:
                     top += 2
                     self.runs[top] = i
                     self.runs[top + 1] = j
@@ -184,7 +184,7 @@ class Layout:
         nodes: Nodes = self.nodes
         box: cython.p_double = nodes.box
         keys: cython.longlong[::1] = self.keys
-        turns: cython.int[::1] = self.turns
+        curve_table: cython.int[::1] = self.curve_table
         dim: cython.Py_ssize_t = nodes.dim
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t = 2 * dim * (keys[start] & PLACE)
@@ -223,10 +223,12 @@ class Layout:
             x = (box[at] + box[at + dim] - low_x) * scale
             y = (box[at + 1] + box[at + dim + 1] - low_y) * scale
             if dim == 2:
-                keys[i] = _place_on_curve_2(turns, _cell(x, 4095), _cell(y, 4095))
+                keys[i] = _place_on_curve_2(curve_table, _cell(x, 4095), _cell(y, 4095))
             else:
                 z = (box[at + 2] + box[at + 5] - low_z) * scale
-                keys[i] = _place_on_curve_3(turns, _cell(x, 255), _cell(y, 255), _cell(z, 255))
+                keys[i] = _place_on_curve_3(
+                    curve_table, _cell(x, 255), _cell(y, 255), _cell(z, 255)
+                )
             keys[i] = keys[i] << PLACE_BITS | place
         return True
 
@@ -260,24 +262,24 @@ class Layout:
         high: cython.int = start
         n: cython.int
 
-        for i in range(2 * N_DIGITS):
+        for i in range(2 * N_CURVE_DIGITS):
             counts[i] = 0
         for i in range(start, end):
-            counts[keys[i] >> PLACE_BITS & (N_DIGITS - 1)] += 1
-            counts[N_DIGITS + (keys[i] >> (PLACE_BITS + DIGIT))] += 1
-        for i in range(N_DIGITS):
+            counts[keys[i] >> PLACE_BITS & (N_CURVE_DIGITS - 1)] += 1
+            counts[N_CURVE_DIGITS + (keys[i] >> (PLACE_BITS + CURVE_DIGIT_BITS))] += 1
+        for i in range(N_CURVE_DIGITS):
             n = counts[i]
             counts[i] = low
             low += n
-            n = counts[N_DIGITS + i]
-            counts[N_DIGITS + i] = high
+            n = counts[N_CURVE_DIGITS + i]
+            counts[N_CURVE_DIGITS + i] = high
             high += n
         for i in range(start, end):
-            digit = keys[i] >> PLACE_BITS & (N_DIGITS - 1)
+            digit = keys[i] >> PLACE_BITS & (N_CURVE_DIGITS - 1)
             spare[counts[digit]] = keys[i]
             counts[digit] += 1
         for i in range(start, end):
-            digit = N_DIGITS + (spare[i] >> (PLACE_BITS + DIGIT))
+            digit = N_CURVE_DIGITS + (spare[i] >> (PLACE_BITS + CURVE_DIGIT_BITS))
             keys[counts[digit]] = spare[i]
             counts[digit] += 1
 
@@ -327,8 +329,8 @@ class Layout:
                         nodes.place[first + i] = place
                         changed |= (nodes.changed[first + i] != 0) << lane
                     else:
-                        if cython.compiled and i + AHEAD < n:
-                            fetch(old_box + width * (keys[i + AHEAD] & PLACE))
+                        if cython.compiled and i + PREFETCHED_BOXES < n:
+                            fetch(old_box + width * (keys[i + PREFETCHED_BOXES] & PLACE))
                         old = keys[i] & PLACE
                         _copy(old_box, width * old, box, width * place, width)
                         child[place] = items[i]
@@ -345,7 +347,7 @@ class Layout:
                 for i in range(first, first + n):
                     nodes.refresh(i)
                     if level == 1:
-                        nodes.settle_home(i)
+                        nodes.set_build_box(i)
             first = node - n_nodes
             n = n_nodes
             level += 1
@@ -355,7 +357,7 @@ class Layout:
         nodes.place[first] = 0
         nodes.refresh(first)
         if level == 1:
-            nodes.settle_home(first)
+            nodes.set_build_box(first)
         nodes.n_nodes = node - 1
         nodes.first_free = -1
         for i in range(nodes.node_room - 1, node - 1, -1):
@@ -392,14 +394,16 @@ def _cell(x: cython.double, last: cython.int) -> cython.int:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _place_on_curve_2(turns: cython.int[::1], x: cython.int, y: cython.int) -> cython.longlong:
+def _place_on_curve_2(
+    curve_table: cython.int[::1], x: cython.int, y: cython.int
+) -> cython.longlong:
     """Return which cell of a square of 4096 by 4096 this is, along the curve: 24 bits."""
-    turn: cython.int = turns[(x >> 8) << 4 | y >> 8]
+    turn: cython.int = curve_table[(x >> 8) << 4 | y >> 8]
     key: cython.longlong = turn >> STATE_BITS
 
-    turn = turns[(turn & STATE) << 8 | (x >> 4 & 15) << 4 | (y >> 4 & 15)]
+    turn = curve_table[(turn & STATE) << 8 | (x >> 4 & 15) << 4 | (y >> 4 & 15)]
     key = key << 8 | turn >> STATE_BITS
-    turn = turns[(turn & STATE) << 8 | (x & 15) << 4 | (y & 15)]
+    turn = curve_table[(turn & STATE) << 8 | (x & 15) << 4 | (y & 15)]
     return key << 8 | turn >> STATE_BITS
 
 
@@ -407,15 +411,15 @@ def _place_on_curve_2(turns: cython.int[::1], x: cython.int, y: cython.int) -> c
 @cython.inline
 @cython.exceptval(check=False)
 def _place_on_curve_3(
-    turns: cython.int[::1], x: cython.int, y: cython.int, z: cython.int
+    curve_table: cython.int[::1], x: cython.int, y: cython.int, z: cython.int
 ) -> cython.longlong:
     """Return which cell of a cube of 256 by 256 by 256 this is, along the curve: 24 bits."""
-    turn: cython.int = turns[(x >> 6) << 4 | (y >> 6) << 2 | z >> 6]
+    turn: cython.int = curve_table[(x >> 6) << 4 | (y >> 6) << 2 | z >> 6]
     key: cython.longlong = turn >> STATE_BITS
     shift: cython.int
 
     for shift in range(4, -1, -2):
-        turn = turns[
+        turn = curve_table[
             (turn & STATE) << 6 | (x >> shift & 3) << 4 | (y >> shift & 3) << 2 | (z >> shift & 3)
         ]
         key = key << 6 | turn >> STATE_BITS

@@ -19,7 +19,7 @@
 
 enum {
     WIDTH = 8,       /* children of a node */
-    WAITING = 1,     /* the place of what is about to be hung into a node */
+    PENDING = 1,     /* the place of what is about to be hung into a node */
     ALL_LANES = 0xFF /* a bit for each child */
 };
 

@@ -8,7 +8,7 @@ in vain.  Here they look at the boxes themselves.
 from __future__ import annotations
 
 WIDTH = 8  # children of a node
-WAITING = 1  # the place of what is about to be hung into a node
+PENDING = 1  # the place of what is about to be hung into a node
 ALL_LANES = 0xFF  # a bit for each child
 NAN = float("nan")
 
@@ -67,7 +67,7 @@ def touching_pairs(
 
 
 def touch(boxes: list[float], p: int, boxes2: list[float], q: int, dim: int) -> bool:
-    """Tell whether the boxes at two places share a point."""
+    """Return whether the boxes at two places share a point."""
     for k in range(dim):
         if boxes[p + k] > boxes2[q + dim + k] or boxes[p + dim + k] < boxes2[q + k]:
             return False

@@ -1,6 +1,6 @@
 cdef extern from "ecs_collide/broadphase/simd.h" nogil:
     const int WIDTH
-    const int WAITING
+    const int PENDING
     const int ALL_LANES
     unsigned int touching(
         const float* lanes,
@@ -40,7 +40,7 @@ cdef extern from "ecs_collide/broadphase/simd.h" nogil:
 cdef extern from "ecs_collide/broadphase/bounds.h" nogil:
     const int FITS
     const int SAME
-    int look(
+    int classify(
         const double* low,
         const double* high,
         const double* way,

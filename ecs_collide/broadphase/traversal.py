@@ -13,7 +13,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
     from cython.cimports.ecs_collide.broadphase.simd_c import (
-        WAITING,
+        PENDING,
         WIDTH,
         lowest,
         touch,
@@ -21,7 +21,7 @@ if cython.compiled:
     )
 else:
     from ecs_collide.broadphase.nodes import Nodes
-    from ecs_collide.broadphase.simd import WAITING, WIDTH, lowest, touch, touching
+    from ecs_collide.broadphase.simd import PENDING, WIDTH, lowest, touch, touching
 
 from ecs_collide.motion.arrays import INT, zeros
 
@@ -31,7 +31,7 @@ STACK_ROOM = 1024  # for more than a hundred levels
 
 @cython.final
 @cython.cclass
-class Walker:
+class Traversal:
     """Walks through the nodes of one tree."""
 
     def __init__(self, nodes: Nodes) -> None:
@@ -66,20 +66,20 @@ class Walker:
         if nodes.n_items == 0:
             return 0
         for k in range(dim):
-            box[2 * dim * WAITING + k] = mins[dim * row + k]
-            box[2 * dim * WAITING + dim + k] = maxs[dim * row + k]
+            box[2 * dim * PENDING + k] = mins[dim * row + k]
+            box[2 * dim * PENDING + dim + k] = maxs[dim * row + k]
         stack[0] = nodes.root()
         while top >= 0:
             node = stack[top]
             top -= 1
-            mask = touching(nodes.lanes, nodes.origin, box, node, box, 2 * dim * WAITING, dim)
+            mask = touching(nodes.lanes, nodes.origin, box, node, box, 2 * dim * PENDING, dim)
             while mask:
                 place = WIDTH * node + lowest(mask)
                 mask &= mask - 1
                 if nodes.level[node] > 0:
                     top += 1
                     stack[top] = nodes.child[place]
-                elif touch(box, 2 * dim * place, box, 2 * dim * WAITING, dim):
+                elif touch(box, 2 * dim * place, box, 2 * dim * PENDING, dim):
                     found[n] = nodes.child[place]
                     n += 1
         return n
@@ -119,7 +119,9 @@ class Walker:
                     _hold(nodes.holds(child), "the items of a node are in the tree", node)
                     _hold(nodes.place_of[child] == place, "an item knows its place", node)
                     if nodes.is_changed[child]:
-                        _hold(self._knows(place), "changes are noted all the way up", node)
+                        _hold(
+                            self._is_change_marked(place), "changes are noted all the way up", node
+                        )
                 else:
                     _hold(nodes.place[child] == place, "a node knows its place", node)
                     _hold(nodes.level[child] == nodes.level[node] - 1, "one level down", node)
@@ -142,8 +144,8 @@ class Walker:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _knows(self, place: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a change at a place is noted there and above."""
+    def _is_change_marked(self, place: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a change at a place is noted there and above."""
         while place >= WIDTH:
             if not self.nodes.changed[place >> 3] >> (place & 7) & 1:
                 return False

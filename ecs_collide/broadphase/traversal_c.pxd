@@ -1,6 +1,6 @@
 from ecs_collide.broadphase.nodes_c cimport Nodes
 
-cdef class Walker:
+cdef class Traversal:
     cdef Nodes nodes
     cdef int[::1] stack
 
@@ -12,4 +12,4 @@ cdef class Walker:
         long long[::1] found,
     ) noexcept
     cdef object verify(self)
-    cdef bint _knows(self, Py_ssize_t place) noexcept
+    cdef bint _is_change_marked(self, Py_ssize_t place) noexcept

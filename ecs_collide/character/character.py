@@ -35,14 +35,14 @@ _NUMBERS = (
     *("fall_speed", "jump_cut", "coyote_time", "jump_buffer", "step_height", "snap_distance"),
     *("corner", "walk", "across", "facing", "air_time"),
 )
-_FLAGS = ("jump", "drop", "on_ground", "jumping")
+_SAVED_FLAGS = ("jump", "drop", "on_ground", "jumping")
 # Of its `Memory`.
 _KEPT_NUMBERS = ("since_press", "last_dt", "air_dt")
 _KEPT_VECTORS = ("own", "written", "frame")
 _KEPT_FLAGS = ("held", "gone", "stepping", "rode")
 _MAY_BE_ENDLESS = ("acceleration", "deceleration", "fall_speed")
 _N_NUMBERS = len(_NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
-_FORM = struct.Struct(f"<bq{_N_NUMBERS}d{len(_FLAGS + _KEPT_FLAGS)}?")
+_FORM = struct.Struct(f"<bq{_N_NUMBERS}d{len(_SAVED_FLAGS + _KEPT_FLAGS)}?")
 
 
 class Character:
@@ -115,7 +115,7 @@ class Character:
     (400.0, 800.0)
     """
 
-    __slots__ = (*_NUMBERS, *_FLAGS, "_up", "ground", "memory")
+    __slots__ = (*_NUMBERS, *_SAVED_FLAGS, "_up", "ground", "memory")
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ class Character:
         numbers += [float(getattr(memory, name)) for name in _KEPT_NUMBERS]
         for name in _KEPT_VECTORS:
             numbers += getattr(memory, name)
-        flags = [bool(getattr(self, name)) for name in _FLAGS]
+        flags = [bool(getattr(self, name)) for name in _SAVED_FLAGS]
         flags += [bool(getattr(memory, name)) for name in _KEPT_FLAGS]
         return _FORM.pack(self._up, -1 if self.ground is None else self.ground, *numbers, *flags)
 
@@ -258,7 +258,7 @@ class Character:
                 setattr(of, name, next(left))
         for name in _KEPT_VECTORS:
             setattr(memory, name, (next(left), next(left), next(left)))
-        for flags, of in ((_FLAGS, self), (_KEPT_FLAGS, memory)):
+        for flags, of in ((_SAVED_FLAGS, self), (_KEPT_FLAGS, memory)):
             for name in flags:
                 setattr(of, name, next(left))
 

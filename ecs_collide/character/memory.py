@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-_UNKNOWN = (math.nan, math.nan, math.nan)
+_UNKNOWN_VECTOR = (math.nan, math.nan, math.nan)
 _ZERO = (0.0, 0.0, 0.0)
 
 
@@ -38,7 +38,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.own = self.frame = _ZERO
-        self.written = _UNKNOWN
+        self.written = _UNKNOWN_VECTOR
         self.since_press = math.inf
         self.last_dt = self.air_dt = 0.0
         self.held = self.stepping = self.rode = False

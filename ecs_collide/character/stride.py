@@ -23,9 +23,9 @@ import ecs_collide as ec
 if TYPE_CHECKING:
     from ecs_collide.character.character import Character
 
-AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
+STEPS_AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
 SAME = 2.0**-20  # of a speed: closer ones are the same
-ROUNDING = 2.0**-40  # of a length
+LENGTH_ROUNDING = 2.0**-40  # of a length
 TREAD = 0.25  # of the height of a step: as deep it must be
 TRIES = 32  # bodies, of which a way up or past a corner may consist
 
@@ -47,7 +47,7 @@ def take_stride(
     stride.find_ground(velocity)
     stride.keep_time()
     stride.decide()
-    out = stride.find_way()
+    out = stride.find_velocity()
     written = list(velocity.xyz)
     for k in range(space.dim):
         written[k] = out[k] + (0.0 if stride.rides else stride.frame[k])
@@ -106,7 +106,7 @@ class Stride:
         """Find what it stands on, and its own velocity: what it was to be, or what it became."""
         c, last, moved = self.character, self.memory, velocity.xyz
         grounds = self._grounds()
-        carrying = self._carrying(grounds)
+        carrying = self._carriers_among(grounds)
         self.rides = carrying is not None
         landed = bool(grounds) and not last.rode and not last.stepping and any(last.frame)
         for k in range(self.dim):
@@ -141,7 +141,7 @@ class Stride:
         ]
         return [other for _, other in sorted(found) if esper.entity_exists(other)]
 
-    def _carrying(self, grounds: list[int]) -> Vector | None:
+    def _carriers_among(self, grounds: list[int]) -> Vector | None:
         """Return how fast the space will take it along, or None."""
         best: tuple[float, int, Vector] | None = None
         for ground in grounds:
@@ -171,7 +171,7 @@ class Stride:
         return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
 
     def _is_thrown(self, ground: int) -> bool:
-        """Tell whether it leaves what it touches: a spring has set its velocity, or a hit has."""
+        """Return whether it leaves what it touches: a spring has set its velocity, or a hit has."""
         rises = self.own[self.up] * self.sign
         if self.rides or rises <= 0.0:
             return rises > 0.0
@@ -209,7 +209,7 @@ class Stride:
             if self.own[up] * self.sign > 0.0 and not c.jumping:
                 self.memory.gone = True  # it was thrown
 
-        late = ROUNDING + SAME * self.dt
+        late = LENGTH_ROUNDING + SAME * self.dt
         due = self.memory.since_press <= c.jump_buffer + late
         if due and (on_ground or (not self.memory.gone and c.air_time <= c.coyote_time + late)):
             self._jump()
@@ -274,7 +274,7 @@ class Stride:
 
     # -- what is in the way --
 
-    def find_way(self) -> list[float]:
+    def find_velocity(self) -> list[float]:
         """Return the velocity for this step, seen from the frame."""
         c = self.character
         out = list(self.own)
@@ -283,10 +283,10 @@ class Stride:
             if self._step_up(out, c.step_height):
                 return out
             if self.drop is not None:
-                c.ground, way = self.drop
-                self.memory.stepping = stepping and way == 0.0
+                c.ground, direction = self.drop
+                self.memory.stepping = stepping and direction == 0.0
                 out[self.up] = self._climb_of(c.ground)
-                out[self.up] -= self.sign * way / self.dt * (1.0 + ROUNDING)
+                out[self.up] -= self.sign * direction / self.dt * (1.0 + LENGTH_ROUNDING)
         elif self.own[self.up] * self.sign <= 0.0:
             if self._step_up(out, c.corner):
                 c.on_ground, self.memory.gone, c.air_time, self.memory.air_dt = (
@@ -325,15 +325,17 @@ class Stride:
         if hit is None or hit.depth > 0.0:
             return None
         down = abs(centre[self.up] - hit.centre[self.up])
-        return hit.id, down if down > ROUNDING * max(map(abs, (*centre, *self.half))) else 0.0
+        return hit.id, down if down > LENGTH_ROUNDING * max(
+            map(abs, (*centre, *self.half))
+        ) else 0.0
 
     def _step_up(self, out: list[float], limit: float) -> bool:
-        """Rise by what is missing if steps are in the way; tell whether there are any.
+        """Rise by what is missing if steps are in the way; return whether there are any.
 
         Each is to be no higher than the limit, and a quarter as deep as it is high, or it belongs
         to the next: a wall of narrow ledges is no stair.  All count that are in reach.
         """
-        c, move = self.character, self._move(AHEAD)
+        c, move = self.character, self._move(STEPS_AHEAD)
         if not any(move) or limit == 0.0:
             return False
         first = hit = self._cast(self.centre, move)
@@ -360,7 +362,7 @@ class Stride:
         if rise <= 0.0:
             return False
         out[self.up] = self.sign * rise / self.dt
-        part = first.time * AHEAD * (1.0 - ROUNDING)
+        part = first.time * STEPS_AHEAD * (1.0 - LENGTH_ROUNDING)
         if part < 1.0:  # not into it before it is up
             for k in self.level:
                 out[k] *= part
@@ -389,42 +391,45 @@ class Stride:
         if self.rides:
             rise = _sum(rise, self._upwards(self.frame[self.up] * self.sign * self.dt))
         move = self._move(1.0)
-        hit = self._cast(self.centre, _times(_sum(move, rise), AHEAD))
+        hit = self._cast(self.centre, _times(_sum(move, rise), STEPS_AHEAD))
         if hit is None or hit.depth > 0.0 or hit.normal[self.up] != -self.sign:
             return
-        share = min(hit.time * AHEAD, 1.0)
-        ways = [
-            (aside, k, way)
+        share = min(hit.time * STEPS_AHEAD, 1.0)
+        escapes = [
+            (aside, k, direction)
             for n, k in enumerate(self.level)
-            for way in (1, -1)
-            if self.wish[n] * way >= 0.0
-            and (aside := self._way_past(hit, k, way, _times(move, share), rise)) is not None
+            for direction in (1, -1)
+            if self.wish[n] * direction >= 0.0
+            and (aside := self._clearance_past(hit, k, direction, _times(move, share), rise))
+            is not None
         ]
-        if not ways:
+        if not escapes:
             return
-        aside, k, way = min(ways, key=lambda found: found[0])
+        aside, k, direction = min(escapes, key=lambda found: found[0])
         for m in self.level:
             out[m] = move[m] * share / self.dt
-        out[k] += way * aside / self.dt
+        out[k] += direction * aside / self.dt
         if share < 1.0:  # up to the ceiling, and the rest of the jump later
-            out[self.up] *= share * (1.0 - ROUNDING)
+            out[self.up] *= share * (1.0 - LENGTH_ROUNDING)
             late = (1.0 - share) * self.dt
             self.own[self.up] += self.sign * c.gravity * late / 2.0
             self.memory.air_dt -= late
 
-    def _way_past(
-        self, hit: ec.BoxHit, k: int, way: int, move: Vector, rise: Vector
+    def _clearance_past(
+        self, hit: ec.BoxHit, k: int, direction: int, move: Vector, rise: Vector
     ) -> float | None:
         """Return how far aside a ceiling ends, or None if that is too far or not free."""
         other = hit.id
         for _ in range(TRIES):
             low, high = self.space.bounds(other)
-            edge = high[k] if way > 0 else low[k]
-            aside = (edge - (hit.centre[k] - way * self.half[k])) * way
+            edge = high[k] if direction > 0 else low[k]
+            aside = (edge - (hit.centre[k] - direction * self.half[k])) * direction
             if not 0.0 < aside <= self.character.corner * (1.0 + SAME):
                 return None
-            beside = tuple(part + (way * aside if m == k else 0.0) for m, part in enumerate(move))
-            above = self._cast(_sum(self.centre, beside), _times(rise, AHEAD))
+            beside = tuple(
+                part + (direction * aside if m == k else 0.0) for m, part in enumerate(move)
+            )
+            above = self._cast(_sum(self.centre, beside), _times(rise, STEPS_AHEAD))
             if above is None:
                 return aside
             other = above.id
@@ -442,8 +447,8 @@ class Stride:
 
     def _free_part(self, move: Vector) -> float:
         """Return how many times it can move so before it is stopped, 2.01 at most."""
-        hit = self._cast(self.centre, _times(move, AHEAD))
-        return AHEAD if hit is None else hit.time * AHEAD
+        hit = self._cast(self.centre, _times(move, STEPS_AHEAD))
+        return STEPS_AHEAD if hit is None else hit.time * STEPS_AHEAD
 
     def _cast(self, centre: Vector, motion: Vector) -> ec.BoxHit | None:
         """Return what would stop it on its way from a place, as the step would."""
@@ -472,13 +477,13 @@ class Stride:
             if side != 0.0:
                 face = high[k] if side > 0.0 else low[k]
                 gap = (centre[k] - side * self.half[k] - face) * side
-                near = ROUNDING * max(abs(face), abs(centre[k]), self.half[k])
+                near = LENGTH_ROUNDING * max(abs(face), abs(centre[k]), self.half[k])
                 return motion[k] * side < 0.0 and gap >= -near
         return True
 
 
 def _same(one: float, other: float) -> bool:
-    """Tell whether two speeds are the same, but for rounding."""
+    """Return whether two speeds are the same, but for rounding."""
     return abs(one - other) <= SAME * max(1.0, abs(one), abs(other)) * 2.0**-10
 
 

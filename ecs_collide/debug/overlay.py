@@ -129,7 +129,7 @@ class DebugDraw:
 
     @show.setter
     def show(self, show: Show) -> None:
-        if isinstance(show, bool) or not isinstance(show, int) or not 0 <= show <= _ALL:
+        if isinstance(show, bool) or not isinstance(show, int) or not 0 <= show <= _EVERYTHING:
             raise TypeError(
                 f"DebugDraw.show={show!r} must be a Show, as Show.BOXES | Show.CONTACTS"
             )
@@ -152,7 +152,7 @@ class DebugDraw:
     # -- the clock --
 
     def may_step(self) -> bool:
-        """Tell whether a step is due now: call it in front of each, and leave it out if not.
+        """Return whether a step is due now: call it in front of each, and leave it out if not.
 
         Of a game that does its steps itself; `process` calls it.  The length of steps
         is never changed: slow motion leaves some out, so that all of
@@ -165,7 +165,7 @@ class DebugDraw:
         return self._n_calls % self.slow == 0
 
     def process(self, dt: float, *args: object, **kwargs: object) -> bool:
-        """Call ``esper.process(dt)``, unless paused or slowed down; tell whether it was."""
+        """Call ``esper.process(dt)``, unless paused or slowed down; return whether it was."""
         if not self.may_step():
             return False
         esper.process(dt, *args, **kwargs)
@@ -178,7 +178,7 @@ class DebugDraw:
     # -- keys --
 
     def on_key_press(self, symbol: int, modifiers: int = 0) -> bool:
-        """Do what a key is for; tell whether it is for anything.
+        """Do what a key is for; return whether it is for anything.
 
         pyglet's handler: `attach` pushes it, or ``window.push_handlers(overlay.on_key_press)``.
         """
@@ -316,7 +316,7 @@ class DebugDraw:
             self._seen_step = stats.step
         width = window.get_size()[0]
         if canvas.is_due((self.paused, self.slow, width), stats.step if self.paused else -1):
-            canvas.note.say(self.lines(), width)
+            canvas.note.set_lines(self.lines(), width)
         canvas.note.draw(window, self._above(window))
 
     def _above(self, window: Any) -> int:
@@ -354,7 +354,7 @@ class DebugDraw:
         return [found, f"{means.sum():.2f} ms a step: {stages}"]
 
 
-_ALL = ~Show(0)
+_EVERYTHING = ~Show(0)
 
 
 class _Hook:
@@ -424,7 +424,7 @@ class _Canvas:
             window.projection, window.view = projection, view
 
     def is_due(self, *state: object) -> bool:
-        """Tell whether the lines are to be written anew: to set them up takes long."""
+        """Return whether the lines are to be written anew: to set them up takes long."""
         self._age += 1
         if self._age < TEXT_EVERY and state == self._state:
             return False

@@ -185,7 +185,7 @@ class Note:
         self._back = shapes.Rectangle(0, 0, 1, 1, color=(12, 14, 22, 216))
         self.height = 0  # pixels
 
-    def say(self, lines: list[str], width: int) -> None:
+    def set_lines(self, lines: list[str], width: int) -> None:
         """Set the lines up, broken where they are wider than a window; this takes long."""
         self._label.width = max(width - 2 * self.MARGIN, self.NARROWEST)
         self._label.text = "\n".join(lines)

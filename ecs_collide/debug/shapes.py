@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.events import ContactKind, PrintsItsName
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.inspection import BodyKind, ContactPoints
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.space import Space
@@ -111,9 +111,9 @@ class Camera:
 
 def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shapes) -> None:
     """Add all that is shown of a space to boxes and lines."""
-    ring = None if space.wrap is None else Ring(space.wrap)
-    if ring is not None:
-        boxes, lines = _Around(ring, boxes), _Around(ring, lines)
+    domain = None if space.wrap is None else PeriodicDomain(space.wrap)
+    if domain is not None:
+        boxes, lines = _WithImages(domain, boxes), _WithImages(domain, lines)
     kinds = space.body_kinds()
     if Show.TREE in show:
         branches = space.branches()
@@ -134,17 +134,17 @@ def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shap
         corners = ghosts.mins.reshape(-1, dim), ghosts.maxs.reshape(-1, dim)
         boxes.add(*_visible(*corners, camera), COLOURS["ghost"])
     if Show.PAIRS in show:
-        _add_pairs(space, ring, lines)
+        _add_pairs(space, domain, lines)
     if Show.CONTACTS in show:
         _add_contacts(space, camera, lines)
 
 
-def _add_pairs(space: Space, ring: Ring | None, lines: Shapes) -> None:
+def _add_pairs(space: Space, domain: PeriodicDomain | None, lines: Shapes) -> None:
     low, high = space.boxes(space.candidate_pairs().ravel())
     centres = (low / 2 + high / 2).reshape(-1, 2, space.dim)
     first, second = centres[:, 0], centres[:, 1]
-    if ring is not None:
-        second = second - ring.shortest(second - first) * ring.widths
+    if domain is not None:
+        second = second - domain.shortest(second - first) * domain.widths
     lines.add(first, second, COLOURS["pair"])
 
 
@@ -172,29 +172,29 @@ def shown_normals(space: Space, contacts: ContactPoints) -> Doubles:
     return np.where(is_turned[:, None], -contacts.normals, contacts.normals)
 
 
-class _Around:
+class _WithImages:
     """Adds shapes as a world shows them that wraps: on both sides of an edge."""
 
-    def __init__(self, ring: Ring, shapes: Shapes) -> None:
-        self._ring, self._shapes = ring, shapes
+    def __init__(self, domain: PeriodicDomain, shapes: Shapes) -> None:
+        self._domain, self._shapes = domain, shapes
 
     def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
         """Add shapes, and those that reach beyond an edge of the world once more."""
-        self._add(low, high, colours, [k for k in self._ring.axes if k < 2])
+        self._add(low, high, colours, [k for k in self._domain.axes if k < 2])
 
     def _add(self, low: Doubles, high: Doubles, colours: Colours, axes: list[int]) -> None:
         if not axes:
             self._shapes.add(low, high, colours)
             return
         k, *others = axes
-        width = self._ring.widths[k]
+        width = self._domain.widths[k]
         self._add(low, high, colours, others)
-        for beyond, way in (
+        for beyond, direction in (
             (np.minimum(low[:, k], high[:, k]) < 0.0, width),
             (np.maximum(low[:, k], high[:, k]) > width, -width),
         ):
             if beyond.any():
-                move = way * (np.arange(low.shape[1]) == k)
+                move = direction * (np.arange(low.shape[1]) == k)
                 tints = colours if isinstance(colours, tuple) else colours[beyond]
                 self._add(low[beyond] + move, high[beyond] + move, tints, others)
 

@@ -15,7 +15,7 @@ from ecs_collide.diagnostics.findings import (
     odd_about,
 )
 
-_N_NAMED = 5  # entities that a message lists by their ids
+_N_NAMED_ENTITIES = 5  # entities that a message lists by their ids
 MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
 
 STAGES = ("BroadphaseSystem", "NarrowphaseSystem", "ResponseSystem", "MotionSystem")
@@ -40,8 +40,8 @@ def _grouped(findings: list[Finding]) -> Finding:
     first, *others = findings
     if not others:
         return first
-    named = [" and ".join(map(str, finding.entities)) for finding in others[:_N_NAMED]]
-    if len(others) > _N_NAMED:
+    named = [" and ".join(map(str, finding.entities)) for finding in others[:_N_NAMED_ENTITIES]]
+    if len(others) > _N_NAMED_ENTITIES:
         named.append("...")
     text = f"{first.message} (the same of {len(others)} more: {', '.join(named)})"
     together = {entity for finding in findings for entity in finding.entities}
@@ -50,15 +50,15 @@ def _grouped(findings: list[Finding]) -> Finding:
 
 def _inside_each_other(e: Examination) -> Iterator[Finding]:
     """Yield the solid pairs that the last step has left inside each other."""
-    columns = e.roster.columns
+    table = e.registry.table
     contacts = e.state.timeline.contacts
-    ids = columns.ids
+    ids = table.ids
     rows = np.asarray(contacts.rows)[: contacts.n].tolist()
     offsets = np.zeros((contacts.n, e.dim))  # in a world that wraps
     contacts.offsets_into(offsets.data)
     for (i, j, crossing, *_), shift in zip(rows, offsets, strict=True):
-        low = np.maximum(columns.tight_min[i], columns.tight_min[j] + shift).tolist()
-        high = np.minimum(columns.tight_max[i], columns.tight_max[j] + shift).tolist()
+        low = np.maximum(table.tight_min[i], table.tight_min[j] + shift).tolist()
+        high = np.minimum(table.tight_max[i], table.tight_max[j] + shift).tolist()
         depth = [high[k] - low[k] for k in range(e.dim)]
         least = e.wrap or (None,) * e.dim  # of what is slop, where the world wraps
         slop = [4.0 * SLOP * max(abs(low[k]), abs(high[k]), least[k] or 0.0) for k in range(e.dim)]
@@ -84,8 +84,8 @@ def _shared(e: Examination) -> Iterator[Finding]:
         for entities in holders.values():
             if len(entities) > 1:
                 entities.sort()
-                named = ", ".join(map(str, entities[:_N_NAMED]))
-                named += ", ..." if len(entities) > _N_NAMED else ""
+                named = ", ".join(map(str, entities[:_N_NAMED_ENTITIES]))
+                named += ", ..." if len(entities) > _N_NAMED_ENTITIES else ""
                 yield Finding(
                     "shared",
                     tuple(entities),

@@ -72,7 +72,7 @@ def explain(examined: Examined, first: int, second: int) -> Explanation:
         return Explanation(first, second, Verdict.IGNORED, tuple(findings))
     verdict, reasons = _odd_about_pair(e, first, second)
     findings += reasons
-    findings += _stand(e, first, second, verdict)
+    findings += _describe_placement(e, first, second, verdict)
     findings += _past(e, first, second)
     return Explanation(first, second, verdict, tuple(findings))
 
@@ -142,7 +142,7 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
     if all(Separate in e.of(entity) for entity in both):
         text = "both have Separate: while they overlap they are moved apart"
         return Verdict.CROSSING, [Finding("soft", both, text)]
-    if e.lets_cross(first, second):
+    if e.is_crossing_allowed(first, second):
         text = "a response lets them cross until they separate"
         return Verdict.CROSSING, [Finding("let_cross", both, text)]
     decision = e.decision(first, second)
@@ -196,7 +196,7 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
                     f"among the categories of entity {entity}, {_named(its)}"
                 )
                 return Finding("filter", both, text)
-    for allows, first_kind, second_kind in e.judges.all:
+    for allows, first_kind, second_kind in e.pair_filters.all:
         pair = ((first, second), (second, first))
         if any(
             (first_kind is None or first_kind in e.of(a))
@@ -262,7 +262,9 @@ def _who_pushes(e: Examination, first: int, second: int) -> Iterator[Finding]:
             yield Finding("locked_axes", (entity,), text)
 
 
-def _stand(e: Examination, first: int, second: int, verdict: Verdict) -> Iterator[Finding]:
+def _describe_placement(
+    e: Examination, first: int, second: int, verdict: Verdict
+) -> Iterator[Finding]:
     """Yield how two sound bodies stand to each other now."""
     both = (first, second)
     for entity in both:

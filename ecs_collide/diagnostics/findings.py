@@ -18,11 +18,11 @@ from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.step.offers import Responses
-from ecs_collide.step.pair_filters import Judges
+from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import (
     Attached,
     Carry,
@@ -107,8 +107,8 @@ class Examined(NamedTuple):
     space: object
     world: World
     state: StepState
-    roster: Roster
-    judges: Judges
+    registry: BodyRegistry
+    pair_filters: PairFilters
     responses: Responses
     stats: Stats
     up: Vector
@@ -119,12 +119,12 @@ class Examination:
     """One look at a world and its space."""
 
     def __init__(self, examined: Examined) -> None:
-        self.space, self.world, self.state, self.roster, self.judges = examined[:5]
+        self.space, self.world, self.state, self.registry, self.pair_filters = examined[:5]
         self.own_responses, self.stats, self.up, self.wrap = examined[5:]
         self.world.require_current()
         self.dim = examined.state.dim
-        self.sweeps = examined.roster.sweeps
-        self.kinds = examined.roster.kinds
+        self.sweeps = examined.registry.sweeps
+        self.kinds = examined.registry.kinds
         self.position, self.extents, self.velocity, self.growth = self.kinds[:4]
         self.mass, self.sensor = self.kinds[4], self.kinds[6]
         self.responses = sorted(
@@ -139,16 +139,16 @@ class Examination:
         return self.components.get(entity, {})
 
     def has(self, entity: int, kind: Any) -> bool:
-        """Tell whether an entity has a component that the space would find."""
+        """Return whether an entity has a component that the space would find."""
         kind_type: type = kind.type
         return kind_type in self.of(entity)
 
     def is_body(self, entity: int) -> bool:
-        """Tell whether an entity has what makes a body."""
+        """Return whether an entity has what makes a body."""
         return self.has(entity, self.position) and self.has(entity, self.extents)
 
     def is_sound(self, entity: int) -> bool:
-        """Tell whether a step can compute with an entity."""
+        """Return whether a step can compute with an entity."""
         return (
             entity not in self.dead
             and self.is_body(entity)
@@ -161,7 +161,7 @@ class Examination:
         answering = [*self.custom, *(kind for kind in self.responses if kind not in self.custom)]
         return [kind.type.__name__ for kind in answering if self.has(entity, kind)]
 
-    def lets_cross(self, first: int, second: int) -> bool:
+    def is_crossing_allowed(self, first: int, second: int) -> bool:
         """Return whether a response lets two bodies cross until they separate."""
         rows = self.row(first), self.row(second)
         return rows in self.state.timeline.contacts.until_apart()
@@ -176,12 +176,12 @@ class Examination:
         return self.own_responses.offered_to(first, second)
 
     def is_immovable(self, entity: int) -> bool:
-        """Tell whether an entity has infinite mass."""
+        """Return whether an entity has infinite mass."""
         mass = self.of(entity).get(self.mass.type)
         return mass is not None and abs(_number(mass, self.mass.names[0])) > LARGEST
 
     def yields(self, entity: int) -> bool:
-        """Tell whether an entity is moved by impacts."""
+        """Return whether an entity is moved by impacts."""
         return (
             Attached not in self.of(entity)
             and (self.sweeps or self.has(entity, self.velocity))
@@ -190,31 +190,31 @@ class Examination:
         )
 
     def is_moving(self, entity: int) -> bool:
-        """Tell whether a step looks for what an entity may meet."""
+        """Return whether a step looks for what an entity may meet."""
         moves = self.has(entity, self.velocity) or self.has(entity, self.growth)
         moves = moves or Attached in self.of(entity)
         return moves or (self.sweeps and bool(self.answers(entity)))
 
     def row(self, entity: int) -> int | None:
         """Return the row of an entity that the last step knew, or None."""
-        return self.roster.row_of.get(entity)
+        return self.registry.row_of.get(entity)
 
     def box(self, entity: int) -> Box:
         """Return where a body that has all of its numbers is, and how it moves."""
         if self.is_held_fixed(entity):
             zeros = [0.0] * self.dim
-            return Box(*self.roster.box_of(*self._seen(entity)), zeros, zeros)
-        place, size, velocity, growth = self._said(entity)
+            return Box(*self.registry.box_of(*self._seen(entity)), zeros, zeros)
+        place, size, velocity, growth = self._numbers_of(entity)
         attached = self.of(entity).get(Attached)
         owner = None if attached is None else self.owner_of(attached)
         if attached is not None and owner is not None:
-            _, half = self.roster.box_of(place, size)
+            _, half = self.registry.box_of(place, size)
             at = self.box(owner)
             centre = [a + b for a, b in zip(at.centre, attached.offset, strict=False)]
             return Box(centre, half, at.velocity, growth)
         if self.sweeps:  # the game moves it, by what it sets
             velocity = [0.0] * self.dim
-        return Box(*self.roster.box_of(place, size), velocity, growth)
+        return Box(*self.registry.box_of(place, size), velocity, growth)
 
     def owner_of(self, attached: Attached) -> int | None:
         """Return the body that a box is attached to, None if that is none or attached itself."""
@@ -223,7 +223,7 @@ class Examination:
             return None
         return owner
 
-    def _said(self, entity: int) -> list[list[float]]:
+    def _numbers_of(self, entity: int) -> list[list[float]]:
         """Return what position, extents, velocity and growth say; NaN for what is no number."""
         found: list[list[float]] = []
         for kind in (self.position, self.extents, self.velocity, self.growth):
@@ -233,10 +233,10 @@ class Examination:
         return found
 
     def is_changed(self, entity: int) -> bool:
-        """Tell whether the components of a body of the last step are others than then."""
+        """Return whether the components of a body of the last step are others than then."""
         row = self.row(entity)
         assert row is not None
-        holder, of = self.roster.holder, self.of(entity)
+        holder, of = self.registry.holder, self.of(entity)
         return any(holder(kind.type, row) is not of.get(kind.type) for kind in self.kinds)
 
     def is_moved_by_the_game(self, entity: int) -> bool:
@@ -245,17 +245,17 @@ class Examination:
             return False
         if Attached in self.of(entity):
             return False
-        return [*self._seen(entity)] != self._said(entity)[:2]
+        return [*self._seen(entity)] != self._numbers_of(entity)[:2]
 
     def _seen(self, entity: int) -> tuple[list[float], list[float]]:
         """Return the numbers of position and extents that were seen of a body last."""
-        row, columns = self.row(entity), self.roster.columns
-        return columns.seen_place[row].tolist(), columns.seen_size[row].tolist()
+        row, table = self.row(entity), self.registry.table
+        return table.seen_place[row].tolist(), table.seen_size[row].tolist()
 
     def is_held_fixed(self, entity: int) -> bool:
         """Return whether the next step does not read the components of a body."""
-        row, roster = self.row(entity), self.roster
-        if row is None or not roster.is_fixed(row) or roster.is_awaited(row):
+        row, registry = self.row(entity), self.registry
+        if row is None or not registry.is_fixed(row) or registry.is_awaited(row):
             return False
         return Fixed in self.of(entity) and not self.is_changed(entity)
 
@@ -333,14 +333,14 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
     if e.is_held_fixed(entity):
         yield from _quarantined(e, entity, "; Space.teleport lets the next step read it again")
         return
-    refused = find_no_number(e.roster.rules, entity, e.of(entity).get)
+    refused = find_no_number(e.registry.rules, entity, e.of(entity).get)
     if refused is not None:
         name = type(refused).__name__
         yield Finding("no_number", (entity,), f"{refused}: every step raises this {name}")
         return
-    wrong = out_of_bounds(e.roster.rules, e.of(entity).get)
-    put_right = ", and was put right since; the next step takes it back" if wrong is None else ""
-    quarantined = list(_quarantined(e, entity, put_right, wrong))
+    wrong = out_of_bounds(e.registry.rules, e.of(entity).get)
+    recover_step = ", and was put right since; the next step takes it back" if wrong is None else ""
+    quarantined = list(_quarantined(e, entity, recover_step, wrong))
     yield from quarantined
     if wrong is not None and not quarantined:
         yield Finding(
@@ -367,7 +367,7 @@ def _quarantined(
 ) -> Iterator[Finding]:
     """Yield whether the last step left a body out, and more about that."""
     row = e.row(entity)
-    if row is None or e.roster.columns.quarantined[row] != QUARANTINED:
+    if row is None or e.registry.table.quarantined[row] != QUARANTINED:
         return
     text = "quarantined"
     if wrong is not None:
@@ -450,7 +450,7 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
 
 def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield whether the game moves a body that the library moves already."""
-    n = e.roster.teleports.get(entity, 0)
+    n = e.registry.teleports.get(entity, 0)
     if n >= N_TELEPORTS and e.has(entity, e.velocity):
         position, velocity = e.position.type.__name__, e.velocity.type.__name__
         yield Finding(
@@ -477,7 +477,7 @@ def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
     elif e.is_held_fixed(entity):
         row = e.row(entity)
         assert row is not None
-        others = [kind.type.__name__ for kind in e.roster.changed_kinds(row)]
+        others = [kind.type.__name__ for kind in e.registry.changed_kinds(row)]
         if others:
             yield Finding(
                 "fixed_changed",

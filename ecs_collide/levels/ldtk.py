@@ -172,7 +172,7 @@ def _read(
         x, y, grid = layer["__pxTotalOffsetX"], layer["__pxTotalOffsetY"], layer["__gridSize"]
         where = f"layer {layer['__identifier']!r}"
         check_numbers(where, x=x, y=y, width=grid)
-        for name, taken in _taken(layer, values, where).items():
+        for name, taken in _cells_by_value(layer, values, where).items():
             properties = dict(cells.get(name, {}))
             owner = f"cell {name!r} in {where}"
             if is_solid(properties, owner) is False:
@@ -204,11 +204,13 @@ def _read(
             )  # fmt: skip
             check_place(found)
             objects.append(found)
-    says = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
-    return Level((float(width), float(height)), tuple(solids), tuple(objects), says, raw)
+    stated = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
+    return Level((float(width), float(height)), tuple(solids), tuple(objects), stated, raw)
 
 
-def _taken(layer: dict[str, Any], values: _Values, where: str) -> dict[str, set[tuple[int, int]]]:
+def _cells_by_value(
+    layer: dict[str, Any], values: _Values, where: str
+) -> dict[str, set[tuple[int, int]]]:
     """Return the columns and rows of a layer's cells by the names of their values."""
     grid, n_columns, n_rows = layer["intGridCsv"], layer["__cWid"], layer["__cHei"]
     # Layers of other kinds have none.

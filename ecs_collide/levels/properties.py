@@ -67,8 +67,8 @@ def check_names(properties: object, argument: str) -> None:
 
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what a layer hands down: what it says itself, else what is said above it."""
-    said = {name: value for name, value in (own or {}).items() if name in HANDED_DOWN}
-    return {**above, **said}
+    stated = {name: value for name, value in (own or {}).items() if name in HANDED_DOWN}
+    return {**above, **stated}
 
 
 def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
@@ -156,7 +156,7 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
     if len(value) > _LONGEST_NAMES:  # a layer hands it down to any number of objects
         shown = f"{value[:40]}..."
         raise _wrong(owner, name, shown, f"it has more than {_LONGEST_NAMES} characters")
-    names = {**_named_by_game(), **names}
+    names = {**_names_of_game(), **names}
     bits = 0
     for word in value.replace(",", " ").split():
         if word not in names and word != "all":
@@ -166,7 +166,7 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
     return bits
 
 
-def _named_by_game() -> dict[str, int]:
+def _names_of_game() -> dict[str, int]:
     """Return the categories that have names already, and their bits."""
     return {name: 2 << n for n, name in enumerate(NAMES.names)}
 

@@ -10,7 +10,9 @@ import zlib
 import numpy as np
 
 _BYTES = 4  # of a tile's number
-_AUTO = 47  # zlib finds out itself whether data are its own or those of gzip, as Tiled lets it
+_AUTO_WBITS = (
+    47  # zlib finds out itself whether data are its own or those of gzip, as Tiled lets it
+)
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
@@ -54,7 +56,7 @@ def unpack(text: str, compression: str, n_tiles: int) -> list[int]:
 
 def _inflated(data: bytes, compression: str, limit: int) -> bytes:
     """Return what is in data of zlib or gzip, at most the first `limit` bytes."""
-    stream = zlib.decompressobj(_AUTO)
+    stream = zlib.decompressobj(_AUTO_WBITS)
     try:
         found = stream.decompress(data, limit)
     except zlib.error as error:

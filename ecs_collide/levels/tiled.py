@@ -75,7 +75,7 @@ In layers of so many tiles, the worst of them takes about 5 seconds and 320 MB.
 # down and what a tile says itself is written out, and a small map can have very many.
 _LARGEST_KINDS = 2**26
 
-_MOST_NAMED = 20  # tiles, in a warning
+_MAX_NAMED = 20  # tiles, in a warning
 
 # Of one kind are tiles of the same type and properties: they merge.
 _Kind = tuple[str, str]
@@ -237,13 +237,13 @@ class _Reader:
         """Return the level."""
         cells: dict[tuple[tuple[float, float], _Kind], set[tuple[int, int]]] = {}
         objects: list[LevelObject] = []
-        for layer, offset, says in self.layers(self.parsed.layers):
+        for layer, offset, stated in self.layers(self.parsed.layers):
             if isinstance(layer, pytiled_parser.TileLayer):
-                for kind, cell in self.body_cells(layer, says):
+                for kind, cell in self.body_cells(layer, stated):
                     cells.setdefault((offset, kind), set()).add(cell)
             elif isinstance(layer, pytiled_parser.ObjectLayer):
                 found = (
-                    self.object(thing, layer.name, offset, says) for thing in layer.tiled_objects
+                    self.object(thing, layer.name, offset, stated) for thing in layer.tiled_objects
                 )
                 objects += [thing for thing in found if thing is not None]
         solids = []
@@ -273,30 +273,30 @@ class _Reader:
     ) -> Iterator[tuple[Any, tuple[float, float], dict[str, Any]]]:
         """Yield the layers inside all groups with their offset and what they hand down."""
         for layer in layers:
-            says = handed_down(above or {}, layer.properties)
+            stated = handed_down(above or {}, layer.properties)
             called = f"layer {layer.name!r}"
-            is_solid(says, called)
+            is_solid(stated, called)
             check_numbers(called, offsetx=layer.offset.x, offsety=layer.offset.y)
             place = (offset[0] + layer.offset.x, offset[1] + layer.offset.y)
             if isinstance(layer, pytiled_parser.LayerGroup):
-                yield from self.layers(layer.layers or (), place, says)
+                yield from self.layers(layer.layers or (), place, stated)
             else:
-                yield layer, place, says
+                yield layer, place, stated
 
     def body_cells(
-        self, layer: pytiled_parser.TileLayer, says: dict[str, Any]
+        self, layer: pytiled_parser.TileLayer, stated: dict[str, Any]
     ) -> Iterator[tuple[_Kind, tuple[int, int]]]:
         """Yield the kind, and the column and row, of each tile of a layer that is a body."""
         blocks = self.blocks(layer)
-        if says.get("solid") is False:
+        if stated.get("solid") is False:
             return
-        kinds = self.known.setdefault(_written(says), {0: None})
+        kinds = self.known.setdefault(_written(stated), {0: None})
         for (left, top), rows in blocks:
             for row, numbers in enumerate(rows, int(top)):
                 for column, gid in enumerate(numbers, int(left)):
                     number = tile_number(gid)
                     if number not in kinds:
-                        kinds[number] = self.kind(number, says, layer.name)
+                        kinds[number] = self.kind(number, stated, layer.name)
                     kind = kinds[number]
                     if kind is not None:
                         yield kind, (column, row)
@@ -318,16 +318,16 @@ class _Reader:
                 self.tile(gid, f"layer {layer.name!r}")
         return [(corner, rows) for corner, _, rows in found]
 
-    def kind(self, number: int, says: dict[str, Any], layer: str) -> _Kind | None:
+    def kind(self, number: int, stated: dict[str, Any], layer: str) -> _Kind | None:
         """Return the kind of a tile in a layer, or None if it is no body there."""
         _, tile = self.tile(number, f"layer {layer!r}")
         own = (tile.properties if tile else None) or {}
         owner = f"tile {number} in layer {layer!r}"
         body = is_solid(own, owner)
-        if not (is_solid(says, owner) if body is None else body):
+        if not (is_solid(stated, owner) if body is None else body):
             return None
         type_ = (tile.class_ if tile else "") or ""
-        properties = {**says, **own}
+        properties = {**stated, **own}
         properties.pop("solid", None)
         kind = (type_, _written(properties))
         self.n_written += len(kind[1])
@@ -359,7 +359,7 @@ class _Reader:
         thing: shapes.TiledObject,
         layer: str,
         offset: tuple[float, float],
-        says: dict[str, Any],
+        stated: dict[str, Any],
     ) -> LevelObject | None:
         """Return an object as a box of the world, or None if it is to be skipped."""
         called = f"object {thing.id} ({thing.name or 'no name'}) in layer {layer!r}"
@@ -388,7 +388,7 @@ class _Reader:
 
         x += offset[0] + (0.5 - anchor[0]) * width
         y += offset[1] + (0.5 - anchor[1]) * height
-        asked = {**says, **properties}
+        asked = {**stated, **properties}
         found = LevelObject(
             thing.id,
             thing.name,
@@ -420,8 +420,8 @@ def _shapes_left_out(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
             if getattr(tile.objects, "tiled_objects", None)
         ]
         if tiles:
-            named = ", ".join(map(str, tiles[:_MOST_NAMED]))
-            more = len(tiles) - _MOST_NAMED
+            named = ", ".join(map(str, tiles[:_MAX_NAMED]))
+            more = len(tiles) - _MAX_NAMED
             yield (
                 f"the shapes of tileset {tileset.name!r} from the tile collision editor are left "
                 f"out, of {'tile' if len(tiles) == 1 else 'tiles'} {named}"

@@ -253,7 +253,7 @@ class _File:
             return self.format.with_sizes(thing)
         pattern, own = template.pattern(), self.own(thing)
         whole = self.format.merged(pattern, thing, own)
-        if "gid" not in own and _says(pattern, "gid"):
+        if "gid" not in own and _has_value(pattern, "gid"):
             gid = pattern.get("gid")
             _set(whole, "gid", type(gid)(int(gid) + self.shift(template)))
         return self.format.with_sizes(whole)
@@ -293,10 +293,10 @@ class _File:
 
     def own(self, thing: Raw) -> set[str]:
         """Return which of the words that may be a template's are an object's own."""
-        own = {word for word in ("name", "gid") if _says(thing, word)}
-        if _says(thing, "type") or _says(thing, "class"):
+        own = {word for word in ("name", "gid") if _has_value(thing, word)}
+        if _has_value(thing, "type") or _has_value(thing, "class"):
             own |= {"type", "class"}
-        if _says(thing, "width") and _says(thing, "height"):
+        if _has_value(thing, "width") and _has_value(thing, "height"):
             own |= {"width", "height"}
         return own
 
@@ -451,10 +451,10 @@ def _refused(what: str) -> Iterator[None]:
         cause: BaseException = error
         if isinstance(error, pytiled_parser.UnknownFormat):
             cause = error.__context__ or error  # which it hides behind a guess
-        said = str(cause) if isinstance(cause, ValueError) else repr(cause)
+        stated = str(cause) if isinstance(cause, ValueError) else repr(cause)
         if isinstance(cause, RecursionError):
-            said = NESTED
-        raise _PartError(f"{what}: {said}") from error
+            stated = NESTED
+        raise _PartError(f"{what}: {stated}") from error
 
 
 def _open(content: bytes, path: Path, kind: str, reading: _Reading) -> _File:
@@ -473,14 +473,14 @@ def _whole_number(raw: Raw, word: str) -> int:
     ValueError
         It is no whole number, or below 0.
     """
-    said = raw.get(word)
+    stated = raw.get(word)
     number = -1
-    if isinstance(said, str) and len(said) < 20 and said.strip().isdecimal():
-        number = int(said)
-    elif isinstance(said, (int, float)) and not isinstance(said, bool) and 0 <= said < 2**63:
-        number = int(said) if said == int(said) else -1
+    if isinstance(stated, str) and len(stated) < 20 and stated.strip().isdecimal():
+        number = int(stated)
+    elif isinstance(stated, (int, float)) and not isinstance(stated, bool) and 0 <= stated < 2**63:
+        number = int(stated) if stated == int(stated) else -1
     if number < 0:
-        raise ValueError(f"its {word} is {said!r}; it must be a whole number, 0 or more")
+        raise ValueError(f"its {word} is {stated!r}; it must be a whole number, 0 or more")
     return number
 
 
@@ -494,10 +494,10 @@ def _called(layer: Raw, *things: Raw) -> str:
     return where
 
 
-def _says(thing: Raw, word: str) -> bool:
+def _has_value(thing: Raw, word: str) -> bool:
     """Return whether an object says something that is not empty, and no size or tile of zero."""
-    said = thing.get(word)
-    return said not in (None, "") and (word in _TEXTS or said not in ("0", 0))
+    stated = thing.get(word)
+    return stated not in (None, "") and (word in _TEXTS or stated not in ("0", 0))
 
 
 def _set(thing: Raw, word: str, value: object) -> None:

@@ -257,9 +257,9 @@ class Xml(Format):
         whole = ElementTree.Element("object", _over(pattern.attrib, thing.attrib, own))
         shapes = [part for part in thing if part.tag in _SHAPES]
         whole.extend(shapes or [part for part in pattern if part.tag in _SHAPES])
-        said = {part.get("name"): part for part in pattern.iterfind("properties/property")}
-        said |= {part.get("name"): part for part in thing.iterfind("properties/property")}
-        ElementTree.SubElement(whole, "properties").extend(said.values())
+        stated = {part.get("name"): part for part in pattern.iterfind("properties/property")}
+        stated |= {part.get("name"): part for part in thing.iterfind("properties/property")}
+        ElementTree.SubElement(whole, "properties").extend(stated.values())
         return whole
 
     def with_sizes(self, thing: Raw) -> Raw:
@@ -390,9 +390,9 @@ class Json(Format):
 
     def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
         whole = _over(pattern, thing, own)
-        said = {part["name"]: part for part in pattern.get("properties") or ()}
-        said |= {part["name"]: part for part in thing.get("properties") or ()}
-        whole["properties"] = list(said.values())
+        stated = {part["name"]: part for part in pattern.get("properties") or ()}
+        stated |= {part["name"]: part for part in thing.get("properties") or ()}
+        whole["properties"] = list(stated.values())
         return whole
 
     def with_sizes(self, thing: Raw) -> Raw:

@@ -62,7 +62,7 @@ class Attachments:
         self.owners = zeros(LONG, 1)
         self.offset = zeros(DOUBLE, 1, bodies.dim)
         self.target = zeros(DOUBLE, 1, bodies.dim)
-        self.way = zeros(DOUBLE, 1, bodies.dim)
+        self.displacement = zeros(DOUBLE, 1, bodies.dim)
         self.beyond = zeros(DOUBLE, 1, bodies.dim)
         self.head = zeros(LONG, 1)
         self.next = zeros(LONG, 1)
@@ -82,7 +82,7 @@ class Attachments:
 
         for n in range(self.n):
             self.head[self.owners[n]] = 0
-            self.bodies.traits.owner[self.rows[n]] = 0
+            self.bodies.surfaces.owner[self.rows[n]] = 0
         self.n = 0
         if rows.shape[0] == 0:
             return
@@ -92,19 +92,19 @@ class Attachments:
         self.owners = owners
         self.offset = offset
         self.target = target
-        self.way = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
+        self.displacement = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
         self.beyond = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
         self.next = zeros(LONG, rows.shape[0])
         self.tick = zeros(LONG, rows.shape[0])
         self.n = rows.shape[0]
-        self.bodies.traits.any_owner = True
+        self.bodies.surfaces.any_owner = True
         for n in range(self.n):
             i = owners[n]
             self.next[n] = self.head[i]
             self.head[i] = n + 1
-            self.bodies.traits.owner[rows[n]] = i + 1
+            self.bodies.surfaces.owner[rows[n]] = i + 1
             for k in range(self.bodies.dim):
-                self.way[n, k] = target[n, k] - offset[n, k]
+                self.displacement[n, k] = target[n, k] - offset[n, k]
 
     @cython.ccall
     def start(self) -> cython.void:
@@ -117,7 +117,7 @@ class Attachments:
         of: cython.Py_ssize_t
         k: cython.int
         place: cython.double
-        way: cython.double
+        displacement: cython.double
         moves: cython.bint
 
         for n in range(self.n):
@@ -128,17 +128,17 @@ class Attachments:
             moves = b.moves[j] != 0
             self.tick[n] = 0
             b.base[i] = 0.0
-            b.calm[i] = -1  # it never sleeps: its owner may be woken within a step
+            b.rest_count[i] = -1  # it never sleeps: its owner may be woken within a step
             for k in range(b.dim):
-                way = self.way[n, k]
+                displacement = self.displacement[n, k]
                 place = b.path[of + 4 * k + CENTRE] + self.offset[n, k] + 0.0
                 self.beyond[n, k] = b.widths_beyond(k, place) * b.width[k]
                 b.put(i, k, b.into_world(k, place))
                 b.velocity[i, k] = b.velocity[j, k] if moves else 0.0
-                if way != 0.0 and b.dt > 0.0:
-                    b.velocity[i, k] = b.velocity[i, k] + way / b.dt
-                way += b.path[of + 4 * k + MOTION] if moves else 0.0
-                b.motion[i, k] = b.path[at + 4 * k + MOTION] = way + 0.0
+                if displacement != 0.0 and b.dt > 0.0:
+                    b.velocity[i, k] = b.velocity[i, k] + displacement / b.dt
+                displacement += b.path[of + 4 * k + MOTION] if moves else 0.0
+                b.motion[i, k] = b.path[at + 4 * k + MOTION] = displacement + 0.0
             b.find_swept_bounds(i)
 
     @cython.cfunc
@@ -157,7 +157,7 @@ class Attachments:
             return False
         for k in range(b.dim):
             changed |= b.path[at + 4 * k + MOTION] != (
-                b.path[of + 4 * k + MOTION] + self.way[n, k] + 0.0
+                b.path[of + 4 * k + MOTION] + self.displacement[n, k] + 0.0
             )
             changed |= b.centre_at(i, k, t) != self.place(n, k, b.path[of + 4 * k + CENTRE], t)
         if not changed:
@@ -166,11 +166,11 @@ class Attachments:
         for k in range(b.dim):
             b.path[at + 4 * k + CENTRE] = self.place(n, k, b.path[of + 4 * k + CENTRE], t)
             b.motion[i, k] = b.path[at + 4 * k + MOTION] = (
-                b.path[of + 4 * k + MOTION] + self.way[n, k] + 0.0
+                b.path[of + 4 * k + MOTION] + self.displacement[n, k] + 0.0
             )
             b.velocity[i, k] = b.velocity[j, k]
-            if self.way[n, k] != 0.0 and b.dt > 0.0:
-                b.velocity[i, k] = b.velocity[i, k] + self.way[n, k] / b.dt
+            if self.displacement[n, k] != 0.0 and b.dt > 0.0:
+                b.velocity[i, k] = b.velocity[i, k] + self.displacement[n, k] / b.dt
         b.note_turn(i)
         return True
 
@@ -182,15 +182,15 @@ class Attachments:
         """Return where a box is at time `t`, on an axis, when the centre of its owner is there."""
         offset: cython.double = self.offset[n, k]
 
-        if self.way[n, k] != 0.0:
-            offset += self.way[n, k] * t
+        if self.displacement[n, k] != 0.0:
+            offset += self.displacement[n, k] * t
         return owner + offset - self.beyond[n, k] + 0.0
 
     @cython.cfunc
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
         """Let the box in row i, if it is one, follow what its owner has turned to since."""
         b: Bodies = self.bodies
-        j: cython.Py_ssize_t = b.traits.owner[i] - 1
+        j: cython.Py_ssize_t = b.surfaces.owner[i] - 1
         n: cython.Py_ssize_t
 
         if j < 0 or not b.is_marked[j]:

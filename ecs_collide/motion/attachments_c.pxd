@@ -10,7 +10,7 @@ cdef class Attachments:
     cdef readonly long long[::1] owners
     cdef readonly double[:, ::1] offset
     cdef readonly double[:, ::1] target
-    cdef readonly double[:, ::1] way
+    cdef readonly double[:, ::1] displacement
     cdef double[:, ::1] beyond
     cdef long long[::1] head
     cdef long long[::1] next

@@ -16,12 +16,12 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.controls_c import Controls
-    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
+    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
-    from ecs_collide.motion.surfaces import Traits
+    from ecs_collide.motion.surfaces import Surfaces
 
 from ecs_collide.constants import ONE_WAY, PUSH_OUT
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
@@ -30,16 +30,16 @@ cython.declare(
     PUSH=cython.int,
     STOP=cython.int,
     REACH=cython.double,
-    ROUNDING=cython.double,
-    LONG_CALM=cython.int,
+    PATH_ROUNDING=cython.double,
+    MAX_REST_COUNT=cython.int,
 )
 
 # The response components that have a rule of their own; see responses.RESPONSE_CODES.
 PUSH = 3
 STOP = 4
 
-ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
-LONG_CALM = 100  # steps at rest are not counted further
+PATH_ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
+MAX_REST_COUNT = 100  # steps at rest are not counted further
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
@@ -56,7 +56,7 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     AWAKE = 0
     ASLEEP = 1
     LEANS = 64  # in the column `leans`
-    ROUSED = 2  # something has happened to it in this step: from the next one on it is awake
+    WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
 
 
 @cython.final
@@ -120,19 +120,19 @@ class Bodies:
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.dt = 0.0
-        self.traits = Traits(dim)
-        self.controls = self.traits.controls
+        self.surfaces = Surfaces(dim)
+        self.controls = self.surfaces.controls
         self.farthest = 0.0
         self.wraps = False
         self.width = zeros(DOUBLE, 3)
-        self.n_marked = self.n_roused = self.n_turned = 0
+        self.n_marked = self.n_woken = self.n_turned = 0
         self.tick = 0
         self.path = zeros(DOUBLE, 4 * dim)
         self.base = zeros(DOUBLE, 1)
         self.turn = zeros(DOUBLE, 1, dim, 3)
         self.turned_at = zeros(DOUBLE, 1)
         self.marked = zeros(LONG, 1)
-        self.roused = zeros(LONG, 1)
+        self.woken = zeros(LONG, 1)
         self.is_marked = zeros(BYTE, 1)
         self.turned = zeros(LONG, 1)
         self.is_turned = zeros(BYTE, 1)
@@ -140,8 +140,8 @@ class Bodies:
         self.on_hold = zeros(BYTE, 1)
         self.kept = zeros(DOUBLE, 1, 2 * dim)
 
-    def bind(self, columns, n_rows: cython.Py_ssize_t):
-        """Look at the arrays of `columns` from now on; call it again when they are replaced.
+    def bind(self, table, n_rows: cython.Py_ssize_t):
+        """Look at the arrays of `table` from now on; call it again when they are replaced.
 
         Where it raises, it is to be called again before anything else.
         """
@@ -150,7 +150,7 @@ class Bodies:
         turn: cython.double[:, :, ::1] = grown(self.turn, n_rows)
         turned_at: cython.double[::1] = grown(self.turned_at, n_rows)
         marked: cython.longlong[::1] = grown(self.marked, n_rows)
-        roused: cython.longlong[::1] = grown(self.roused, n_rows)
+        woken: cython.longlong[::1] = grown(self.woken, n_rows)
         is_marked: cython.schar[::1] = grown(self.is_marked, n_rows)
         turned: cython.longlong[::1] = grown(self.turned, n_rows)
         is_turned: cython.schar[::1] = grown(self.is_turned, n_rows)
@@ -158,44 +158,44 @@ class Bodies:
         on_hold: cython.schar[::1] = grown(self.on_hold, n_rows)
         kept: cython.double[:, ::1] = grown(self.kept, n_rows)
 
-        self.traits.bind(columns, n_rows)
+        self.surfaces.bind(table, n_rows)
         self.path = path
         self.base = base
         self.turn = turn
         self.turned_at = turned_at
         self.marked = marked
-        self.roused = roused
+        self.woken = woken
         self.is_marked = is_marked
         self.turned = turned
         self.is_turned = is_turned
         self.turned_tick = turned_tick
         self.on_hold = on_hold
         self.kept = kept
-        self.ids = columns.ids
-        self.centre = columns.centre
-        self.half = columns.half
-        self.velocity = columns.velocity
-        self.growth = columns.growth
-        self.motion = columns.motion
-        self.mass = columns.mass
-        self.restitution = columns.restitution
-        self.response = columns.response
-        self.moves = columns.moves
-        self.touched = columns.touched
-        self.custom = columns.custom
-        self.yields = columns.yields
-        self.sensor = columns.sensor
-        self.gone = columns.gone
-        self.calm = columns.calm
-        self.asleep = columns.asleep
-        self.held = columns.held
-        self.leans = columns.leans
-        self.island = columns.island
-        self.seen_centre = columns.seen_centre
-        self.swept_min = columns.swept_min
-        self.swept_max = columns.swept_max
-        self.flat_min = flat(columns.swept_min)
-        self.flat_max = flat(columns.swept_max)
+        self.ids = table.ids
+        self.centre = table.centre
+        self.half = table.half
+        self.velocity = table.velocity
+        self.growth = table.growth
+        self.motion = table.motion
+        self.mass = table.mass
+        self.restitution = table.restitution
+        self.response = table.response
+        self.moves = table.moves
+        self.touched = table.touched
+        self.custom = table.custom
+        self.yields = table.yields
+        self.sensor = table.sensor
+        self.gone = table.gone
+        self.rest_count = table.rest_count
+        self.asleep = table.asleep
+        self.held = table.held
+        self.leans = table.leans
+        self.island = table.island
+        self.seen_centre = table.seen_centre
+        self.swept_min = table.swept_min
+        self.swept_max = table.swept_max
+        self.flat_min = flat(table.swept_min)
+        self.flat_max = flat(table.swept_max)
         self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
 
     def begin_step(self, rows: cython.longlong[::1], dt: cython.double):
@@ -289,40 +289,40 @@ class Bodies:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def stir(self, i: cython.Py_ssize_t) -> cython.void:
+    def interrupt_rest(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that something happens to a body in this step: it does not rest."""
-        if self.calm[i] >= 0:
-            self.calm[i] = -1 - self.calm[i]
+        if self.rest_count[i] >= 0:
+            self.rest_count[i] = -1 - self.rest_count[i]
         if self.asleep[i] == ASLEEP:
-            self.asleep[i] = ROUSED
-            self.roused[self.n_roused] = i
-            self.n_roused += 1
+            self.asleep[i] = WOKEN
+            self.woken[self.n_woken] = i
+            self.n_woken += 1
 
-    def take_roused(self) -> list:
+    def pop_woken(self) -> list:
         """Return the rows of the sleeping bodies to which something has happened, and forget them."""
         n: cython.Py_ssize_t
         rows: list = []
 
-        for n in range(self.n_roused):
-            rows.append(self.roused[n])
-        self.n_roused = 0
+        for n in range(self.n_woken):
+            rows.append(self.woken[n])
+        self.n_woken = 0
         return rows
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def take_out(self, i: cython.Py_ssize_t) -> cython.void:
+    def withdraw(self, i: cython.Py_ssize_t) -> cython.void:
         """Let a body take no more part in the step."""
         self.mark(i)
-        self.stir(i)
+        self.interrupt_rest(i)
         self.gone[i] = 1
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Tell whether body i, if it is inside j, is the one to be pushed out: of two only one is."""
-        has: cython.int = self.traits.has[j]
+        has: cython.int = self.surfaces.has[j]
 
-        if self.sensor[j] or has & ONE_WAY or self.traits.is_soft(i, j):
+        if self.sensor[j] or has & ONE_WAY or self.surfaces.is_soft(i, j):
             return False
         if not self.yields[j] or not has & PUSH_OUT:
             return True
@@ -348,16 +348,16 @@ class Bodies:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def way_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+    def translation_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the normal, as a side, along which one of two is pushed out of the other; or 0."""
-        ways: cython.schar[::1] = self.traits.way_out
+        displacements: cython.schar[::1] = self.surfaces.translation_side
 
-        if not self.traits.any_pusher:
+        if not self.surfaces.any_pusher:
             return 0
-        if ways[i] != 0 and self.holds_back(i, j):
-            return ways[i]
-        if ways[j] != 0 and self.holds_back(j, i):
-            return -ways[j]
+        if displacements[i] != 0 and self.holds_back(i, j):
+            return displacements[i]
+        if displacements[j] != 0 and self.holds_back(j, i):
+            return -displacements[j]
         return 0
 
     @cython.cfunc
@@ -406,13 +406,13 @@ class Bodies:
         """Move a body along its path to time `t`, its new base."""
         at: cython.Py_ssize_t = self.start_of(i)
         _k: cython.int
-        way: cython.double = t - self.base[i]
+        elapsed: cython.double = t - self.base[i]
 
-        if way == 0.0:
+        if elapsed == 0.0:
             return
         for _k in range(self.dim):
-            self.path[at + CENTRE] = self.path[at + CENTRE] + self.path[at + MOTION] * way + 0.0
-            self.path[at + HALF] = max(0.0, self.path[at + HALF] + self.path[at + RESIZE] * way)
+            self.path[at + CENTRE] = self.path[at + CENTRE] + self.path[at + MOTION] * elapsed + 0.0
+            self.path[at + HALF] = max(0.0, self.path[at + HALF] + self.path[at + RESIZE] * elapsed)
             at += 4
         self.base[i] = t
 
@@ -425,23 +425,27 @@ class Bodies:
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         to: cython.Py_ssize_t
-        way: cython.double
+        elapsed: cython.double
         middle: cython.double
         size: cython.double
         rests: cython.bint
 
         for n in range(rows.shape[0]):
             i = rows[n]
-            way = 1.0 - self.base[i]
+            elapsed = 1.0 - self.base[i]
             rests = True
             self.base[i] = 1.0
             for to in range(self.dim * i, self.dim * (i + 1)):
-                middle = path[4 * to + CENTRE] + path[4 * to + MOTION] * way + 0.0
-                size = max(0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * way)
+                middle = path[4 * to + CENTRE] + path[4 * to + MOTION] * elapsed + 0.0
+                size = max(0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * elapsed)
                 centre[to] = path[4 * to + CENTRE] = middle
                 half[to] = path[4 * to + HALF] = size
                 rests &= (path[4 * to + MOTION] == 0.0) & (path[4 * to + RESIZE] == 0.0)
-            self.calm[i] = min(self.calm[i] + 1, LONG_CALM) if rests and self.calm[i] >= 0 else 0
+            self.rest_count[i] = (
+                min(self.rest_count[i] + 1, MAX_REST_COUNT)
+                if rests and self.rest_count[i] >= 0
+                else 0
+            )
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -451,12 +455,12 @@ class Bodies:
         A crate that is pressed to a floor and a sensor at one height crosses it in each step.
         """
         k: cython.int
-        moves: cython.bint = self.calm[i] < 0
+        moves: cython.bint = self.rest_count[i] < 0
 
         for k in range(self.dim):
             moves |= self.motion_of(i, k) != 0.0
         if moves:
-            self.calm[i] = -1
+            self.rest_count[i] = -1
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -472,20 +476,25 @@ class Bodies:
 
         for n in range(self.n_marked):
             i = self.marked[n]
-            if self.calm[i] >= 0 or self.turned_at[i] != 0.0 or self.on_hold[i] or self.gone[i]:
+            if (
+                self.rest_count[i] >= 0
+                or self.turned_at[i] != 0.0
+                or self.on_hold[i]
+                or self.gone[i]
+            ):
                 continue
             rests = self.yields[i] != 0
             for k in range(self.dim):
                 rests &= self.velocity[i, k] == 0.0
                 rests &= self.centre_of(i, k) == self.seen_centre[i, k]
             if rests:
-                self.calm[i] = -1 - self.calm[i]
+                self.rest_count[i] = -1 - self.rest_count[i]
 
     @cython.cfunc
-    def finish_roused(self) -> cython.void:
+    def finish_woken(self) -> cython.void:
         """Move the sleeping bodies to which something has happened to the end of the step."""
-        if self.n_roused:
-            self.finish_step(self.roused[: self.n_roused])
+        if self.n_woken:
+            self.finish_step(self.woken[: self.n_woken])
 
     def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]):
         """Put bodies that were driven to a target exactly there, on the axes where nothing met them.
@@ -504,7 +513,7 @@ class Bodies:
             for k in range(self.dim):
                 centre = self.centre[i, k]
                 largest = max(abs(centre), abs(targets[n, k]), abs(self.motion_of(i, k)))
-                if abs(centre - targets[n, k]) <= ROUNDING * largest:
+                if abs(centre - targets[n, k]) <= PATH_ROUNDING * largest:
                     self.put(i, k, targets[n, k])
 
     @cython.cfunc
@@ -540,7 +549,7 @@ class Bodies:
     @cython.cfunc
     @cython.exceptval(check=False)
     def turned_now(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
-        """Tell whether a body has turned at the instant `t`."""
+        """Return whether a body has turned at the instant `t`."""
         return self.is_marked[i] and self.turned_at[i] == t
 
     @cython.cfunc
@@ -555,7 +564,7 @@ class Bodies:
         axis: cython.int
 
         self.mark(i)
-        self.stir(i)
+        self.interrupt_rest(i)
         if self.turned_at[i] != self.base[i]:
             self.turned_at[i] = self.base[i]
             for axis in range(self.dim):
@@ -610,7 +619,7 @@ class Bodies:
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
-        """Tell whether a body may not be moved on an axis to make its faces meet another's.
+        """Return whether a body may not be moved on an axis to make its faces meet another's.
 
         So are immovable ones, what was snapped to an anchored one at this time
         `t`, and what has kept that one's velocity since.
@@ -652,11 +661,11 @@ class Bodies:
             farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
         self.farthest = farthest
         if self.wraps:
-            self._reach_around(i)
+            self._extend_to_edges(i)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _reach_around(self, i: cython.Py_ssize_t) -> cython.void:
+    def _extend_to_edges(self, i: cython.Py_ssize_t) -> cython.void:
         """Let the bounds of a body reach as far as those of one at the edge of the world.
 
         What it lies against may have been there, and stands where numbers are coarser.

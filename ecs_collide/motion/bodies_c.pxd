@@ -1,7 +1,7 @@
 cimport cython
 
 from ecs_collide.motion.controls_c cimport Controls
-from ecs_collide.motion.surfaces_c cimport Traits
+from ecs_collide.motion.surfaces_c cimport Surfaces
 
 cdef enum:
     CENTRE = 0
@@ -17,7 +17,7 @@ cdef enum:
 cdef enum:
     AWAKE = 0
     ASLEEP = 1
-    ROUSED = 2
+    WOKEN = 2
     LEANS = 64
 
 cdef int PUSH
@@ -29,7 +29,7 @@ cdef int PUSH_OUT
 cdef class Bodies:
     cdef public int dim
     cdef public double dt
-    cdef readonly Traits traits
+    cdef readonly Surfaces surfaces
     cdef readonly Controls controls
     cdef double farthest
     cdef public bint wraps
@@ -48,8 +48,8 @@ cdef class Bodies:
     cdef double[:, ::1] kept
     cdef Py_ssize_t n_turned
     cdef Py_ssize_t n_marked
-    cdef long long[::1] roused
-    cdef Py_ssize_t n_roused
+    cdef long long[::1] woken
+    cdef Py_ssize_t n_woken
     cdef long long[::1] ids
     cdef double[:, ::1] centre
     cdef double[:, ::1] half
@@ -65,7 +65,7 @@ cdef class Bodies:
     cdef signed char[::1] yields
     cdef signed char[::1] sensor
     cdef signed char[::1] gone
-    cdef signed char[::1] calm
+    cdef signed char[::1] rest_count
     cdef signed char[::1] asleep
     cdef signed char[::1] held
     cdef signed char[::1] leans
@@ -80,14 +80,14 @@ cdef class Bodies:
     cdef Py_ssize_t start_of(self, Py_ssize_t i) noexcept
     cpdef void start(self, long long[::1] rows)
     cdef void mark(self, Py_ssize_t i) noexcept
-    cdef void take_out(self, Py_ssize_t i) noexcept
-    cdef void stir(self, Py_ssize_t i) noexcept
+    cdef void withdraw(self, Py_ssize_t i) noexcept
+    cdef void interrupt_rest(self, Py_ssize_t i) noexcept
     cdef void note_crossing(self, Py_ssize_t i) noexcept
     cdef void note_pressed(self) noexcept
-    cdef void finish_roused(self)
+    cdef void finish_woken(self)
     cdef double widths_beyond(self, int k, double place) noexcept
     cdef double into_world(self, int k, double place) noexcept
-    cdef void _reach_around(self, Py_ssize_t i) noexcept
+    cdef void _extend_to_edges(self, Py_ssize_t i) noexcept
     cdef bint turned_now(self, Py_ssize_t i, double t) noexcept
     cdef void put(self, Py_ssize_t i, int k, double centre) noexcept
     cdef double centre_at(self, Py_ssize_t i, int k, double t) noexcept
@@ -106,7 +106,7 @@ cdef class Bodies:
     cdef void anchor(self, Py_ssize_t i, Py_ssize_t j, int k, double t) noexcept
     cdef void find_swept_bounds(self, Py_ssize_t i) noexcept
     cdef bint holds_back(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef int way_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef int translation_side(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef double centre_of(self, Py_ssize_t i, int k) noexcept
     cdef double half_of(self, Py_ssize_t i, int k) noexcept
     cdef double motion_of(self, Py_ssize_t i, int k) noexcept

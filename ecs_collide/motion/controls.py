@@ -17,12 +17,12 @@ else:
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
-    EPSILON=cython.double, INFINITE=cython.double, AVERAGE=cython.int, GEOMETRIC=cython.int,
+    HALF_ULP=cython.double, INFINITE=cython.double, AVERAGE=cython.int, GEOMETRIC=cython.int,
     MIN=cython.int, MULTIPLY=cython.int, MAX=cython.int,
 )  # fmt: skip
 from ecs_collide.constants import AVERAGE, GEOMETRIC, MAX, MIN, MULTIPLY
 
-EPSILON = 2.0**-53
+HALF_ULP = 2.0**-53
 INFINITE = float("inf")
 
 
@@ -166,7 +166,7 @@ class Controls:
         speed: cython.double
         direction: cython.double[3]
         part: cython.double = 1.0
-        less: cython.double = EPSILON
+        less: cython.double = HALF_ULP
 
         for k in range(self.dim):
             if self.lock[i] & (1 << k):

@@ -90,7 +90,7 @@ class Gravity:
         n_rows: cython.Py_ssize_t = self.bodies.ids.shape[0]
 
         self.step += 1
-        self.is_on = self.bodies.traits.any_damping
+        self.is_on = self.bodies.surfaces.any_damping
         for k in range(self.bodies.dim):
             self.is_on |= self.acceleration[k] != 0.0
         if self.is_on and self.n_rows < n_rows:
@@ -120,9 +120,9 @@ class Gravity:
         scale: cython.double = 1.0
         damping: cython.double = 0.0
 
-        if b.traits.is_used:
-            scale = b.traits.gravity_scale[i]
-            damping = b.traits.damping[i]
+        if b.surfaces.is_used:
+            scale = b.surfaces.gravity_scale[i]
+            damping = b.surfaces.damping[i]
         if not b.yields[i] or b.sensor[i]:
             scale = 0.0
         if scale == 0.0 and damping == 0.0:
@@ -308,12 +308,12 @@ class Gravity:
         self.bodies.turn[i, k, EARLIER] = velocity
 
     @cython.ccall
-    def finish_roused(self):
+    def finish_woken(self):
         """As `finish`, of the sleeping bodies to which something has happened."""
         b: Bodies = self.bodies
 
-        if b.n_roused:
-            self.finish(b.roused[: b.n_roused])
+        if b.n_woken:
+            self.finish(b.woken[: b.n_woken])
 
     @cython.ccall
     def finish(self, rows: cython.longlong[::1]):

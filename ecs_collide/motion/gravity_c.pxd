@@ -34,5 +34,5 @@ cdef class Gravity:
     cdef void free(self, Py_ssize_t i, int k, double t) noexcept
     cdef void weaken(self, Py_ssize_t i, int k, double part) noexcept
     cpdef finish(self, long long[::1] rows)
-    cpdef finish_roused(self)
+    cpdef finish_woken(self)
     cdef void note_split(self, Py_ssize_t i, int k, double velocity) noexcept

@@ -18,7 +18,7 @@ else:
 
     from ecs_collide.motion.controls import Controls
 
-from ecs_collide.constants import CARRY, ONE_WAY, SEPARATE
+from ecs_collide.constants import CARRY, ONE_WAY, SEPARATES
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(ALL=cython.longlong)
@@ -27,7 +27,7 @@ ALL = 2**32 - 1  # as traits.ALL
 
 @cython.final
 @cython.cclass
-class Traits:
+class Surfaces:
     """The columns of one space.
 
     Sides are codes: k + 1 for the positive direction of axis k, -(k + 1) for the negative one,
@@ -57,7 +57,7 @@ class Traits:
     gravity_scale, damping : float64 (n_rows,): 1 and 0 for none
     separate : float64 (n_rows,): how fast it may be moved out of other members; 0 for not at all
     owner : int64 (n_rows,): in a step, the row of the body it is attached to, counting from 1, or 0
-    way_out : int8 (n_rows,): within a step, the side to which it is pushed out
+    translation_side : int8 (n_rows,): within a step, the side to which it is pushed out
     """
 
     def __init__(self, dim: cython.int):
@@ -80,12 +80,12 @@ class Traits:
         self.gravity_scale = zeros(DOUBLE, 1)
         self.damping = zeros(DOUBLE, 1)
         self.owner = zeros(LONG, 1)
-        self.way_out = zeros(BYTE, 1)
+        self.translation_side = zeros(BYTE, 1)
         self.has = zeros(BYTE, 1)
 
-    def bind(self, columns, n_rows: cython.Py_ssize_t):
-        """Use the flags of `columns`, which have so many rows."""
-        has: cython.schar[::1] = columns.traits
+    def bind(self, table, n_rows: cython.Py_ssize_t):
+        """Use the flags of `table`, which have so many rows."""
+        has: cython.schar[::1] = table.surfaces
 
         self.controls.bind(n_rows)
         if self.is_used:
@@ -114,7 +114,7 @@ class Traits:
         gravity_scale: cython.double[::1] = grown(self.gravity_scale, n_rows)
         damping: cython.double[::1] = grown(self.damping, n_rows)
         owner: cython.longlong[::1] = grown(self.owner, n_rows)
-        way_out: cython.schar[::1] = grown(self.way_out, n_rows)
+        translation_side: cython.schar[::1] = grown(self.translation_side, n_rows)
 
         self.filters = filters
         self.friction = friction
@@ -126,7 +126,7 @@ class Traits:
         self.gravity_scale = gravity_scale
         self.damping = damping
         self.owner = owner
-        self.way_out = way_out
+        self.translation_side = translation_side
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -147,7 +147,7 @@ class Traits:
     @cython.cfunc
     @cython.exceptval(check=False)
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the filters of two bodies let them meet; where the columns are used."""
+        """Return whether the filters of two bodies let them meet; where the columns are used."""
         f: cython.longlong[:, ::1] = self.filters
 
         if self.any_owner and self._are_of_one(i, j):
@@ -168,21 +168,21 @@ class Traits:
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether two bodies are members of soft crowds, and let each other through."""
-        return (self.has[i] & self.has[j] & SEPARATE) != 0
+        """Return whether two bodies are members of soft crowds, and let each other through."""
+        return (self.has[i] & self.has[j] & SEPARATES) != 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether one of two bodies is solid on one side only."""
+        """Return whether one of two bodies is solid on one side only."""
         return ((self.has[i] | self.has[j]) & ONE_WAY) != 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def lets_through(
+    def is_passable(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.bint:
-        """Tell whether one of two bodies is not solid on a side of the pair.
+        """Return whether one of two bodies is not solid on a side of the pair.
 
         The side is given by the axis and the sign of the normal, which points from j to i.
         """

@@ -5,10 +5,10 @@ from ecs_collide.motion.controls_c cimport Controls
 cdef long long ALL
 cdef int ONE_WAY
 cdef int CARRY
-cdef int SEPARATE
+cdef int SEPARATES
 
 @cython.final
-cdef class Traits:
+cdef class Surfaces:
     cdef int dim
     cdef readonly Controls controls
     cdef Py_ssize_t n_rows
@@ -28,7 +28,7 @@ cdef class Traits:
     cdef readonly double[::1] gravity_scale
     cdef readonly double[::1] damping
     cdef long long[::1] owner
-    cdef signed char[::1] way_out
+    cdef signed char[::1] translation_side
     cdef signed char[::1] has
     cdef void _make_room(self, Py_ssize_t n_rows)
     cdef void clear(self, Py_ssize_t i) noexcept
@@ -36,7 +36,7 @@ cdef class Traits:
     cdef bint _are_of_one(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_soft(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint is_one_way(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef bint lets_through(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef bint is_passable(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef double friction_between(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef double speed_of_surface(self, Py_ssize_t i, int side, int k) noexcept
 

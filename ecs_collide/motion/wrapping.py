@@ -14,7 +14,7 @@ from ecs_collide._checks import LARGEST, Floats
 Wrap: TypeAlias = tuple[float | None, ...]
 """For each axis the width of the world, or None where it goes on for ever."""
 
-ROUNDS = 64
+MAX_ROUNDS = 64
 """So often may a body go around in a step, and a ray or a box that is cast on its way."""
 
 
@@ -46,7 +46,7 @@ def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
     return None if not any(checked) else checked
 
 
-class Ring:
+class PeriodicDomain:
     """A world with at least one axis that wraps, for whole arrays of places.
 
     Attributes
@@ -77,29 +77,29 @@ class Ring:
                 column[out] = np.maximum(0.0, place - number * width) + 0.0
         return inside
 
-    def shortest(self, ways: Floats) -> Floats:
+    def shortest(self, displacements: Floats) -> Floats:
         """Return how many widths ways (..., dim) are to be shortened by, to be the shortest."""
-        rounds = np.zeros_like(ways)
+        rounds = np.zeros_like(displacements)
         for k in self.axes:
-            rounds[..., k] = np.rint(ways[..., k] / self.widths[k])
+            rounds[..., k] = np.rint(displacements[..., k] / self.widths[k])
         return rounds
 
-    def way_taken(self, ways: Floats, motions: Floats) -> Floats:
+    def whole_displacement(self, displacements: Floats, motions: Floats) -> Floats:
         """Return ways (..., dim) with as many rounds as make them most like the motions.
 
         A body that nothing has turned has taken exactly that way.  None is longer than a motion
         but for less than half a round.
         """
-        taken = ways.copy()
+        taken = displacements.copy()
         for k in self.axes:
             taken[..., k] += self.widths[k] * np.rint(
-                (motions[..., k] - ways[..., k]) / self.widths[k]
+                (motions[..., k] - displacements[..., k]) / self.widths[k]
             )
         return taken
 
-    def around(self, least: Sequence[int], most: Sequence[int]) -> Iterator[Floats]:
+    def around(self, minimum: Sequence[int], maximum: Sequence[int]) -> Iterator[Floats]:
         """Yield how far off images are, from so many widths up to so many on each axis."""
-        counts = [range(low, high + 1) for low, high in zip(least, most, strict=True)]
+        counts = [range(low, high + 1) for low, high in zip(minimum, maximum, strict=True)]
         for numbers in product(*counts):
             yield np.array(numbers) * self.widths
 

@@ -12,8 +12,8 @@ if no gap exceeds the slop by then:
       0 +______________________> time        0 +_______/______________> time
         ^        ^ velocities change           ^       ^ an answer
 
-Invariant: of a solid pair `Pairs.inside` is 1 while it is in contact, and
-`Pairs.memory` then is the place of the contact in `parts`, `opened` and `side`.
+Invariant: of a solid pair `PairTable.inside` is 1 while it is in contact, and
+`PairTable.memory` then is the place of the contact in `parts`, `opened` and `side`.
 """
 
 try:
@@ -22,33 +22,46 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
+    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
     from cython.cimports.ecs_collide.broadphase.images_c import widths_of
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.narrowphase.event_log_c import (
+    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
         AT_END,
         AT_START,
         BEGAN,
         ENDED,
         WITHIN,
-        Log,
+        EventBuffer,
     )
     from cython.cimports.ecs_collide.narrowphase.placement_c import (
         APART,
         APART_AT_LEAST,
-        DEEP,
-        SUNK,
-        Settler,
+        OVERLAPPING,
+        PENETRATING,
+        PositionCorrection,
     )
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
-    from ecs_collide.broadphase.broadphase import Candidates
+    from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.images import widths_of
-    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from ecs_collide.narrowphase.event_log import AT_END, AT_START, BEGAN, ENDED, WITHIN, Log
-    from ecs_collide.narrowphase.placement import APART, APART_AT_LEAST, DEEP, SUNK, Settler
+    from ecs_collide.narrowphase.event_buffer import (
+        AT_END,
+        AT_START,
+        BEGAN,
+        ENDED,
+        WITHIN,
+        EventBuffer,
+    )
+    from ecs_collide.narrowphase.placement import (
+        APART,
+        APART_AT_LEAST,
+        OVERLAPPING,
+        PENETRATING,
+        PositionCorrection,
+    )
     from ecs_collide.narrowphase.sweep_test import SLOP
 
 import numpy as np
@@ -118,16 +131,16 @@ class Contacts:
     def __init__(
         self,
         bodies: Bodies,
-        pairs: Pairs,
-        candidates: Candidates,
-        settler: Settler,
-        log: Log,
+        pairs: PairTable,
+        broadphase: Broadphase,
+        correction: PositionCorrection,
+        event_buffer: EventBuffer,
     ):
         self.bodies = bodies
         self.pairs = pairs
-        self.candidates = candidates
-        self.settler = settler
-        self.log = log
+        self.broadphase = broadphase
+        self.correction = correction
+        self.event_buffer = event_buffer
         self.left = []
         self.forgotten = []
         self.n = self.n_pressed = 0
@@ -213,21 +226,21 @@ class Contacts:
         self._make_room(self.n)
         for n in range(self.n):
             if self.rows[n, 2] == LEAVING:
-                self._tell_end(n, AT_START, 0.0, DROPPED)
+                self._report_end(n, AT_START, 0.0, DROPPED)
                 self.rows[n, 2] = PASSING
             if self.bodies.wraps:
                 p = self.pairs.find_image(self.rows[n, 0], self.rows[n, 1], self.images[n])
             else:
                 p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
-            if p < 0 and not self.candidates.may_meet(self.rows[n, 0], self.rows[n, 1]):
-                self._tell_end(n, AT_START, 0.0, FILTER_CHANGED)
+            if p < 0 and not self.broadphase.may_meet(self.rows[n, 0], self.rows[n, 1]):
+                self._report_end(n, AT_START, 0.0, FILTER_CHANGED)
                 continue
             if p >= 0 and self._is_outdated(n, p):
-                self._tell_end(n, AT_START, 0.0, FILTER_CHANGED)
+                self._report_end(n, AT_START, 0.0, FILTER_CHANGED)
                 continue
             self._move(n, kept)
             if p >= 0:
-                self.know(p, kept)
+                self.restore(p, kept)
                 if self.rows[kept, 2] != PASSING:
                     self._anchor(p, self.rows[kept, 3])
                 if self.rows[kept, 2] == SOLID:
@@ -237,7 +250,7 @@ class Contacts:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def know(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
+    def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Let a pair be in a contact that there was at the start of the step, both bodies at rest."""
         self.pairs.known[p] = 1
         self.pairs.memory[p] = n
@@ -307,7 +320,7 @@ class Contacts:
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             self._log(p, ENDED, WITHIN, now, abs(self.side[n]) - 1, 1 if self.side[n] > 0 else -1)
-            self.log.contact_codes[self.log.n_contacts - 1, 5] = FILTER_CHANGED
+            self.event_buffer.contact_codes[self.event_buffer.n_contacts - 1, 5] = FILTER_CHANGED
             if self.pairs.known[p]:
                 self._leave(self.pairs.first[p], self.pairs.second[p])
         self.forget_known(p)
@@ -323,7 +336,7 @@ class Contacts:
     @cython.cfunc
     def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """End the contact of a crossing pair that is outside each other at the step's start."""
-        self._tell_end(self.pairs.memory[p], AT_START, 0.0, SEPARATED)
+        self._report_end(self.pairs.memory[p], AT_START, 0.0, SEPARATED)
         self._leave(self.pairs.first[p], self.pairs.second[p])
         self.forget_known(p)
 
@@ -339,7 +352,7 @@ class Contacts:
         return found
 
     @cython.cfunc
-    def take_out(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+    def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
         if (
             self.pairs.inside[p]
@@ -413,8 +426,8 @@ class Contacts:
     ) -> cython.void:
         """Log that the contact of a solid pair began, or that it ended because they parted."""
         if self.bodies.wraps:
-            self.log.image = self.pairs.image[p]
-        self.log.add_contact(
+            self.event_buffer.image = self.pairs.image[p]
+        self.event_buffer.add_contact(
             event, phase, time,
             self.bodies.ids[self.pairs.first[p]], self.bodies.ids[self.pairs.second[p]],
             axis, sign, SOLID, -1 if event == BEGAN else SEPARATED,
@@ -440,15 +453,15 @@ class Contacts:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the bodies of a contact now treat each other in another way."""
+        """Return whether the bodies of a contact now treat each other in another way."""
         if self.rows[n, 2] == PASSING:
-            return self.pairs.crossing[p] or not self.bodies.traits.is_one_way(
+            return self.pairs.crossing[p] or not self.bodies.surfaces.is_one_way(
                 self.pairs.first[p], self.pairs.second[p]
             )
         return self.rows[n, 2] != UNTIL_APART and self.rows[n, 2] != self.pairs.crossing[p]
 
     @cython.cfunc
-    def _tell_end(
+    def _report_end(
         self,
         n: cython.Py_ssize_t,
         phase: cython.int,
@@ -457,17 +470,17 @@ class Contacts:
     ) -> cython.void:
         """Log that a contact ended, unless nobody was told that it began."""
         if self.bodies.wraps:
-            self.log.image = self.images[n]
+            self.event_buffer.image = self.images[n]
         if self.rows[n, 2] != PASSING:
-            self.log.add_contact(
+            self.event_buffer.add_contact(
                 ENDED, phase, time,
                 self.bodies.ids[self.rows[n, 0]], self.bodies.ids[self.rows[n, 1]],
-                self.rows[n, 3], self.rows[n, 4], self._kind_told(n), reason,
+                self.rows[n, 3], self.rows[n, 4], self._kind_reported(n), reason,
             )  # fmt: skip
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _kind_told(self, n: cython.Py_ssize_t) -> cython.int:
+    def _kind_reported(self, n: cython.Py_ssize_t) -> cython.int:
         """Return the kind of a contact as events have it."""
         if self.rows[n, 2] == LEAVING:
             return SOLID
@@ -503,7 +516,7 @@ class Contacts:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a pair is in contact at the end of the step; set the settler's side."""
+        """Return whether a pair is in contact at the end of the step; set the settler's side."""
         relation: cython.int
         k: cython.int
         closing: cython.double
@@ -511,17 +524,17 @@ class Contacts:
         if not self.pairs.crossing[p]:
             if self.pairs.clear[p]:
                 return False
-            relation = self.settler.relate(p)
-            return relation != APART and (relation != SUNK or self.settler.n_near == 1)
+            relation = self.correction.solid_placement(p)
+            return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
         if not self.pairs.inside[p]:
             return False
-        relation = self.settler.relate(p)
-        k = self.settler.axis
-        if relation == DEEP or self.settler.gap < 0.0:
+        relation = self.correction.solid_placement(p)
+        k = self.correction.axis
+        if relation == OVERLAPPING or self.correction.gap < 0.0:
             return True
         # Entered in the last instant, or about to leave?
         closing = self.bodies.motion_of(self.pairs.second[p], k)
-        closing = (closing - self.bodies.motion_of(self.pairs.first[p], k)) * self.settler.sign
+        closing = (closing - self.bodies.motion_of(self.pairs.first[p], k)) * self.correction.sign
         return closing > 0.0
 
     @cython.cfunc
@@ -548,12 +561,12 @@ class Contacts:
             i = self.rows[n, 0]
             j = self.rows[n, 1]
             if b.wraps:
-                self.log.image = self.images[n]
-                self.candidates.around.take(self.images[n])
+                self.event_buffer.image = self.images[n]
+                self.broadphase.images.select(self.images[n])
             if (
                 b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & TOUCHED_BY_GAME
             ) and not self._is_left_out(n):
-                self._tell_end(n, AT_END, 1.0, SEPARATED)
+                self._report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
             else:
                 self._keep(
@@ -563,7 +576,7 @@ class Contacts:
         self.since, self.next_since = self.next_since, self.since
         if b.wraps:
             self.images, self.next_images = self.next_images, self.images
-            self.candidates.around.rest()
+            self.broadphase.images.rest()
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -572,15 +585,15 @@ class Contacts:
         i: cython.Py_ssize_t = self.rows[n, 0]
         j: cython.Py_ssize_t = self.rows[n, 1]
 
-        return self.candidates.leaves_out(i, j) or (
-            self.candidates.waits(i, j) and self.pairs.find(i, j) < 0
+        return self.broadphase.leaves_out(i, j) or (
+            self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
         )
 
     @cython.cfunc
     def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
         """Find whether a pair that does not cross freely is in contact, and remember it if so."""
         b: Bodies = self.bodies
-        s: Settler = self.settler
+        s: PositionCorrection = self.correction
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
@@ -589,11 +602,11 @@ class Contacts:
         since: cython.double
 
         if b.wraps:
-            self.log.image = self.pairs.image[p]
+            self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
             self.rows[n, 5] = 1
         if self.pairs.left_alone[p] == 2:
-            if self.pairs.gone[p] or s.stand(p) != APART:
+            if self.pairs.gone[p] or s.relative_placement(p) != APART:
                 self._keep(i, j, PASSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
             return
         if not is_open:
@@ -629,7 +642,7 @@ class Contacts:
         since: cython.double
 
         if b.wraps:
-            self.log.image = self.pairs.image[p]
+            self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
             axis = self.rows[n, 3]
             sign = self.rows[n, 4]
@@ -643,10 +656,10 @@ class Contacts:
         elif self._is_contact(p):
             self._keep(i, j, kind, axis, sign, since)
         elif n >= 0:
-            self._tell_end(n, AT_END, 1.0, SEPARATED)
+            self._report_end(n, AT_END, 1.0, SEPARATED)
             self._leave(i, j)
         elif self.pairs.inside[p]:
-            self.log.add_contact(
+            self.event_buffer.add_contact(
                 ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, SEPARATED,
             )  # fmt: skip
 
@@ -659,19 +672,19 @@ class Contacts:
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
-        side: cython.int = self.candidates.separating.overlap(i, j, self.pairs.offset, p)
+        side: cython.int = self.broadphase.separating.overlap(i, j, self.pairs.offset, p)
 
         if self.bodies.wraps:
-            self.log.image = self.pairs.image[p]
+            self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
             self.rows[n, 5] = 1
             if side != 0 or self.pairs.gone[p]:
                 self._keep(i, j, CROSSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
             else:
-                self._tell_end(n, AT_END, 1.0, SEPARATED)
+                self._report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
         elif side != 0 and not self.pairs.gone[p]:
-            self.log.add_contact(
+            self.event_buffer.add_contact(
                 BEGAN, AT_END, 1.0, self.bodies.ids[i], self.bodies.ids[j],
                 abs(side) - 1, 1 if side > 0 else -1, CROSSING, -1,
             )  # fmt: skip
@@ -713,7 +726,7 @@ class Contacts:
         if self.bodies.wraps:
             if n == self.next_images.shape[0]:
                 self.next_images = grown(self.next_images, 2 * n)
-            self.next_images[n] = self.log.image
+            self.next_images[n] = self.event_buffer.image
         self.n = n + 1
 
     def shift_images(self, shifts: cython.longlong[::1]):
@@ -745,7 +758,7 @@ class Contacts:
         self.forgotten.append(row)
         for n in range(self.n):
             if self.rows[n, 0] == row or self.rows[n, 1] == row:
-                self._tell_end(n, AT_START, 0.0, reason)
+                self._report_end(n, AT_START, 0.0, reason)
                 partner = self.rows[n, 0] + self.rows[n, 1] - row
                 if self.bodies.asleep[partner]:
                     self.left.append(partner)
@@ -792,7 +805,7 @@ class Contacts:
             if platform >= 0 and other != platform:
                 continue
             side = (self.rows[n, 3] + 1) * self.rows[n, 4]  # of the second; the first has the other
-            if self.bodies.traits.one_way[other] != (side if self.rows[n, 1] == other else -side):
+            if self.bodies.surfaces.one_way[other] != (side if self.rows[n, 1] == other else -side):
                 continue
             self.rows[n, 2] = LEAVING
             dropped += 1

@@ -1,10 +1,10 @@
 cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
-from ecs_collide.broadphase.broadphase_c cimport Candidates
-from ecs_collide.narrowphase.event_log_c cimport Log
-from ecs_collide.broadphase.pair_table_c cimport Pairs
-from ecs_collide.narrowphase.placement_c cimport Settler
+from ecs_collide.broadphase.broadphase_c cimport Broadphase
+from ecs_collide.narrowphase.event_buffer_c cimport EventBuffer
+from ecs_collide.broadphase.pair_table_c cimport PairTable
+from ecs_collide.narrowphase.placement_c cimport PositionCorrection
 
 cdef double INF
 cdef int SOLID
@@ -20,10 +20,10 @@ cdef int DROPPED
 @cython.final
 cdef class Contacts:
     cdef Bodies bodies
-    cdef Pairs pairs
-    cdef Candidates candidates
-    cdef Settler settler
-    cdef Log log
+    cdef PairTable pairs
+    cdef Broadphase broadphase
+    cdef PositionCorrection correction
+    cdef EventBuffer event_buffer
     cdef readonly list left
     cdef Py_ssize_t n_pressed
     cdef long long[::1] pressed
@@ -48,7 +48,7 @@ cdef class Contacts:
     cdef long long[::1] kept_images
     cpdef void keep(self)
     cdef void recall(self)
-    cdef void know(self, Py_ssize_t p, Py_ssize_t n) noexcept
+    cdef void restore(self, Py_ssize_t p, Py_ssize_t n) noexcept
     cdef void _make_room(self, Py_ssize_t n)
     cdef void meet(self, Py_ssize_t p, double now)
     cdef void follow(self, Py_ssize_t p, double now)
@@ -56,7 +56,7 @@ cdef class Contacts:
     cdef void open(self, Py_ssize_t p, double now)
     cdef void forget_known(self, Py_ssize_t p) noexcept
     cdef void end_crossing(self, Py_ssize_t p)
-    cdef void take_out(self, Py_ssize_t p, double now)
+    cdef void end_withdrawn(self, Py_ssize_t p, double now)
     cdef double _time_to_parting(self, Py_ssize_t p, double now) noexcept
     cdef void _log(self, Py_ssize_t p, int event, int phase, double time, int axis, int sign)
     cdef void _log_end(self, Py_ssize_t p, Py_ssize_t n, int phase, double time)
@@ -69,7 +69,7 @@ cdef class Contacts:
     cdef bint _is_contact(self, Py_ssize_t p) noexcept
     cdef void _leave(self, Py_ssize_t i, Py_ssize_t j)
     cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign, double since)
-    cdef void _tell_end(self, Py_ssize_t n, int phase, double time, int reason)
+    cdef void _report_end(self, Py_ssize_t n, int phase, double time, int reason)
     cdef bint _is_outdated(self, Py_ssize_t n, Py_ssize_t p) noexcept
-    cdef int _kind_told(self, Py_ssize_t n) noexcept
+    cdef int _kind_reported(self, Py_ssize_t n) noexcept
     cdef void _move(self, Py_ssize_t n, Py_ssize_t to) noexcept

@@ -17,7 +17,7 @@ from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, ze
 
 @cython.final
 @cython.cclass
-class Queue:
+class ImpactQueue:
     """A binary heap of pairs that knows where each pair is in it.
 
     Pairs are small ints; each is in the heap once or not at all.  `low` and
@@ -69,7 +69,7 @@ class Queue:
     @cython.cfunc
     @cython.exceptval(check=False)
     def holds(self, pair: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a pair is queued."""
+        """Return whether a pair is queued."""
         return self.place[pair] > 0
 
     @cython.cfunc

@@ -1,7 +1,7 @@
 cimport cython
 
 @cython.final
-cdef class Queue:
+cdef class ImpactQueue:
     cdef public Py_ssize_t size
     cdef double[::1] time
     cdef signed char[::1] rank

@@ -10,9 +10,9 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
+    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import (
         IMPACT,
         OVERLAP,
@@ -24,9 +24,9 @@ if cython.compiled:
 else:
     from math import copysign
 
-    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from ecs_collide.narrowphase.impact_queue import Queue
+    from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
     from ecs_collide.response.clusters import Clusters
 
@@ -41,9 +41,9 @@ cython.declare(
 INF = float("inf")
 CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
 
-CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `Queue`
+CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
-# How a pair touches: added to 1 + axis in `Pairs.touch`.
+# How a pair touches: added to 1 + axis in `PairTable.touch`.
 KEEPS = 3  # up to this: it has kept together since it was swept
 OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
 PARTS = 8  # it touches at this instant, and parts
@@ -51,7 +51,7 @@ PARTS = 8  # it touches at this instant, and parts
 
 @cython.final
 @cython.cclass
-class Meetings:
+class Narrowphase:
     """The sweeps of a step, and what they queue.
 
     Attributes
@@ -64,7 +64,7 @@ class Meetings:
         In this step; pairs that pass each other far off are told without one.
     """
 
-    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue, clusters: Clusters):
+    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue, clusters: Clusters):
         self.bodies = bodies
         self.clusters = clusters
         self.pairs = pairs
@@ -171,23 +171,25 @@ class Meetings:
     @cython.exceptval(check=False)
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
-        way: cython.int
+        side: cython.int
 
         self.aim(p)
         self.sweeper.solve()
-        if not self.pairs.crossing[p] and self.bodies.traits.is_one_way(
+        if not self.pairs.crossing[p] and self.bodies.surfaces.is_one_way(
             self.pairs.first[p], self.pairs.second[p]
         ):
-            self._let_through(p)
+            self._drop_passable(p)
         if self.sweeper.kind == OVERLAP:
-            way = self.bodies.way_out(self.pairs.first[p], self.pairs.second[p])
-            if abs(way) == self.sweeper.axis + 1:  # it leads out here, be the other side as shallow
-                self.sweeper.sign = 1 if way > 0 else -1
+            side = self.bodies.translation_side(self.pairs.first[p], self.pairs.second[p])
+            if (
+                abs(side) == self.sweeper.axis + 1
+            ):  # it leads out here, be the other side as shallow
+                self.sweeper.sign = 1 if side > 0 else -1
         return self.sweeper.kind
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _let_through(self, p: cython.Py_ssize_t) -> cython.void:
+    def _drop_passable(self, p: cython.Py_ssize_t) -> cython.void:
         """Forget what the sweeper found unless it is an impact with the solid side of a one-way body.
 
         The other one must be fully on the free side of it now.  Over a corner it lands.
@@ -202,14 +204,14 @@ class Meetings:
 
         if s.kind == IMPACT:
             for n in range(2):
-                side = self.bodies.traits.one_way[j if n else i]
+                side = self.bodies.surfaces.one_way[j if n else i]
                 if side == 0:
                     continue
                 k = abs(side) - 1
                 sign = 1 if (side > 0) == (n == 1) else -1  # the normal points from second to first
                 if not s.turn_to(k, sign):
                     s.kind = SEPARATE
-            if self.bodies.traits.lets_through(i, j, s.axis, s.sign):
+            if self.bodies.surfaces.is_passable(i, j, s.axis, s.sign):
                 s.kind = SEPARATE  # both are, and not with faces that are opposite
         elif s.kind == OVERLAP:
             s.kind = SEPARATE
@@ -268,7 +270,7 @@ class Meetings:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _touch_of(self, p: cython.Py_ssize_t) -> cython.int:
-        """Return how a pair is known to touch now, as `Pairs.touch`; 0 if that is not known."""
+        """Return how a pair is known to touch now, as `PairTable.touch`; 0 if that is not known."""
         side: cython.int = self.pairs.touch[p]
 
         if abs(side) > KEEPS and self.pairs.tick[p] < self.instant_tick:
@@ -313,7 +315,7 @@ class Meetings:
         if s.kind == OVERLAP:
             k = s.axis
             if (
-                not b.traits.any_pusher
+                not b.surfaces.any_pusher
                 and b.resize_of(self.pairs.first[p], k) == 0.0
                 and b.resize_of(self.pairs.second[p], k) == 0.0
                 and s.is_shallowest_alone()
@@ -342,7 +344,7 @@ class Meetings:
 
         self.pairs.tick[p] = self.bodies.tick
         self.pairs.touch[p] = 0
-        if self._is_meeting():
+        if self._is_impact_now():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
             self.pairs.stale[p] = 0
@@ -366,7 +368,7 @@ class Meetings:
         i: cython.Py_ssize_t
 
         while True:
-            root = c.take_changed()
+            root = c.pop_changed()
             if root == 0:
                 break
             node = c.rim[root]
@@ -382,7 +384,7 @@ class Meetings:
                     c.keep_on_rim(node, root)
                 node = next_node
         while True:
-            i = c.take_alone()
+            i = c.pop_alone()
             if i < 0:
                 break
             self._find_closing_of(i, -1, 0)
@@ -400,7 +402,7 @@ class Meetings:
             Whether any of them is with a body outside the cluster of `root`.
         """
         c: Clusters = self.clusters
-        pairs: Pairs = self.pairs
+        pairs: PairTable = self.pairs
         is_outside: cython.bint = False
         p: cython.Py_ssize_t = pairs.head_of(i)
         at: cython.Py_ssize_t = p
@@ -439,7 +441,7 @@ class Meetings:
             if (
                 apart != 0.0
                 and (apart > 0.0) == ((side > 0) == (j == pairs.second[p]))
-                and not self._is_settled(p)
+                and not self._needs_no_sweep(p)
             ):
                 c.write_body(i)
                 c.write_body(j)
@@ -448,7 +450,7 @@ class Meetings:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_settled(self, p: cython.Py_ssize_t) -> cython.bint:
+    def _needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether nothing is to be looked for: the pair is due already, or has no impacts."""
         if self.pairs.left_alone[p] or self.pairs.gone[p]:
             return True
@@ -466,7 +468,7 @@ class Meetings:
 
         self.queue.drop(p)
         self.pairs.tick[p] = self.bodies.tick
-        if self._is_meeting():
+        if self._is_impact_now():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
             self.pairs.stale[p] = 0
@@ -565,8 +567,8 @@ class Meetings:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_meeting(self) -> cython.bint:
-        """Tell whether the pair just swept is meeting at this instant.
+    def _is_impact_now(self) -> cython.bint:
+        """Return whether the pair just swept is meeting at this instant.
 
         A gap within the slop of where they now are is none: where placement has left one ulp, the
         impact belongs to this instant and not to one of its own, in which the
@@ -594,14 +596,14 @@ class Meetings:
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
         self.solve(p)
-        if not self._is_meeting():
+        if not self._is_impact_now():
             return False
         self.note_side(p, self.sweeper.kind)
         return True
 
     @cython.cfunc
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Sweep a pair again from now; tell whether its impact is still due at once.
+        """Sweep a pair again from now; return whether its impact is still due at once.
 
         If it is due later it is queued for then.
         """

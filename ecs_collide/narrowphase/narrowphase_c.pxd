@@ -2,16 +2,16 @@ cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.response.clusters_c cimport Clusters
-from ecs_collide.broadphase.pair_table_c cimport Pairs
-from ecs_collide.narrowphase.impact_queue_c cimport Queue
+from ecs_collide.broadphase.pair_table_c cimport PairTable
+from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
 from ecs_collide.narrowphase.sweep_test_c cimport Sweeper
 
 @cython.final
-cdef class Meetings:
+cdef class Narrowphase:
     cdef Bodies bodies
     cdef Clusters clusters
-    cdef Pairs pairs
-    cdef readonly Queue queue
+    cdef PairTable pairs
+    cdef readonly ImpactQueue queue
     cdef public Sweeper sweeper
     cdef public double now
     cdef public long long n_sweeps
@@ -19,7 +19,7 @@ cdef class Meetings:
     cdef bint _misses(self, Py_ssize_t p) noexcept
     cdef void aim(self, Py_ssize_t p) noexcept
     cdef int solve(self, Py_ssize_t p) noexcept
-    cdef void _let_through(self, Py_ssize_t p) noexcept
+    cdef void _drop_passable(self, Py_ssize_t p) noexcept
     cdef double closing_speed(self, Py_ssize_t p) noexcept
     cdef void note_side(self, Py_ssize_t p, int kind) noexcept
     cdef void sweep_solid(self)
@@ -30,12 +30,12 @@ cdef class Meetings:
     cdef void sweep_at_rest(self, Py_ssize_t p) noexcept
     cdef void find_closing(self)
     cdef bint _find_closing_of(self, Py_ssize_t i, int axis, Py_ssize_t root) noexcept
-    cdef bint _is_settled(self, Py_ssize_t p) noexcept
+    cdef bint _needs_no_sweep(self, Py_ssize_t p) noexcept
     cdef void _sweep_closing(self, Py_ssize_t p) noexcept
     cdef void _sweep(self, Py_ssize_t p) noexcept
     cdef void _queue_impact(self, Py_ssize_t p) noexcept
     cdef void sweep_crossing(self, Py_ssize_t p, int kind)
-    cdef bint _is_meeting(self) noexcept
+    cdef bint _is_impact_now(self) noexcept
     cdef bint meets(self, Py_ssize_t p) noexcept
     cdef bint is_due(self, Py_ssize_t p)
     cdef bint waits(self, Py_ssize_t p) noexcept

@@ -11,41 +11,41 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, Bodies
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
+    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
     from cython.cimports.libc.math import nextafter
 else:
     from math import nextafter
 
-    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
-    from ecs_collide.narrowphase.impact_queue import Queue
+    from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.sweep_test import SLOP
 
 from ecs_collide.motion.arrays import LONG, grown, zeros
 
 cython.declare(
     INF=cython.double,
-    FAR=cython.longlong,
+    NO_LEVEL=cython.longlong,
     APART_AT_LEAST=cython.double,
     N_PASSES=cython.int,
     APART=cython.int,
     TOUCHING=cython.int,
-    SUNK=cython.int,
-    DEEP=cython.int,
+    PENETRATING=cython.int,
+    OVERLAPPING=cython.int,
 )
 INF = float("inf")
 APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
-FAR = 1 << 40  # the level of a body that no immovable one holds
+NO_LEVEL = 1 << 40  # the level of a body that no immovable one holds
 N_PASSES = 4  # rounding seldom needs a second
 
-# How a pair stands, as `Settler.relate` tells it.
+# How a pair stands, as `PositionCorrection.solid_placement` tells it.
 APART = 0
 TOUCHING = 1  # on one axis, deep on all others
-SUNK = 2  # inside each other by less than the slop
-DEEP = 3
+PENETRATING = 2  # inside each other by less than the slop
+OVERLAPPING = 3
 
 
 @cython.cfunc
@@ -84,7 +84,7 @@ def _snap(
             centre = nextafter(centre, INF)
         if thin and centre - half == centre + half:
             centre = max(nextafter(face, INF), face + APART_AT_LEAST)
-    b.stir(i)
+    b.interrupt_rest(i)
     if shift != 0.0:
         thin &= centre - half == centre + half
         centre = _unshifted(centre - shift, half, face, below, shift, thin)
@@ -157,7 +157,7 @@ def place(
 
 @cython.final
 @cython.cclass
-class Settler:
+class PositionCorrection:
     """Puts right at the end of a step what rounding has moved inside something else.
 
     Attributes
@@ -168,7 +168,7 @@ class Settler:
     n_near : the number of axes on which that pair is not deep
     """
 
-    def __init__(self, bodies: Bodies, pairs: Pairs, queue: Queue):
+    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue):
         self.bodies = bodies
         self.pairs = pairs
         self.queue = queue
@@ -191,21 +191,21 @@ class Settler:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def relate(self, p: cython.Py_ssize_t) -> cython.int:
-        """Tell how a pair stands as `stand` does; those that let each other through are apart."""
+    def solid_placement(self, p: cython.Py_ssize_t) -> cython.int:
+        """Tell how a pair stands as `relative_placement` does; those that let each other through are apart."""
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
-        relation: cython.int = self.stand(p)
+        relation: cython.int = self.relative_placement(p)
 
-        if relation == APART or self.pairs.crossing[p] or not self.bodies.traits.is_one_way(i, j):
+        if relation == APART or self.pairs.crossing[p] or not self.bodies.surfaces.is_one_way(i, j):
             return relation
-        if relation == DEEP or self.bodies.traits.lets_through(i, j, self.axis, self.sign):
+        if relation == OVERLAPPING or self.bodies.surfaces.is_passable(i, j, self.axis, self.sign):
             return APART
         return relation
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def stand(self, p: cython.Py_ssize_t) -> cython.int:
+    def relative_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """Tell how a pair stands, its bodies at rest where they are; set axis, sign and gap."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
@@ -257,15 +257,15 @@ class Settler:
                 self.sign = 1 if plus > gap else -1
                 self.gap = max(gap, plus)
         if self.n_near == 0:
-            return DEEP
+            return OVERLAPPING
         if inside:
-            return SUNK
+            return PENETRATING
         return TOUCHING if self.n_near == 1 else APART
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a pair must be kept apart, and does not end clear of each other anyway."""
+        """Return whether a pair must be kept apart, and does not end clear of each other anyway."""
         return not (
             self.pairs.clear[p]
             or self.pairs.crossing[p]
@@ -275,7 +275,7 @@ class Settler:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def settle(self) -> cython.void:
+    def correct(self) -> cython.void:
         """Snap pairs that are inside by less than the slop outward, from immovable bodies on."""
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
@@ -293,7 +293,7 @@ class Settler:
             while self.queue.size:
                 p = self.queue.top()
                 self.queue.drop(p)
-                if self.relate(p) != SUNK:
+                if self.solid_placement(p) != PENETRATING:
                     continue
                 i = self.pairs.first[p]
                 j = self.pairs.second[p]
@@ -340,14 +340,14 @@ class Settler:
                     and self.is_plane(j, k)
                 ):
                     approach = b.motion_of(i, k) - b.motion_of(j, k)
-                    if approach != 0.0 and self.relate(p) != APART:
+                    if approach != 0.0 and self.solid_placement(p) != APART:
                         sign = -1 if approach > 0.0 else 1
                         place(b, i, j, k, sign, 1.0, self.pairs.offset_of(p, k))
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Tell whether both faces of a body are the same on an axis."""
+        """Return whether both faces of a body are the same on an axis."""
         centre: cython.double = self.bodies.centre_of(i, k)
         half: cython.double = self.bodies.half_of(i, k)
 
@@ -360,20 +360,20 @@ class Settler:
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         relation: cython.int
-        any_sunk: cython.bint = False
+        any_penetrating: cython.bint = False
 
         for p in range(self.pairs.n):
             if not self.can_sink(p):
                 continue
-            relation = self.relate(p)
-            if relation != SUNK and relation != TOUCHING:
+            relation = self.solid_placement(p)
+            if relation != PENETRATING and relation != TOUCHING:
                 continue
-            any_sunk |= relation == SUNK
+            any_penetrating |= relation == PENETRATING
             self.near[n, 0] = p
-            self.near[n, 1] = -1 - self.axis if relation == SUNK else self.axis
+            self.near[n, 1] = -1 - self.axis if relation == PENETRATING else self.axis
             n += 1
         self.n_near_pairs = n
-        return any_sunk
+        return any_penetrating
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -396,8 +396,8 @@ class Settler:
             i = self.pairs.first[self.near[n, 0]]
             j = self.pairs.second[self.near[n, 0]]
             for k in range(b.dim):
-                self.level[i, k] = FAR if b.yields[i] else 0
-                self.level[j, k] = FAR if b.yields[j] else 0
+                self.level[i, k] = NO_LEVEL if b.yields[i] else 0
+                self.level[j, k] = NO_LEVEL if b.yields[j] else 0
                 if any_lock:
                     self.level[i, k] *= b.gives_way(i, k)
                     self.level[j, k] *= b.gives_way(j, k)

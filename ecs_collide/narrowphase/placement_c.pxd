@@ -1,22 +1,22 @@
 cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
-from ecs_collide.broadphase.pair_table_c cimport Pairs
-from ecs_collide.narrowphase.impact_queue_c cimport Queue
+from ecs_collide.broadphase.pair_table_c cimport PairTable
+from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
 
 cdef double APART_AT_LEAST
 cdef int APART
 cdef int TOUCHING
-cdef int SUNK
-cdef int DEEP
+cdef int PENETRATING
+cdef int OVERLAPPING
 
 cdef void place(Bodies b, Py_ssize_t i, Py_ssize_t j, int k, int sign, double t, double shift) noexcept
 
 @cython.final
-cdef class Settler:
+cdef class PositionCorrection:
     cdef Bodies bodies
-    cdef Pairs pairs
-    cdef Queue queue
+    cdef PairTable pairs
+    cdef ImpactQueue queue
     cdef long long[:, ::1] level
     cdef long long[:, ::1] near
     cdef Py_ssize_t n_near_pairs
@@ -24,9 +24,9 @@ cdef class Settler:
     cdef public int sign
     cdef public int n_near
     cdef public double gap
-    cdef int relate(self, Py_ssize_t p) noexcept
-    cdef int stand(self, Py_ssize_t p) noexcept
-    cdef void settle(self) noexcept
+    cdef int solid_placement(self, Py_ssize_t p) noexcept
+    cdef int relative_placement(self, Py_ssize_t p) noexcept
+    cdef void correct(self) noexcept
     cdef void _part_planes(self) noexcept
     cdef bint is_plane(self, Py_ssize_t i, int k) noexcept
     cdef bint _find_near(self) noexcept

@@ -273,7 +273,7 @@ class Sweeper:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _opens(self, side: cython.int) -> cython.bint:
-        """Tell whether the insides overlap on all other axes soon after `enter`."""
+        """Return whether the insides overlap on all other axes soon after `enter`."""
         k: cython.int = side >> 1
         after: cython.double = self.enter
         before: cython.double = INF

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.esper_world import World
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Filter
 from ecs_collide.queries.searcher import Boxes, Searcher
 from ecs_collide.queries.wrapped import WrappedSearcher
-from ecs_collide.step.lock import Guard
+from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import StepState
 from ecs_collide.sync.presence import Presence
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import Filter as CategoryFilter
 from ecs_collide.traits import filter_numbers, filters_allow
 
@@ -30,17 +30,17 @@ class QueriedBodies:
         self,
         state: StepState,
         link: WorldLink,
-        roster: Roster,
+        registry: BodyRegistry,
         presence: Presence,
-        lock: Guard,
-        ring: Ring | None,
+        lock: StepLock,
+        domain: PeriodicDomain | None,
     ) -> None:
         self._state = state
         self._link = link
-        self._roster = roster
+        self._registry = registry
         self._presence = presence
         self._lock = lock
-        self._ring = ring
+        self._domain = domain
         self._timeline: object = None  # whose trees the searcher searches
         self._searcher: Searcher
         self._updated: PresentBodies | None = None
@@ -59,7 +59,7 @@ class QueriedBodies:
                 "update() was called within a step: call it between steps, "
                 "or in a handler of their events"
             )
-        self._updated = PresentBodies(world, self._roster, state.dim, self._ring)
+        self._updated = PresentBodies(world, self._registry, state.dim, self._domain)
         self._moment = state.moment
         self._mark = world.mark(), len(world.dead())
 
@@ -82,8 +82,8 @@ class QueriedBodies:
         if self._timeline is not state.timeline:
             self._searcher = (
                 Searcher(state.dim, "space", *state.trees)
-                if self._ring is None
-                else WrappedSearcher(self._ring, state.dim, "space", *state.trees)
+                if self._domain is None
+                else WrappedSearcher(self._domain, state.dim, "space", *state.trees)
             )
             self._timeline = state.timeline
         return self._searcher
@@ -93,14 +93,14 @@ class QueriedBodies:
         """The tight bounds by row, and the entities."""
         if self.present is not None:
             return self.present.boxes
-        views = self._roster.views
+        views = self._registry.views
         return views.tight_min, views.tight_max, views.ids
 
     def row(self, id: int) -> int:
         """Return the row of an entity, -1 if it has none."""
         if self.present is not None:
             return self.present.row(id)
-        return self._roster.row_of.get(id, -1)
+        return self._registry.row_of.get(id, -1)
 
     # -- which hits count --
 
@@ -159,24 +159,24 @@ class QueriedBodies:
         """Return which bodies are solid, by row."""
         if self.present is not None:
             return ~self.present.sensors()
-        solid: NDArray[np.bool_] = self._roster.columns.sensor == 0
+        solid: NDArray[np.bool_] = self._registry.table.sensor == 0
         return solid
 
     def _filters(self) -> NDArray[np.int64]:
         """Return categories, mask and group of bodies, by row."""
         if self.present is not None:
             return self.present.filters()
-        traits = self._state.timeline.bodies.traits
-        if traits.is_used:
-            return np.asarray(traits.filters)
-        n = self._roster.columns.capacity
+        surfaces = self._state.timeline.bodies.surfaces
+        if surfaces.is_used:
+            return np.asarray(surfaces.filters)
+        n = self._registry.table.capacity
         return np.broadcast_to(np.array(filter_numbers(None), np.int64), (n, 3))
 
     def _all_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the rows of all bodies, and their entities."""
         if self.present is not None:
             return np.arange(len(self.present.ids)), self.present.ids
-        return self._roster.rows, self._roster.entities
+        return self._registry.rows, self._registry.entities
 
     # -- who is still there --
 
@@ -204,8 +204,8 @@ class QueriedBodies:
 
     def no_body(self, entity: int) -> KeyError:
         """Return the error to raise for an entity that `update` has not found."""
-        now = self._link.world.finder([kind.type for kind in self._roster.makers])(entity)
-        if now is not None and all(kind.type in now for kind in self._roster.makers):
+        now = self._link.world.finder([kind.type for kind in self._registry.makers])(entity)
+        if now is not None and all(kind.type in now for kind in self._registry.makers):
             return KeyError(
                 f"entity {entity} has numbers that no step could work with: see Space.explain"
             )
@@ -215,7 +215,7 @@ class QueriedBodies:
         return self._mark[0] is world.mark() and self._mark[1] == len(world.dead())
 
     def _is_body_now(self, world: World) -> Callable[[int], bool]:
-        types = [kind.type for kind in self._roster.makers]
+        types = [kind.type for kind in self._registry.makers]
         find: Any = world.finder(types)
 
         def is_body(entity: int) -> bool:

@@ -11,13 +11,13 @@ from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.events_of_step import axis_normal, contact_order
-from ecs_collide.step.lock import Guard
+from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
-from ecs_collide.step.pair_filters import Judges
+from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.state import StepState
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import refusal
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import Filter as FilterTrait
 from ecs_collide.traits import filter_numbers, filters_allow
 
@@ -39,33 +39,33 @@ class ContactQueries:
         self,
         state: StepState,
         link: WorldLink,
-        roster: Roster,
+        registry: BodyRegistry,
         presence: Presence,
         lookup: BodyLookup,
-        lock: Guard,
+        lock: StepLock,
         queried: QueriedBodies,
-        judges: Judges,
+        judges: PairFilters,
         up: Vector,
         has_images: bool,
     ) -> None:
         self._state = state
         self._link = link
-        self._roster = roster
+        self._registry = registry
         self._presence = presence
         self._lookup = lookup
-        self._guard = lock
+        self._lock = lock
         self._queried = queried
-        self._judges = judges
+        self._pair_filters = judges
         self._up = up
         self._has_images = has_images
 
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts that there are, of one body or of all, sorted by ids."""
-        self._guard.refuse_others()
+        self._lock.refuse_others()
         kept = self._state.timeline.contacts
         rows, since = np.asarray(kept.rows)[: kept.n], np.asarray(kept.since)[: kept.n]
         order = (
-            contact_order(kept, self._roster.columns.ids, True) if self._has_images else slice(None)
+            contact_order(kept, self._registry.table.ids, True) if self._has_images else slice(None)
         )
         rows, since = rows[order], since[order]
         kinds = kinds_shown(rows)
@@ -73,7 +73,7 @@ class ContactQueries:
         if entity is not None:
             row = self._lookup.row(entity)
             told &= (rows[:, 0] == row) | (rows[:, 1] == row)
-        ids = self._roster.columns.ids
+        ids = self._registry.table.ids
         contacts = []
         for (first, second, _, axis, sign, _), kind, began in zip(
             rows[told].tolist(), kinds[told].tolist(), since[told].tolist(), strict=True
@@ -126,16 +126,16 @@ class ContactQueries:
 
     def carried(self, entity: int) -> Vector:
         """Return how fast a body is carried by the `Carry` that it stands on, beside its Velocity."""
-        row, carrying = self._lookup.row(entity), self._state.timeline.carrying
-        ride = carrying.rode if self._state.is_stepping else carrying.now
+        row, carriers = self._lookup.row(entity), self._state.timeline.carriers
+        ride = carriers.rode if self._state.is_stepping else carriers.now
         if row < 0 or ride.n == 0 or not ride.carrier[row]:
             return (0.0,) * self._state.dim
-        return tuple(np.asarray(ride.drift)[row].tolist())
+        return tuple(np.asarray(ride.carrier_velocity)[row].tolist())
 
     def drop_through(self, entity: int, platform: int | None = None) -> bool:
         """Let a body fall through the `OneWay` platforms that it stands on."""
-        with self._guard:
-            if self._state.is_stepping or self._guard.is_changing:
+        with self._lock:
+            if self._state.is_stepping or self._lock.is_changing:
                 raise RuntimeError(
                     "drop_through() was called within a step: call it between steps, "
                     "or in a handler of their events"
@@ -158,7 +158,7 @@ class ContactQueries:
             return kind is None or world.component(entity, kind) is not None
 
         met = filters_allow(self._filter_of(first), self._filter_of(second))
-        return bool(met) and self._judges.allows(first, second, has)
+        return bool(met) and self._pair_filters.allows(first, second, has)
 
     def _filter_of(self, entity: int) -> tuple[int, int, int]:
         """Return categories, mask and group of an entity, or raise what names it."""
@@ -167,7 +167,7 @@ class ContactQueries:
         try:
             return filter_numbers(its)
         except (AttributeError, TypeError, ValueError, OverflowError) as error:
-            raise refusal(self._roster.rules, entity, components.get) or error from error
+            raise refusal(self._registry.rules, entity, components.get) or error from error
 
 
 def as_axis(name: str, value: VectorLike, dim: int) -> Vector:

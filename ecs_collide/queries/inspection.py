@@ -15,15 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide.constants import ONE_WAY, QUARANTINED, SWITCHED_OFF
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import kinds_shown
 from ecs_collide.queries.searcher import Branches
 from ecs_collide.step.events_of_step import unit_normals
-from ecs_collide.step.lock import Guard
+from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup
 from ecs_collide.step.state import StepState
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -114,34 +114,34 @@ class Inspection:
     def __init__(
         self,
         state: StepState,
-        roster: Roster,
+        registry: BodyRegistry,
         lookup: BodyLookup,
-        lock: Guard,
+        lock: StepLock,
         queried: QueriedBodies,
-        ring: Ring | None,
+        domain: PeriodicDomain | None,
     ) -> None:
         self._state = state
-        self._roster = roster
+        self._registry = registry
         self._lookup = lookup
-        self._guard = lock
+        self._lock = lock
         self._queried = queried
-        self._ring = ring
+        self._domain = domain
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body."""
         present = self._queried.present
         if present is not None and (found := present.bounds(entity)) is not None:
             return found
-        row, columns = self._lookup.row(entity), self._roster.columns
+        row, table = self._lookup.row(entity), self._registry.table
         if row < 0:
             low, high = self._lookup.new_body(entity).corners
             return tuple(low), tuple(high)
-        return tuple(columns.tight_min[row].tolist()), tuple(columns.tight_max[row].tolist())
+        return tuple(table.tight_min[row].tolist()), tuple(table.tight_max[row].tolist())
 
     def positions(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the centres of bodies, float64 (n, dim)."""
         rows, new = self._lookup.rows(entities)
-        centres = self._roster.columns.seen_centre.take(rows, axis=0)
+        centres = self._registry.table.seen_centre.take(rows, axis=0)
         for place, entity in new:
             centres[place] = self._lookup.new_body(entity).centre
         return centres
@@ -149,21 +149,21 @@ class Inspection:
     def velocities(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the velocities of bodies, float64 (n, dim); zeros for those without."""
         rows, new = self._lookup.rows(entities)
-        velocities = self._roster.columns.seen_velocity.take(rows, axis=0)
+        velocities = self._registry.table.seen_velocity.take(rows, axis=0)
         for place, entity in new:
             velocities[place] = self._lookup.new_body(entity).velocity
         return velocities
 
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return what bodies are: uint8 (n,), bits of `BodyKind`."""
-        (rows, new), c = self._lookup.rows(entities), self._roster.columns
+        (rows, new), c = self._lookup.rows(entities), self._registry.table
         asleep = c.asleep[rows] == _ASLEEP
         kinds = np.zeros(len(rows), np.uint8)
         for kind, has in (
             (BodyKind.MOVES, (c.moves[rows] != 0) | asleep),
             (BodyKind.YIELDS, c.yields[rows] != 0),
             (BodyKind.SENSOR, c.sensor[rows] != 0),
-            (BodyKind.ONE_WAY, c.traits[rows] & ONE_WAY != 0),
+            (BodyKind.ONE_WAY, c.surfaces[rows] & ONE_WAY != 0),
             (BodyKind.ASLEEP, asleep),
             (BodyKind.QUARANTINED, c.quarantined[rows] == QUARANTINED),
             (BodyKind.DISABLED, c.quarantined[rows] == SWITCHED_OFF),
@@ -188,7 +188,7 @@ class Inspection:
             raise ValueError(f"fraction={fraction!r} must be a number from 0 to 1")
         if not 0.0 <= fraction <= 1.0:
             raise ValueError(f"fraction={fraction!r} must be from 0 to 1")
-        (rows, new), c = self._lookup.rows(entities), self._roster.columns
+        (rows, new), c = self._lookup.rows(entities), self._registry.table
         if self._state.is_stepping:
             raise RuntimeError(
                 "interpolated() was called within a step: call it between steps, "
@@ -196,23 +196,25 @@ class Inspection:
             )
         now = c.seen_centre.take(rows, axis=0)
         if fraction < 1.0:
-            before = self._roster.begun().take(rows, axis=0)
+            before = self._registry.begun().take(rows, axis=0)
             with np.errstate(invalid="ignore"):  # of bodies in quarantine
-                ways = now - before
-                if self._ring is not None:
+                displacements = now - before
+                if self._domain is not None:
                     moves = c.moves.take(rows)[:, None] != 0
-                    ways = self._ring.way_taken(ways, c.motion.take(rows, axis=0) * moves)
-                shown = before + ways * fraction
-            if self._ring is not None:
-                shown = self._ring.into_world(shown)
-            now = np.where(np.isfinite(ways) & (ways != 0.0), shown, now)
+                    displacements = self._domain.whole_displacement(
+                        displacements, c.motion.take(rows, axis=0) * moves
+                    )
+                shown = before + displacements * fraction
+            if self._domain is not None:
+                shown = self._domain.into_world(shown)
+            now = np.where(np.isfinite(displacements) & (displacements != 0.0), shown, now)
         for place, entity in new:
             now[place] = self._lookup.new_body(entity).centre
         return now
 
     def boxes(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return the min and the max corners of bodies, two float64 (n, dim)."""
-        (rows, new), c = self._lookup.rows(entities), self._roster.columns
+        (rows, new), c = self._lookup.rows(entities), self._registry.table
         mins, maxs = c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
         for place, entity in new:
             mins[place], maxs[place] = self._lookup.new_body(entity).corners
@@ -232,7 +234,7 @@ class Inspection:
 
     def swept_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return bounds around the paths of bodies in the last step, two float64 (n, dim)."""
-        (rows, new), c = self._lookup.rows(entities), self._roster.columns
+        (rows, new), c = self._lookup.rows(entities), self._registry.table
         mins, maxs = c.swept_min.take(rows, axis=0), c.swept_max.take(rows, axis=0)
         out = c.quarantined[rows] != 0
         out[[place for place, _ in new]] = True
@@ -252,16 +254,16 @@ class Inspection:
 
     def candidate_pairs(self) -> Longs:
         """Return the pairs that the last step swept, int64 (n, 2): ids, each row and all sorted."""
-        self._guard.refuse_others()
+        self._lock.refuse_others()
         rows = np.empty((self._state.timeline.pairs.n, 2), np.int64)
         self._state.timeline.pairs.rows_into(rows.data)
-        pairs = self._roster.columns.ids[rows]
+        pairs = self._registry.table.ids[rows]
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
     def contact_points(self) -> ContactPoints:
         """Return all contacts as arrays, with where they are; see `contacts`."""
-        self._guard.refuse_others()
-        kept, c = self._state.timeline.contacts, self._roster.columns
+        self._lock.refuse_others()
+        kept, c = self._state.timeline.contacts, self._registry.table
         rows = np.array(kept.rows, np.int64)[: kept.n]
         kinds = kinds_shown(rows)
         told = kinds < len(ContactKind)
@@ -275,17 +277,17 @@ class Inspection:
         low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
         high = np.minimum(c.tight_max[first], c.tight_max[second] + offsets)
         points = low / 2 + high / 2
-        if self._ring is not None:
-            points = self._ring.into_world(points)
+        if self._domain is not None:
+            points = self._domain.into_world(points)
         normals = unit_normals(rows[:, 3], rows[:, 4], self._state.dim)
         return ContactPoints(pairs[order], points, normals, kinds[order])
 
     def impact_boxes(self) -> ImpactBoxes:
         """Return where the boxes of each collision of the last step met."""
-        self._guard.refuse_others()
-        events, c = self._state.events.collision_array, self._roster.columns
+        self._lock.refuse_others()
+        events, c = self._state.events.collision_array, self._registry.table
         pairs = np.stack([events["first"], events["second"]], axis=1)
-        rows = self._roster.rows_of(pairs.ravel()).reshape(-1, 2)
+        rows = self._registry.rows_of(pairs.ravel()).reshape(-1, 2)
         known = (rows >= 0).all(axis=1)
         events, pairs, rows = events[known], pairs[known], rows[known]
         centres = np.stack([events["position_first"], events["position_second"]], axis=1)
@@ -301,13 +303,13 @@ class Inspection:
 
     def state_hash(self) -> bytes:
         """Return 16 bytes that stand for what the last step left: a fingerprint."""
-        self._guard.refuse_others()
+        self._lock.refuse_others()
         if self._state.is_stepping:
             raise RuntimeError(
                 "state_hash() was called within a step: call it between steps, "
                 "or in a handler of their events"
             )
-        rows, c = self._roster.rows, self._roster.columns
+        rows, c = self._registry.rows, self._registry.table
         digest = hashlib.blake2b(digest_size=16)
         n_events = [len(self._state.events.collision_array), len(self._state.events.contact_array)]
         digest.update(np.array([self._state.dim, len(rows), *n_events], "<i8").data)

@@ -14,14 +14,14 @@ import numpy as np
 from ecs_collide import _checks
 from ecs_collide.components import Deflect, Sensor, Slide, Stop
 from ecs_collide.events import Vector, VectorLike
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries
 from ecs_collide.queries.queries import Filter, Queries
 from ecs_collide.queries.searcher import BoxHit, Exclude
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.lookup import WorldLink
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import OneWay, Separate
 
 MoveResponse = Slide | Stop | Deflect
@@ -84,22 +84,22 @@ class Moves:
     def __init__(
         self,
         link: WorldLink,
-        roster: Roster,
+        registry: BodyRegistry,
         queried: QueriedBodies,
         queries: Queries,
         contacts: ContactQueries,
         editor: BodyEditor,
         up: Vector,
-        ring: Ring | None,
+        domain: PeriodicDomain | None,
     ) -> None:
         self._link = link
-        self._roster = roster
+        self._registry = registry
         self._queried = queried
         self._queries = queries
         self._contacts = contacts
         self._editor = editor
         self._up = up
-        self._ring = ring
+        self._domain = domain
 
     def move(
         self,
@@ -133,12 +133,12 @@ class Moves:
         bounds = present.bounds(entity)
         if bounds is None:
             raise self._queried.no_body(entity)
-        way = _checks.vectors("displacement", displacement)
-        if way.shape != present.mins.shape[1:]:
+        wanted_displacement = _checks.vectors("displacement", displacement)
+        if wanted_displacement.shape != present.mins.shape[1:]:
             raise ValueError(f"displacement={displacement!r} must be {len(self._up)} numbers")
         _require_response(response)
         start, half = present.centre_and_half(entity)
-        path = _Path(start, way.tolist(), response, self._ring)
+        path = _Path(start, wanted_displacement.tolist(), response, self._domain)
         excluded = {entity}
         if exclude is not None:
             excluded |= {exclude} if isinstance(exclude, int) else set(exclude)
@@ -149,9 +149,9 @@ class Moves:
 
     def _place(self, position: Vector) -> Vector:
         """Return a position as it is in the world."""
-        if self._ring is None:
+        if self._domain is None:
             return position
-        return tuple(self._ring.into_world(np.array(position)).tolist())
+        return tuple(self._domain.into_world(np.array(position)).tolist())
 
     def _walk(
         self, entity: int, path: _Path, half: Vector, excluded: set[int], filter: Filter
@@ -159,12 +159,16 @@ class Moves:
         """Follow the path from one solid body to the next."""
         crossed = set(excluded)
         while path.goes_on and len(path.hits) - (len(crossed) - len(excluded)) < HIT_LIMIT:
-            way = path.way
-            for hit in self._queries.cast_box(path.centre, half, way, 0, excluded, filter):
+            wanted_displacement = path.wanted_displacement
+            for hit in self._queries.cast_box(
+                path.centre, half, wanted_displacement, 0, excluded, filter
+            ):
                 if not self._contacts.may_meet(entity, hit.id):
                     continue
                 is_solid = self._is_solid(entity, hit)
-                closes = sum(n * w for n, w in zip(hit.normal, way, strict=True)) < 0.0
+                closes = (
+                    sum(n * w for n, w in zip(hit.normal, wanted_displacement, strict=True)) < 0.0
+                )
                 if is_solid and closes:
                     path.answer(hit)
                     break
@@ -174,7 +178,7 @@ class Moves:
             else:
                 path.finish()
         if path.goes_on:
-            path.remaining = path.way
+            path.remaining = path.wanted_displacement
 
     def _is_solid(self, entity: int, hit: BoxHit) -> bool:
         """Return whether a body that is hit blocks the one that moves."""
@@ -215,19 +219,23 @@ class _Path:
     """
 
     def __init__(
-        self, centre: Vector, way: list[float], response: MoveResponse, ring: Ring | None
+        self,
+        centre: Vector,
+        wanted_displacement: list[float],
+        response: MoveResponse,
+        domain: PeriodicDomain | None,
     ) -> None:
         self.centre = centre
-        self.goes_on = any(way)
+        self.goes_on = any(wanted_displacement)
         self.remaining = (0.0,) * len(centre)
         self.hits: list[MoveHit] = []
-        self._target = [at + part for at, part in zip(centre, way, strict=True)]
+        self._target = [at + part for at, part in zip(centre, wanted_displacement, strict=True)]
         self._response = response
-        self._ring = ring
+        self._domain = domain
         self._time = 0.0  # of the way that was asked for
 
     @property
-    def way(self) -> Vector:
+    def wanted_displacement(self) -> Vector:
         """The way to the target."""
         return tuple(to - at for to, at in zip(self._target, self.centre, strict=True))
 
@@ -238,14 +246,14 @@ class _Path:
     def answer(self, hit: BoxHit) -> None:
         """Go as far as a solid body, and answer it."""
         axis = next(k for k, part in enumerate(hit.normal) if part)
-        at = [c + hit.time * w for c, w in zip(self.centre, self.way, strict=True)]
+        at = [c + hit.time * w for c, w in zip(self.centre, self.wanted_displacement, strict=True)]
         if hit.depth == 0.0:
             at[axis] = self._beside(hit.centre[axis], at[axis], axis)
         self._note(hit, tuple(at), True)
         self._time += (1.0 - self._time) * hit.time
         self.centre = tuple(at)
         if isinstance(self._response, Stop):
-            self.remaining, self.goes_on = self.way, False
+            self.remaining, self.goes_on = self.wanted_displacement, False
             return
         restitution = self._response.restitution if isinstance(self._response, Deflect) else 0.0
         self._target[axis] = at[axis] - restitution * (self._target[axis] - at[axis])
@@ -253,7 +261,7 @@ class _Path:
 
     def _beside(self, face: float, at: float, axis: int) -> float:
         """Return where the centre is flush against a face, in the round of the path."""
-        width = 0.0 if self._ring is None else float(self._ring.widths[axis])
+        width = 0.0 if self._domain is None else float(self._domain.widths[axis])
         return face + width * round((at - face) / width) if width else face
 
     def finish(self) -> None:

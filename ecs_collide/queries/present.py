@@ -17,10 +17,10 @@ from ecs_collide._checks import LARGEST
 from ecs_collide.components import Disabled, Sensor
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.searcher import Boxes, Searcher
 from ecs_collide.queries.wrapped import WrappedSearcher
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import Attached, Filter, filter_numbers
 
 Doubles = NDArray[np.float64]
@@ -45,49 +45,51 @@ class PresentBodies:
     searcher : Searcher
     """
 
-    def __init__(self, world: World, roster: Roster, dim: int, ring: Ring | None) -> None:
+    def __init__(
+        self, world: World, registry: BodyRegistry, dim: int, domain: PeriodicDomain | None
+    ) -> None:
         self._world = world
-        ids, places, sizes, boxes = _read_boxes(world, roster, dim)
-        sound = _are_sound(places, sizes, ring, roster)
+        ids, places, sizes, boxes = _read_boxes(world, registry, dim)
+        sound = _are_sound(places, sizes, domain, registry)
         if boxes:
             sound &= _have_owners(ids, sound, boxes)
         ids, places, sizes = ids[sound], places[sound], sizes[sound]
         self.ids: Longs = ids
-        self._centres, self._halves = roster.boxes_of(places, sizes)
-        if ring is not None:
-            self._centres = ring.into_world(self._centres)
+        self._centres, self._halves = registry.boxes_of(places, sizes)
+        if domain is not None:
+            self._centres = domain.into_world(self._centres)
         self.mins: Doubles = self._centres - self._halves
         self.maxs: Doubles = self._centres + self._halves
-        self._take_unchanged(roster, places, sizes)
+        self._read_unchanged(registry, places, sizes)
         if boxes:
-            self._put_to_owners(boxes, ring)
+            self._put_to_owners(boxes, domain)
         tree = self._tree = _backend.kernels.tree.Tree(dim, len(self.ids))
         if len(self.ids):
             rows, still = np.arange(len(self.ids)), np.zeros((0, dim))
             tree.renew(rows.data, self.mins.data, self.maxs.data, still.data, False, 0.0, 0.0)
         self.searcher: Searcher = (
             Searcher(dim, "space", tree)
-            if ring is None
-            else WrappedSearcher(ring, dim, "space", tree)
+            if domain is None
+            else WrappedSearcher(domain, dim, "space", tree)
         )
         self._boxes = self.mins.data, self.maxs.data, self.ids.data
         if not len(self.ids):  # no rows would say that the boxes in the tree are their own
             nowhere = np.full((1, dim), np.nan)
             self._boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
 
-    def _take_unchanged(self, roster: Roster, places: Doubles, sizes: Doubles) -> None:
+    def _read_unchanged(self, registry: BodyRegistry, places: Doubles, sizes: Doubles) -> None:
         """Have the boxes that the last step left, of bodies that have not changed since."""
-        c, rows = roster.columns, roster.rows_of(self.ids)
+        c, rows = registry.table, registry.rows_of(self.ids)
         known = np.flatnonzero((rows >= 0) & (c.news[rows] == 0) & (c.quarantined[rows] == 0))
         same = np.asarray((c.seen_place[rows[known]] == places[known]).all(axis=1))
         same &= (c.seen_size[rows[known]] == sizes[known]).all(axis=1)
-        same |= roster.are_held_fixed(rows[known])
+        same |= registry.are_held_fixed(rows[known])
         kept = known[same]
         self.mins[kept], self.maxs[kept] = c.tight_min[rows[kept]], c.tight_max[rows[kept]]
         self._centres[kept] = c.seen_centre[rows[kept]]
         self._halves[kept] = c.seen_half[rows[kept]]
 
-    def _put_to_owners(self, boxes: dict[int, Attached], ring: Ring | None) -> None:
+    def _put_to_owners(self, boxes: dict[int, Attached], domain: PeriodicDomain | None) -> None:
         """Have attached boxes where their owners are."""
         ids = np.array([entity for entity in boxes if self.row(entity) >= 0], np.int64)
         if not len(ids):
@@ -96,7 +98,7 @@ class PresentBodies:
         owners = np.searchsorted(self.ids, [boxes[entity].owner for entity in ids.tolist()])
         offsets = np.array([boxes[entity].offset for entity in ids.tolist()])
         centres = self._centres[owners] + offsets[:, : self._centres.shape[1]]
-        self._centres[rows] = centres if ring is None else ring.into_world(centres)
+        self._centres[rows] = centres if domain is None else domain.into_world(centres)
         self.mins[rows] = self._centres[rows] - self._halves[rows]
         self.maxs[rows] = self._centres[rows] + self._halves[rows]
 
@@ -162,7 +164,7 @@ def _have_owners(
 
 
 def _read_boxes(
-    world: World, roster: Roster, dim: int
+    world: World, registry: BodyRegistry, dim: int
 ) -> tuple[Longs, Doubles, Doubles, dict[int, Attached]]:
     """Return the entities that are bodies, and what their components say of place and size.
 
@@ -174,20 +176,20 @@ def _read_boxes(
         A component holds something that is no number.
     """
     records = _backend.kernels.records
-    makers = [records.Records(kind.type, kind.names, ()) for kind in roster.makers]
-    types = [kind.type for kind in roster.makers]
-    others = [records.Records(kind, (), ()) for kind in (Disabled, Attached)]
+    makers = [records.ComponentRecords(kind.type, kind.names, ()) for kind in registry.makers]
+    types = [kind.type for kind in registry.makers]
+    others = [records.ComponentRecords(kind, (), ()) for kind in (Disabled, Attached)]
     entities = world.entities([*types, Disabled, Attached])
-    found, masks, _ = records.survey(entities, frozenset(world.dead()), [*makers, *others])
+    found, masks, _ = records.file_components(entities, frozenset(world.dead()), [*makers, *others])
     ids, has = np.array(found, np.int64), np.array(masks, np.uint64)
     is_body = has & np.uint64(_ON) == _BODY
     numbers = []
     for n, maker in enumerate(makers):
         values = np.zeros((len(maker.items), dim))
         holders = ids[has >> np.uint64(n) & np.uint64(1) != 0]
-        wrong = maker.take(values.data) if len(values) else -1
+        wrong = maker.read(values.data) if len(values) else -1
         if wrong >= 0:
-            error = roster.find_error(int(holders[wrong]), {types[n]: maker.items[wrong]}.get)
+            error = registry.find_error(int(holders[wrong]), {types[n]: maker.items[wrong]}.get)
             raise error or TypeError(f"entity {holders[wrong]}: {types[n].__name__} has no numbers")
         numbers.append(values[is_body[has >> np.uint64(n) & np.uint64(1) != 0]])
     attached = ids[has >> np.uint64(3) & np.uint64(1) != 0].tolist()
@@ -196,13 +198,13 @@ def _read_boxes(
 
 
 def _are_sound(
-    places: Doubles, sizes: Doubles, ring: Ring | None, roster: Roster
+    places: Doubles, sizes: Doubles, domain: PeriodicDomain | None, registry: BodyRegistry
 ) -> NDArray[np.bool_]:
     """Return which boxes a step could work with, bool (n,)."""
     sound = np.asarray((np.abs(places) <= LARGEST).all(axis=1))
     sound &= ((sizes >= 0.0) & (sizes <= LARGEST)).all(axis=1)
-    if ring is not None:
-        _, halves = roster.boxes_of(places, sizes)
-        for k in ring.axes:
-            sound &= halves[:, k] <= ring.widths[k] / 2.0
+    if domain is not None:
+        _, halves = registry.boxes_of(places, sizes)
+        for k in domain.axes:
+            sound &= halves[:, k] <= domain.widths[k] / 2.0
     return sound

@@ -22,7 +22,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
     from cython.cimports.ecs_collide.motion.bodies_c import flat
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, Sweeper
-    from cython.cimports.ecs_collide.queries.ranking_c import Ranking
+    from cython.cimports.ecs_collide.queries.k_best_c import KBestHeap
     from cython.cimports.libc.math import nextafter, sqrt
 else:
     from math import nextafter, sqrt
@@ -32,7 +32,7 @@ else:
     from ecs_collide.broadphase.simd import WIDTH
     from ecs_collide.motion.bodies import flat
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
-    from ecs_collide.queries.ranking import Ranking
+    from ecs_collide.queries.k_best import KBestHeap
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
 
@@ -60,7 +60,7 @@ STACK_ROOM = 1024  # for more than a hundred levels
 
 @cython.final
 @cython.cclass
-class Seeker:
+class Search:
     """Asks one tree, or two as if they were one.
 
     The items' own boxes stand in row `item` of two arrays, `tight_min` and
@@ -75,17 +75,17 @@ class Seeker:
     sweeper: Sweeper
     stack: cython.int[::1]
     entry: cython.double[::1]  # of each node on the stack: its key
-    best: Ranking
-    barred: cython.schar[::1]  # of each item: 1 if it is left out
-    n_barred: cython.Py_ssize_t
+    best: KBestHeap
+    excluded: cython.schar[::1]  # of each item: 1 if it is left out
+    n_excluded: cython.Py_ssize_t
     is_cut_short: cython.bint  # whether a query has marked items and not taken the marks away
-    alone: cython.Py_ssize_t  # another item that is left out; -1: none
-    asks: cython.int
+    excluded_each: cython.Py_ssize_t  # another item that is left out; -1: none
+    kind_of_query: cython.int
     centre: cython.double[3]
     low: cython.double[3]  # of the box that moves; or the point, or the ray's origin
     high: cython.double[3]
     half: cython.double[3]
-    way: cython.double[3]
+    displacement: cython.double[3]
     hit: cython.double[8]
     near: cython.double[3]  # the corners of the box that is told of
     far: cython.double[3]
@@ -98,17 +98,17 @@ class Seeker:
         self.sweeper = Sweeper(first.dim)
         self.stack = zeros(INT, STACK_ROOM)
         self.entry = zeros(DOUBLE, STACK_ROOM)
-        self.best = Ranking()
-        self.barred = zeros(BYTE, 0)
-        self.n_barred = 0
+        self.best = KBestHeap()
+        self.excluded = zeros(BYTE, 0)
+        self.n_excluded = 0
         self.is_cut_short = False
-        self.alone = -1
-        self.asks = RAY
+        self.excluded_each = -1
+        self.kind_of_query = RAY
         if not cython.compiled:
             self.centre = [0.0] * 3
             self.low = [0.0] * 3
             self.high = [0.0] * 3
-            self.way = [0.0] * 3
+            self.displacement = [0.0] * 3
             self.half = [0.0] * 3
             self.hit = [0.0] * 8
             self.near = [0.0] * 3
@@ -157,7 +157,7 @@ class Seeker:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        for i in range(tree.walker.find_touching(self.low, self.high, 0, tree.found)):
+        for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
             item = tree.found[i]
             if not own:
                 for k in range(self.dim):
@@ -172,26 +172,28 @@ class Seeker:
         self,
         origin: object,
         direction: object,
-        most: cython.Py_ssize_t,
-        barred,
+        limit: cython.Py_ssize_t,
+        excluded,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> object:
-        """Return time, id, point and normal of the first `most` hits of a ray; 0: of all.
+        """Return time, id, point and normal of the first `limit` hits of a ray; 0: of all.
 
-        None where the two vectors are not plain tuples of numbers.  `barred`
+        None where the two vectors are not plain tuples of numbers.  `excluded`
         is a tuple of the items that are left out, or None.
         """
         answers: list = []
         i: cython.Py_ssize_t
 
-        if not (_take(origin, self.low, self.dim) and _take(direction, self.way, self.dim)):
+        if not (
+            _take(origin, self.low, self.dim) and _take(direction, self.displacement, self.dim)
+        ):
             return None
-        self.asks = RAY
-        self._bar(barred, 1, ids.shape[0])
-        self._seek(most, 1.0, tight_min, tight_max, ids)
-        self._bar(barred, 0, ids.shape[0])
+        self.kind_of_query = RAY
+        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._search(limit, 1.0, tight_min, tight_max, ids)
+        self._mark_excluded(excluded, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_ray(i, tight_min, tight_max)
             answers.append(
@@ -204,13 +206,13 @@ class Seeker:
         centre: object,
         half: object,
         motion: object,
-        most: cython.Py_ssize_t,
-        barred,
+        limit: cython.Py_ssize_t,
+        excluded,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> object:
-        """Return time, id, centre, normal and depth of the first `most` hits of a box; 0: of all.
+        """Return time, id, centre, normal and depth of the first `limit` hits of a box; 0: of all.
 
         None where the three vectors are not plain tuples of numbers, or a half
         size is negative.
@@ -222,16 +224,16 @@ class Seeker:
         if not (
             _take(centre, self.centre, self.dim)
             and _take(half, self.half, self.dim)
-            and _take(motion, self.way, self.dim)
+            and _take(motion, self.displacement, self.dim)
         ):
             return None
         for k in range(self.dim):
             if self.half[k] < 0.0:
                 return None
-        self._take_box()
-        self._bar(barred, 1, ids.shape[0])
-        self._seek(most, 1.0, tight_min, tight_max, ids)
-        self._bar(barred, 0, ids.shape[0])
+        self._set_box()
+        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._search(limit, 1.0, tight_min, tight_max, ids)
+        self._mark_excluded(excluded, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_box(i, tight_min, tight_max)
             answers.append(
@@ -249,9 +251,9 @@ class Seeker:
         self,
         lower: object,
         upper: object,
-        most: cython.Py_ssize_t,
+        limit: cython.Py_ssize_t,
         within: cython.double,
-        barred,
+        excluded,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -269,10 +271,10 @@ class Seeker:
         for k in range(self.dim):
             if self.low[k] > self.high[k]:
                 return None
-        self.asks = NEAR
-        self._bar(barred, 1, ids.shape[0])
-        self._seek(most, within, tight_min, tight_max, ids)
-        self._bar(barred, 0, ids.shape[0])
+        self.kind_of_query = NEAR
+        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._search(limit, within, tight_min, tight_max, ids)
+        self._mark_excluded(excluded, 0, ids.shape[0])
         for i in range(self.best.n):
             self._describe_near(i, tight_min, tight_max)
             answers.append((self.hit[0], ids[self.best.items[i]], self._vector(1)))
@@ -284,8 +286,8 @@ class Seeker:
         self,
         origins: cython.double[:, ::1],
         directions: cython.double[:, ::1],
-        alone: cython.longlong[::1],
-        barred,
+        excluded_each: cython.longlong[::1],
+        excluded,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -294,20 +296,20 @@ class Seeker:
     ) -> None:
         """Write for each ray the item that it meets first, and how; -1 for none.
 
-        Row i leaves out item ``alone[i]`` too.  Row i of `hits`, 1 + 2 * dim
+        Row i leaves out item ``excluded_each[i]`` too.  Row i of `hits`, 1 + 2 * dim
         numbers, gets time, point and normal.
         """
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._bar(barred, 1, ids.shape[0])
+        self._mark_excluded(excluded, 1, ids.shape[0])
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.low[k] = origins[i, k] + 0.0
-                self.way[k] = directions[i, k]
-            self.asks = RAY
-            self.alone = alone[i]
-            self._seek(1, 1.0, tight_min, tight_max, ids)
+                self.displacement[k] = directions[i, k]
+            self.kind_of_query = RAY
+            self.excluded_each = excluded_each[i]
+            self._search(1, 1.0, tight_min, tight_max, ids)
             found[i] = -1
             if self.best.n == 0:
                 continue
@@ -315,16 +317,16 @@ class Seeker:
             self._describe_ray(0, tight_min, tight_max)
             for k in range(1 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
-        self._bar(barred, 0, ids.shape[0])
-        self.alone = -1
+        self._mark_excluded(excluded, 0, ids.shape[0])
+        self.excluded_each = -1
 
     def cast_boxes(
         self,
         centres: cython.double[:, ::1],
         halves: cython.double[:, ::1],
         motions: cython.double[:, ::1],
-        alone: cython.longlong[::1],
-        barred,
+        excluded_each: cython.longlong[::1],
+        excluded,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -333,21 +335,21 @@ class Seeker:
     ) -> None:
         """Write for each box that moves the item that it meets first, and how; -1 for none.
 
-        Row i leaves out item ``alone[i]`` too.  Row i of `hits`, 2 + 2 * dim
+        Row i leaves out item ``excluded_each[i]`` too.  Row i of `hits`, 2 + 2 * dim
         numbers, gets time, centre, normal and depth.
         """
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._bar(barred, 1, ids.shape[0])
+        self._mark_excluded(excluded, 1, ids.shape[0])
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.centre[k] = centres[i, k] + 0.0
                 self.half[k] = halves[i, k]
-                self.way[k] = motions[i, k]
-            self._take_box()
-            self.alone = alone[i]
-            self._seek(1, 1.0, tight_min, tight_max, ids)
+                self.displacement[k] = motions[i, k]
+            self._set_box()
+            self.excluded_each = excluded_each[i]
+            self._search(1, 1.0, tight_min, tight_max, ids)
             found[i] = -1
             if self.best.n == 0:
                 continue
@@ -355,25 +357,25 @@ class Seeker:
             self._describe_box(0, tight_min, tight_max)
             for k in range(2 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
-        self._bar(barred, 0, ids.shape[0])
-        self.alone = -1
+        self._mark_excluded(excluded, 0, ids.shape[0])
+        self.excluded_each = -1
 
     def nearest_many(
         self,
         points: cython.double[:, ::1],
-        most: cython.Py_ssize_t,
+        limit: cython.Py_ssize_t,
         within: cython.double,
-        alone: cython.longlong[::1],
-        barred,
+        excluded_each: cython.longlong[::1],
+        excluded,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
         found: cython.longlong[:, ::1],
         hits: cython.double[:, ::1],
     ) -> None:
-        """Write for each point the `most` nearest items; -1 where there are no more.
+        """Write for each point the `limit` nearest items; -1 where there are no more.
 
-        Row i leaves out item ``alone[i]`` too.  Row ``most * i + j`` of
+        Row i leaves out item ``excluded_each[i]`` too.  Row ``limit * i + j`` of
         `hits`, 1 + dim numbers, gets distance and closest point of the item
         in column j of row i.
         """
@@ -381,28 +383,28 @@ class Seeker:
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._bar(barred, 1, ids.shape[0])
+        self._mark_excluded(excluded, 1, ids.shape[0])
         for i in range(points.shape[0]):
             for k in range(self.dim):
                 self.low[k] = self.high[k] = points[i, k] + 0.0
-            self.asks = NEAR
-            self.alone = alone[i]
-            self._seek(most, within, tight_min, tight_max, ids)
-            for j in range(most):
+            self.kind_of_query = NEAR
+            self.excluded_each = excluded_each[i]
+            self._search(limit, within, tight_min, tight_max, ids)
+            for j in range(limit):
                 found[i, j] = -1
             for j in range(self.best.n):
                 found[i, j] = self.best.items[j]
                 self._describe_near(j, tight_min, tight_max)
                 for k in range(1 + self.dim):
-                    hits[most * i + j, k] = self.hit[k]
-        self._bar(barred, 0, ids.shape[0])
-        self.alone = -1
+                    hits[limit * i + j, k] = self.hit[k]
+        self._mark_excluded(excluded, 0, ids.shape[0])
+        self.excluded_each = -1
 
     def query_many(
         self,
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
-        barred,
+        excluded,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
@@ -420,7 +422,7 @@ class Seeker:
         found: cython.longlong[::1] = zeros(LONG, room)
 
         offsets[0] = 0
-        self._bar(barred, 1, ids.shape[0])
+        self._mark_excluded(excluded, 1, ids.shape[0])
         for i in range(mins.shape[0]):
             self.best.begin(0, 0.0)
             self._touch(self.first, mins, maxs, i, tight_min, tight_max, ids)
@@ -434,7 +436,7 @@ class Seeker:
                 found[total + j] = self.best.items[j]
             total += self.best.n
             offsets[i + 1] = total
-        self._bar(barred, 0, ids.shape[0])
+        self._mark_excluded(excluded, 0, ids.shape[0])
         return found[:total]
 
     @cython.cfunc
@@ -450,15 +452,15 @@ class Seeker:
         ids: cython.longlong[::1],
     ) -> cython.int:
         """Offer the items of a tree whose own boxes share a point with box `row` of two arrays."""
-        best: Ranking = self.best
+        best: KBestHeap = self.best
         own: cython.bint = tight_min.shape[0] == 0
         item: cython.longlong
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        for i in range(tree.walker.find_touching(flat(mins), flat(maxs), row, tree.found)):
+        for i in range(tree.traversal.find_touching(flat(mins), flat(maxs), row, tree.found)):
             item = tree.found[i]
-            if self.n_barred > 0 and self.barred[item]:
+            if self.n_excluded > 0 and self.excluded[item]:
                 continue
             if not own:
                 for k in range(self.dim):
@@ -474,64 +476,66 @@ class Seeker:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _take_box(self) -> cython.void:
+    def _set_box(self) -> cython.void:
         """Ask for a cast of the box around `centre` with its `half` sizes."""
         k: cython.Py_ssize_t
 
-        self.asks = CAST
+        self.kind_of_query = CAST
         for k in range(self.dim):
             self.low[k] = self.centre[k] - self.half[k]
             self.high[k] = self.centre[k] + self.half[k]
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _bar(self, barred, mark: cython.schar, n_items: cython.Py_ssize_t) -> cython.int:
+    def _mark_excluded(
+        self, excluded, mark: cython.schar, n_items: cython.Py_ssize_t
+    ) -> cython.int:
         """Mark the items that are left out, or take their marks away."""
         i: cython.Py_ssize_t
         item: cython.Py_ssize_t
 
-        self.n_barred = 0
+        self.n_excluded = 0
         if self.is_cut_short and mark:  # an exception has left marks
-            self.barred = zeros(BYTE, 2 * n_items)
-        self.is_cut_short = mark and barred is not None
-        if barred is None:
+            self.excluded = zeros(BYTE, 2 * n_items)
+        self.is_cut_short = mark and excluded is not None
+        if excluded is None:
             return 0
-        if self.barred.shape[0] < n_items:
-            self.barred = zeros(BYTE, 2 * n_items)
-        for i in range(len(barred)):
-            item = barred[i]
-            self.barred[item] = mark
-            self.n_barred += mark
+        if self.excluded.shape[0] < n_items:
+            self.excluded = zeros(BYTE, 2 * n_items)
+        for i in range(len(excluded)):
+            item = excluded[i]
+            self.excluded[item] = mark
+            self.n_excluded += mark
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _seek(
+    def _search(
         self,
-        most: cython.Py_ssize_t,
+        limit: cython.Py_ssize_t,
         bound: cython.double,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> cython.int:
-        """Find the first `most` items with keys up to `bound`, in order."""
-        self.best.begin(most, bound)
-        self._walk(self.first.nodes, tight_min, tight_max, ids)
+        """Find the first `limit` items with keys up to `bound`, in order."""
+        self.best.begin(limit, bound)
+        self._traverse(self.first.nodes, tight_min, tight_max, ids)
         if self.has_second:
-            self._walk(self.second.nodes, tight_min, tight_max, ids)
+            self._traverse(self.second.nodes, tight_min, tight_max, ids)
         self.best.sort(ids)
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _walk(
+    def _traverse(
         self,
         nodes: Nodes,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> cython.int:
-        best: Ranking = self.best
+        best: KBestHeap = self.best
         own: cython.bint = tight_min.shape[0] == 0
         lows: cython.p_double = flat(tight_min)
         highs: cython.p_double = flat(tight_max)
@@ -574,16 +578,16 @@ class Seeker:
                     entry[i] = key
                     stack[i] = item
                     continue
-                if item == self.alone or (self.n_barred > 0 and self.barred[item]):
+                if item == self.excluded_each or (self.n_excluded > 0 and self.excluded[item]):
                     continue
                 if own:
-                    if self.asks == CAST:
-                        key = self._time_of_meeting(nodes.box, nodes.box, i, i + dim)
+                    if self.kind_of_query == CAST:
+                        key = self._time_of_impact(nodes.box, nodes.box, i, i + dim)
                 else:
                     i = dim * item
                     key = self._least_key(lows, highs, i, i)
-                    if self.asks == CAST and key <= best.bound:
-                        key = self._time_of_meeting(lows, highs, i, i)
+                    if self.kind_of_query == CAST and key <= best.bound:
+                        key = self._time_of_impact(lows, highs, i, i)
                 if key <= best.bound:
                     best.offer(key, item, ids)
         return 0
@@ -600,10 +604,10 @@ class Seeker:
         q: cython.Py_ssize_t,
     ) -> cython.double:
         """Return a key that none within the box from mins[p] to maxs[q] is less than."""
-        if self.asks == NEAR:
+        if self.kind_of_query == NEAR:
             return self._distance(mins, maxs, p, q)
-        if self.asks == RAY:
-            return _time_of_entry(mins, maxs, p, q, self.dim, self.low, self.way)
+        if self.kind_of_query == RAY:
+            return _time_of_entry(mins, maxs, p, q, self.dim, self.low, self.displacement)
         return self._time_of_touch(mins, maxs, p, q)
 
     @cython.cfunc
@@ -658,26 +662,26 @@ class Seeker:
         leave: cython.double = INF
         ahead: cython.double
         behind: cython.double
-        way: cython.double
+        displacement: cython.double
         k: cython.Py_ssize_t
 
         for k in range(self.dim):
             ahead = _without_tiny(mins[p + k] - self.high[k])
             behind = _without_tiny(maxs[q + k] - self.low[k])
-            way = self.way[k]
-            if way > 0.0:
-                enter = max(enter, ahead / way)
-                leave = min(leave, behind / way)
-            elif way < 0.0:
-                enter = max(enter, behind / way)
-                leave = min(leave, ahead / way)
+            displacement = self.displacement[k]
+            if displacement > 0.0:
+                enter = max(enter, ahead / displacement)
+                leave = min(leave, behind / displacement)
+            elif displacement < 0.0:
+                enter = max(enter, behind / displacement)
+                leave = min(leave, ahead / displacement)
             elif ahead > 0.0 or behind < 0.0:
                 return INF
         return enter if enter <= leave else INF
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _time_of_meeting(
+    def _time_of_impact(
         self,
         mins: cython.p_double,
         maxs: cython.p_double,
@@ -691,7 +695,7 @@ class Seeker:
         for k in range(self.dim):
             self.sweeper.aim(
                 k, self.low[k], self.high[k], mins[p + k], maxs[q + k],
-                self.way[k], 0.0, 0.0, 0.0, 1.0,
+                self.displacement[k], 0.0, 0.0, 0.0, 1.0,
             )  # fmt: skip
         kind = self.sweeper.solve()
         if kind == IMPACT:
@@ -742,7 +746,15 @@ class Seeker:
         """Write time, point and normal of the item found at `i`."""
         self._box_of(i, tight_min, tight_max)
         _describe_hit(
-            self.near, self.far, 0, 0, self.dim, self.best.keys[i], self.low, self.way, self.hit
+            self.near,
+            self.far,
+            0,
+            0,
+            self.dim,
+            self.best.keys[i],
+            self.low,
+            self.displacement,
+            self.hit,
         )
 
     @cython.cfunc
@@ -765,10 +777,10 @@ class Seeker:
         centre: cython.double
 
         self._box_of(i, tight_min, tight_max)
-        self._time_of_meeting(self.near, self.far, 0, 0)
+        self._time_of_impact(self.near, self.far, 0, 0)
         self.hit[0] = time
         for k in range(dim):
-            self.hit[1 + k] = self.centre[k] + time * self.way[k] + 0.0
+            self.hit[1 + k] = self.centre[k] + time * self.displacement[k] + 0.0
             self.hit[1 + dim + k] = 0.0
         axis = self.sweeper.axis
         self.hit[1 + dim + axis] = float(self.sweeper.sign)
@@ -805,7 +817,7 @@ class Seeker:
 @cython.cfunc
 @cython.exceptval(-1, check=False)
 def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
-    """Take over a vector; tell whether it is a plain tuple of numbers that are not too large."""
+    """Take over a vector; return whether it is a plain tuple of numbers that are not too large."""
     k: cython.Py_ssize_t
     number: object
 

@@ -30,7 +30,7 @@ Boxes: TypeAlias = tuple[Any, Any, Any]
 Rows: TypeAlias = tuple[int, ...] | None
 Exclude: TypeAlias = int | Iterable[int] | None
 
-_FEW = 8  # hits that are looked at first where a filter refuses some
+_FIRST_HITS = 8  # hits that are looked at first where a filter refuses some
 
 
 class RayHit(NamedTuple):
@@ -235,7 +235,7 @@ class Searcher:
     def __init__(self, dim: int, place: str, *trees: Any) -> None:
         self.dim = dim
         self.place = place
-        self._search = _backend.kernels.seeking.Seeker(*trees)
+        self._search = _backend.kernels.search.Search(*trees)
 
     # Single queries: at most so many results, 0 for all
 
@@ -253,13 +253,13 @@ class Searcher:
         return low, high
 
     def ray(
-        self, origin: VectorLike, direction: VectorLike, most: int, barred: Rows, boxes: Boxes
+        self, origin: VectorLike, direction: VectorLike, limit: int, excluded: Rows, boxes: Boxes
     ) -> list[RayHit]:
         """Return the first hits of a ray."""
-        hits = self._search.cast_ray(origin, direction, most, barred, *boxes)
+        hits = self._search.cast_ray(origin, direction, limit, excluded, *boxes)
         if hits is None:
-            start, way = self._vectors(origin=origin, direction=direction)
-            hits = self._search.cast_ray(start, way, most, barred, *boxes)
+            start, displacement = self._vectors(origin=origin, direction=direction)
+            hits = self._search.cast_ray(start, displacement, limit, excluded, *boxes)
         return [RayHit(id, time, point, normal) for time, id, point, normal in hits]
 
     def box(
@@ -267,35 +267,35 @@ class Searcher:
         centre: VectorLike,
         half: VectorLike,
         motion: VectorLike,
-        most: int,
-        barred: Rows,
+        limit: int,
+        excluded: Rows,
         boxes: Boxes,
     ) -> list[BoxHit]:
         """Return the first hits of a box that moves."""
-        hits = self._search.cast_box(centre, half, motion, most, barred, *boxes)
+        hits = self._search.cast_box(centre, half, motion, limit, excluded, *boxes)
         if hits is None:
             vectors = self._vectors(centre=centre, half=half, motion=motion)
             refuse_negative("half", np.array(vectors[1]))
-            hits = self._search.cast_box(*vectors, most, barred, *boxes)
+            hits = self._search.cast_box(*vectors, limit, excluded, *boxes)
         return [BoxHit(id, time, at, normal, depth) for time, id, at, normal, depth in hits]
 
     def near(
         self,
         lower: VectorLike,
         upper: VectorLike,
-        most: int,
+        limit: int,
         within: float,
-        barred: Rows,
+        excluded: Rows,
         boxes: Boxes,
     ) -> list[Neighbour]:
         """Return the boxes nearest to a box, which may be a point."""
-        hits = self._search.nearest(lower, upper, most, within, barred, *boxes)
+        hits = self._search.nearest(lower, upper, limit, within, excluded, *boxes)
         if hits is None:
             if lower is upper:
                 (low,) = (high,) = self._vectors(point=lower)
             else:
                 low, high = self._corners(lower, upper)
-            hits = self._search.nearest(low, high, most, within, barred, *boxes)
+            hits = self._search.nearest(low, high, limit, within, excluded, *boxes)
         return [Neighbour(id, distance, at) for distance, id, at in hits]
 
     # Queries in bulk
@@ -304,8 +304,8 @@ class Searcher:
         self,
         origins: ArrayLike,
         directions: ArrayLike,
-        alone: Integers | None,
-        barred: Rows,
+        excluded_each: Integers | None,
+        excluded: Rows,
         boxes: Boxes,
     ) -> RayHits:
         """Return the first hit of each of many rays."""
@@ -314,8 +314,8 @@ class Searcher:
         found, hits = np.empty(n, np.int64), np.full((n, 1 + 2 * self.dim), np.nan)
         self._search.cast_rays(
             *(array.data for array in rows),
-            _each(alone, n).data,
-            barred,
+            _each(excluded_each, n).data,
+            excluded,
             *boxes,
             found.data,
             hits.data,
@@ -327,8 +327,8 @@ class Searcher:
         centres: ArrayLike,
         halves: ArrayLike,
         motions: ArrayLike,
-        alone: Integers | None,
-        barred: Rows,
+        excluded_each: Integers | None,
+        excluded: Rows,
         boxes: Boxes,
     ) -> BoxHits:
         """Return the first hit of each of many boxes that move."""
@@ -338,8 +338,8 @@ class Searcher:
         found, hits = np.empty(n, np.int64), np.full((n, 2 + 2 * self.dim), np.nan)
         self._search.cast_boxes(
             *(array.data for array in rows),
-            _each(alone, n).data,
-            barred,
+            _each(excluded_each, n).data,
+            excluded,
             *boxes,
             found.data,
             hits.data,
@@ -359,8 +359,8 @@ class Searcher:
         points: ArrayLike,
         k: int,
         within: float,
-        alone: Integers | None,
-        barred: Rows,
+        excluded_each: Integers | None,
+        excluded: Rows,
         boxes: Boxes,
     ) -> Neighbours:
         """Return the nearest boxes to each of many points."""
@@ -368,7 +368,14 @@ class Searcher:
         n = len(places)
         found, hits = np.empty((n, k), np.int64), np.full((n * k, 1 + self.dim), np.nan)
         self._search.nearest_many(
-            places.data, k, within, _each(alone, n).data, barred, *boxes, found.data, hits.data
+            places.data,
+            k,
+            within,
+            _each(excluded_each, n).data,
+            excluded,
+            *boxes,
+            found.data,
+            hits.data,
         )
         missed = found < 0
         distances = hits[:, 0].reshape(n, k)
@@ -379,12 +386,12 @@ class Searcher:
             hits[:, 1:].reshape(n, k, self.dim),
         )
 
-    def regions(self, mins: ArrayLike, maxs: ArrayLike, barred: Rows, boxes: Boxes) -> RegionHits:
+    def regions(self, mins: ArrayLike, maxs: ArrayLike, excluded: Rows, boxes: Boxes) -> RegionHits:
         """Return the boxes in each of many regions."""
         lowers, uppers = self._rows(mins=mins, maxs=maxs)
         refuse_reversed("mins", lowers, "maxs", uppers)
         offsets = np.empty(len(lowers) + 1, np.int64)
-        items = self._search.query_many(lowers.data, uppers.data, barred, *boxes, offsets.data)
+        items = self._search.query_many(lowers.data, uppers.data, excluded, *boxes, offsets.data)
         return RegionHits(offsets, np.asarray(boxes[2])[np.asarray(items)])
 
     # What goes in
@@ -475,23 +482,25 @@ def first_allowed(
     Searches for a few hits and then for more, so that a filter is not called for all.
     """
     kept: list[_Hit] = []
-    n_seen, most = 0, 0 if wanted == 0 else max(_FEW, 2 * wanted)
+    n_seen, limit = 0, 0 if wanted == 0 else max(_FIRST_HITS, 2 * wanted)
     while True:
-        hits = search(most)
+        hits = search(limit)
         for hit in hits[n_seen:]:
             if allowed(hit.id):
                 kept.append(hit)
                 if len(kept) == wanted:
                     return kept
-        if most == 0 or len(hits) < most:
+        if limit == 0 or len(hits) < limit:
             return kept
-        n_seen, most = most, 4 * most
+        n_seen, limit = limit, 4 * limit
 
 
-def _each(alone: Integers | None, n: int) -> Integers:
+def _each(excluded_each: Integers | None, n: int) -> Integers:
     """Return the row that each question leaves out, -1 for none."""
-    if alone is None:
+    if excluded_each is None:
         return np.full(n, -1, np.int64)
-    if len(alone) != n:
-        raise ValueError(f"exclude_each must have an id for each of the {n} rows; got {len(alone)}")
-    return alone
+    if len(excluded_each) != n:
+        raise ValueError(
+            f"exclude_each must have an id for each of the {n} rows; got {len(excluded_each)}"
+        )
+    return excluded_each

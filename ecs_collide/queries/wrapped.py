@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide._checks import Floats, refuse_negative, refuse_reversed
 from ecs_collide._ids import Integers
 from ecs_collide.events import VectorLike
-from ecs_collide.motion.wrapping import ROUNDS, Ring
+from ecs_collide.motion.wrapping import MAX_ROUNDS, PeriodicDomain
 from ecs_collide.queries.searcher import (
     Boxes,
     BoxHit,
@@ -29,7 +29,9 @@ from ecs_collide.queries.searcher import (
     Searcher,
 )
 
-_REACH = 2.0**-30  # of a width: more than is lost by rounding where a part of a way is passed over
+_SHIFT_REACH = (
+    2.0**-30
+)  # of a width: more than is lost by rounding where a part of a way is passed over
 
 
 class WrappedSearcher(Searcher):
@@ -39,9 +41,9 @@ class WrappedSearcher(Searcher):
     once, the one that lies lower on the first axis on which they differ counts.
     """
 
-    def __init__(self, ring: Ring, dim: int, place: str, *trees: Any) -> None:
+    def __init__(self, domain: PeriodicDomain, dim: int, place: str, *trees: Any) -> None:
         super().__init__(dim, place, *trees)
-        self._ring = ring
+        self._domain = domain
         self._trees = trees
 
     # -- which images --
@@ -60,15 +62,15 @@ class WrappedSearcher(Searcher):
         bounds = self._bounds()
         if bounds is None:
             return
-        least, most = [0] * self.dim, [0] * self.dim
-        for k in self._ring.axes:
-            width = self._ring.widths[k]
-            least[k] = int(np.ceil((low[k] - bounds[1][k]) / width - _REACH))
-            most[k] = int(np.floor((high[k] - bounds[0][k]) / width + _REACH))
-        yield from self._ring.around(least, most)
+        least, limit = [0] * self.dim, [0] * self.dim
+        for k in self._domain.axes:
+            width = self._domain.widths[k]
+            least[k] = int(np.ceil((low[k] - bounds[1][k]) / width - _SHIFT_REACH))
+            limit[k] = int(np.floor((high[k] - bounds[0][k]) / width + _SHIFT_REACH))
+        yield from self._domain.around(least, limit)
 
-    def _shifts_on_way(
-        self, starts: Floats, halves: Floats, ways: Floats
+    def _shifts_on_path(
+        self, starts: Floats, halves: Floats, displacements: Floats
     ) -> list[tuple[Floats, Floats]]:
         """Return the shifts by which boxes that move come by, and when at the earliest, by row.
 
@@ -77,16 +79,16 @@ class WrappedSearcher(Searcher):
         bounds = self._bounds()
         if bounds is None or len(starts) == 0:
             return []
-        low = np.minimum(starts, starts + ways) - halves
-        high = np.maximum(starts, starts + ways) + halves
+        low = np.minimum(starts, starts + displacements) - halves
+        high = np.maximum(starts, starts + displacements) + halves
         found = []
-        reach = halves + _REACH * (self._ring.widths + abs(starts) + abs(ways))
+        reach = halves + _SHIFT_REACH * (self._domain.widths + abs(starts) + abs(displacements))
         for shift in self._shifts(low.min(axis=0), high.max(axis=0)):
             behind = (bounds[0] - reach) - (starts - shift)
             ahead = (bounds[1] + reach) - (starts - shift)
             with np.errstate(divide="ignore", invalid="ignore"):
-                one, other = behind / ways, ahead / ways
-            still = ways == 0.0
+                one, other = behind / displacements, ahead / displacements
+            still = displacements == 0.0
             inside = (behind <= 0.0) & (ahead >= 0.0)
             first = np.where(still, np.where(inside, -np.inf, np.inf), np.minimum(one, other))
             last = np.where(still, np.inf, np.maximum(one, other))
@@ -96,20 +98,20 @@ class WrappedSearcher(Searcher):
                 found.append((shift, enter))
         return found
 
-    def _refuse_long(self, name: str, ways: Floats) -> None:
+    def _refuse_long(self, name: str, displacements: Floats) -> None:
         """Refuse a way that leads around the world too often."""
-        for k in self._ring.axes:
-            width = float(self._ring.widths[k])
-            longest = float(np.abs(ways[..., k]).max(initial=0.0))
-            if longest > ROUNDS * width:
+        for k in self._domain.axes:
+            width = float(self._domain.widths[k])
+            longest = float(np.abs(displacements[..., k]).max(initial=0.0))
+            if longest > MAX_ROUNDS * width:
                 raise ValueError(
-                    f"{name} leads {longest!r} on {'xyz'[k]} and may not lead more than {ROUNDS} "
+                    f"{name} leads {longest!r} on {'xyz'[k]} and may not lead more than {MAX_ROUNDS} "
                     f"times around the world, which is {width!r} wide"
                 )
 
     def _refuse_wide(self, name: str, halves: Floats) -> None:
-        for k in self._ring.axes:
-            width = float(self._ring.widths[k])
+        for k in self._domain.axes:
+            width = float(self._domain.widths[k])
             if 2.0 * halves[..., k].max(initial=0.0) > width:
                 raise ValueError(
                     f"{name} must be at most {width / 2.0!r} on {'xyz'[k]}: the world is "
@@ -117,7 +119,7 @@ class WrappedSearcher(Searcher):
                 )
 
     def _place(self, places: Iterable[float]) -> tuple[float, ...]:
-        return tuple(self._ring.into_world(np.array(tuple(places))).tolist())
+        return tuple(self._domain.into_world(np.array(tuple(places))).tolist())
 
     # -- single queries --
 
@@ -128,19 +130,27 @@ class WrappedSearcher(Searcher):
         return found
 
     def ray(
-        self, origin: VectorLike, direction: VectorLike, most: int, barred: Rows, boxes: Boxes
+        self, origin: VectorLike, direction: VectorLike, limit: int, excluded: Rows, boxes: Boxes
     ) -> list[RayHit]:
         """Return the first hits of a ray."""
-        start, way = (np.array(v) for v in self._vectors(origin=origin, direction=direction))
-        self._refuse_long("direction", way)
-        start = self._ring.into_world(start)
+        start, displacement = (
+            np.array(v) for v in self._vectors(origin=origin, direction=direction)
+        )
+        self._refuse_long("direction", displacement)
+        start = self._domain.into_world(start)
 
         def ask(shift: Floats) -> list[Any]:
             moved = tuple((start - shift).tolist())
-            hits = super(WrappedSearcher, self).ray(moved, tuple(way.tolist()), most, barred, boxes)
+            hits = super(WrappedSearcher, self).ray(
+                moved, tuple(displacement.tolist()), limit, excluded, boxes
+            )
             return [(hit.time, *hit) for hit in hits]
 
-        hits = self._first(self._shifts_on_way(start[None], 0.0 * way[None], way[None]), most, ask)
+        hits = self._first(
+            self._shifts_on_path(start[None], 0.0 * displacement[None], displacement[None]),
+            limit,
+            ask,
+        )
         return [RayHit(id, time, self._place(point), normal) for _, id, time, point, normal in hits]
 
     def box(
@@ -148,26 +158,28 @@ class WrappedSearcher(Searcher):
         centre: VectorLike,
         half: VectorLike,
         motion: VectorLike,
-        most: int,
-        barred: Rows,
+        limit: int,
+        excluded: Rows,
         boxes: Boxes,
     ) -> list[BoxHit]:
         """Return the first hits of a box that moves."""
         vectors = self._vectors(centre=centre, half=half, motion=motion)
-        start, size, way = (np.array(vector) for vector in vectors)
+        start, size, displacement = (np.array(vector) for vector in vectors)
         refuse_negative("half", size)
         self._refuse_wide("half", size)
-        self._refuse_long("motion", way)
-        start = self._ring.into_world(start)
+        self._refuse_long("motion", displacement)
+        start = self._domain.into_world(start)
 
         def ask(shift: Floats) -> list[Any]:
             moved = tuple((start - shift).tolist())
             hits = super(WrappedSearcher, self).box(
-                moved, vectors[1], vectors[2], most, barred, boxes
+                moved, vectors[1], vectors[2], limit, excluded, boxes
             )
             return [(hit.time, *hit) for hit in hits]
 
-        hits = self._first(self._shifts_on_way(start[None], size[None], way[None]), most, ask)
+        hits = self._first(
+            self._shifts_on_path(start[None], size[None], displacement[None]), limit, ask
+        )
         return [
             BoxHit(id, time, self._place(at), normal, depth)
             for _, id, time, at, normal, depth in hits
@@ -177,9 +189,9 @@ class WrappedSearcher(Searcher):
         self,
         lower: VectorLike,
         upper: VectorLike,
-        most: int,
+        limit: int,
         within: float,
-        barred: Rows,
+        excluded: Rows,
         boxes: Boxes,
     ) -> list[Neighbour]:
         """Return the boxes nearest to a box, which may be a point."""
@@ -187,43 +199,43 @@ class WrappedSearcher(Searcher):
             (low,) = (high,) = self._vectors(point=lower)
         else:
             low, high = self._corners(lower, upper)
-        start = self._ring.into_world(np.array(low))
+        start = self._domain.into_world(np.array(low))
         size = np.array(high) - np.array(low)
 
         def ask(shift: Floats) -> list[Any]:
             one = tuple((start - shift).tolist())
             other = tuple((start - shift + size).tolist())
-            hits = super(WrappedSearcher, self).near(one, other, most, within, barred, boxes)
+            hits = super(WrappedSearcher, self).near(one, other, limit, within, excluded, boxes)
             return [(hit.distance, *hit) for hit in hits]
 
-        ways = [(shift, np.zeros(1)) for shift in self._beside()]
+        displacements = [(shift, np.zeros(1)) for shift in self._beside()]
         return [
             Neighbour(id, distance, self._place(at))
-            for _, id, distance, at in self._first(ways, most, ask)
+            for _, id, distance, at in self._first(displacements, limit, ask)
         ]
 
     def _beside(self) -> Iterator[Floats]:
         """Yield no shift, and one width either way: one of them brings a body nearest."""
-        one = [int(width > 0.0) for width in self._ring.widths]
-        return self._ring.around([-n for n in one], one)
+        one = [int(width > 0.0) for width in self._domain.widths]
+        return self._domain.around([-n for n in one], one)
 
-    def _first(self, shifts: list[tuple[Floats, Floats]], most: int, ask: Any) -> list[Any]:
+    def _first(self, shifts: list[tuple[Floats, Floats]], limit: int, ask: Any) -> list[Any]:
         """Return the first answers, each a key, an id and more; of each id the first."""
         best: dict[int, tuple[Any, ...]] = {}
         for rank in sorted(range(len(shifts)), key=lambda n: float(shifts[n][1][0])):
             shift, enter = shifts[rank]
             if enter[0] == np.inf:
                 continue
-            if most and len(best) >= most:
+            if limit and len(best) >= limit:
                 keys = sorted(hit[0] for hit, _ in best.values())
-                if keys[most - 1] < enter[0]:
+                if keys[limit - 1] < enter[0]:
                     break
             for hit in ask(shift):
                 known = best.get(hit[1])
                 if known is None or (hit[0], rank) < (known[0][0], known[1]):
                     best[hit[1]] = (hit, rank)
         hits = sorted((hit for hit, _ in best.values()), key=lambda hit: (hit[0], hit[1]))
-        return hits[:most] if most else hits
+        return hits[:limit] if limit else hits
 
     # -- queries in bulk --
 
@@ -231,44 +243,46 @@ class WrappedSearcher(Searcher):
         self,
         origins: ArrayLike,
         directions: ArrayLike,
-        alone: Integers | None,
-        barred: Rows,
+        excluded_each: Integers | None,
+        excluded: Rows,
         boxes: Boxes,
     ) -> RayHits:
         """Return the first hit of each of many rays."""
-        starts, ways = self._rows(origins=origins, directions=directions)
-        self._refuse_long("directions", ways)
-        starts, n = self._ring.into_world(starts), len(starts)
+        starts, displacements = self._rows(origins=origins, directions=directions)
+        self._refuse_long("directions", displacements)
+        starts, n = self._domain.into_world(starts), len(starts)
         best = RayHits(
             np.full(n, -1, np.int64),
             np.full(n, np.inf),
             np.full((n, self.dim), np.nan),
             np.full((n, self.dim), np.nan),
         )
-        alone = _checked_each(alone, n)
+        excluded_each = _checked_each(excluded_each, n)
 
         def ask(rows: Integers, moved: Floats) -> RayHits:
-            own = None if alone is None else alone[rows]
-            return super(WrappedSearcher, self).rays(moved, ways[rows], own, barred, boxes)
+            own = None if excluded_each is None else excluded_each[rows]
+            return super(WrappedSearcher, self).rays(
+                moved, displacements[rows], own, excluded, boxes
+            )
 
-        self._keep_first(best, starts, np.zeros_like(starts), ways, ask)
-        return best._replace(points=self._ring.into_world(best.points))
+        self._keep_first(best, starts, np.zeros_like(starts), displacements, ask)
+        return best._replace(points=self._domain.into_world(best.points))
 
     def cast_boxes(
         self,
         centres: ArrayLike,
         halves: ArrayLike,
         motions: ArrayLike,
-        alone: Integers | None,
-        barred: Rows,
+        excluded_each: Integers | None,
+        excluded: Rows,
         boxes: Boxes,
     ) -> BoxHits:
         """Return the first hit of each of many boxes that move."""
-        starts, sizes, ways = self._rows(centres=centres, halves=halves, motions=motions)
+        starts, sizes, displacements = self._rows(centres=centres, halves=halves, motions=motions)
         refuse_negative("halves", sizes)
         self._refuse_wide("halves", sizes)
-        self._refuse_long("motions", ways)
-        starts = self._ring.into_world(starts)
+        self._refuse_long("motions", displacements)
+        starts = self._domain.into_world(starts)
         best = BoxHits(
             np.full(len(starts), -1, np.int64),
             np.full(len(starts), np.inf),
@@ -276,26 +290,26 @@ class WrappedSearcher(Searcher):
             np.full((len(starts), self.dim), np.nan),
             np.full(len(starts), np.nan),
         )
-        alone = _checked_each(alone, len(starts))
+        excluded_each = _checked_each(excluded_each, len(starts))
 
         def ask(rows: Integers, moved: Floats) -> BoxHits:
-            own = None if alone is None else alone[rows]
+            own = None if excluded_each is None else excluded_each[rows]
             return super(WrappedSearcher, self).cast_boxes(
-                moved, sizes[rows], ways[rows], own, barred, boxes
+                moved, sizes[rows], displacements[rows], own, excluded, boxes
             )
 
-        self._keep_first(best, starts, sizes, ways, ask)
-        return best._replace(centres=self._ring.into_world(best.centres))
+        self._keep_first(best, starts, sizes, displacements, ask)
+        return best._replace(centres=self._domain.into_world(best.centres))
 
     def _keep_first(
-        self, best: tuple[Any, ...], starts: Floats, sizes: Floats, ways: Floats, ask: Any
+        self, best: tuple[Any, ...], starts: Floats, sizes: Floats, displacements: Floats, ask: Any
     ) -> None:
         """Write the first hit of each row, at any image of the world, over `best`.
 
         Both are arrays of ids, times and more; `ask` is called with rows and their starts.
         """
         ids, times, *_ = best
-        for shift, enter in self._shifts_on_way(starts, sizes, ways):
+        for shift, enter in self._shifts_on_path(starts, sizes, displacements):
             rows = np.flatnonzero(enter <= times)
             hits = ask(rows, starts[rows] - shift)
             better = _is_better(hits.times, hits.ids, times[rows], ids[rows])
@@ -307,16 +321,16 @@ class WrappedSearcher(Searcher):
         points: ArrayLike,
         k: int,
         within: float,
-        alone: Integers | None,
-        barred: Rows,
+        excluded_each: Integers | None,
+        excluded: Rows,
         boxes: Boxes,
     ) -> Neighbours:
         """Return the nearest boxes to each of many points."""
         (places,) = self._rows(points=points)
-        places = self._ring.into_world(places)
+        places = self._domain.into_world(places)
         parts = [
             super(WrappedSearcher, self).nearest_many(
-                places - shift, k, within, alone, barred, boxes
+                places - shift, k, within, excluded_each, excluded, boxes
             )
             for shift in self._beside()
         ]
@@ -333,14 +347,14 @@ class WrappedSearcher(Searcher):
         missed = keys == np.inf
         found = np.where(missed, -1, ids[rows, order])
         at = np.where(missed[:, :, None], np.nan, at[rows, order])
-        return Neighbours(found, keys, self._ring.into_world(at))
+        return Neighbours(found, keys, self._domain.into_world(at))
 
-    def regions(self, mins: ArrayLike, maxs: ArrayLike, barred: Rows, boxes: Boxes) -> RegionHits:
+    def regions(self, mins: ArrayLike, maxs: ArrayLike, excluded: Rows, boxes: Boxes) -> RegionHits:
         """Return the boxes in each of many regions."""
         lowers, uppers = self._rows(mins=mins, maxs=maxs)
         refuse_reversed("mins", lowers, "maxs", uppers)
-        for k in self._ring.axes:
-            width, low, high = self._ring.widths[k], lowers[:, k], uppers[:, k]
+        for k in self._domain.axes:
+            width, low, high = self._domain.widths[k], lowers[:, k], uppers[:, k]
             whole = high - low >= width
             number = np.floor(low / width)
             low[:], high[:] = low - number * width, high - number * width
@@ -348,7 +362,7 @@ class WrappedSearcher(Searcher):
         rows: list[NDArray[np.int64]] = []
         ids: list[NDArray[np.int64]] = []
         for shift in self._beside():
-            hits = super().regions(lowers - shift, uppers - shift, barred, boxes)
+            hits = super().regions(lowers - shift, uppers - shift, excluded, boxes)
             many = np.diff(hits.offsets).astype(np.intp)  # numpy refuses int64 here on wasm32
             rows.append(np.repeat(np.arange(len(lowers)), many))
             ids.append(hits.ids)
@@ -365,7 +379,9 @@ def _is_better(times: Floats, ids: Integers, than: Floats, of: Integers) -> NDAr
     return found & (ids >= 0)
 
 
-def _checked_each(alone: Integers | None, n: int) -> Integers | None:
-    if alone is not None and len(alone) != n:
-        raise ValueError(f"exclude_each must have an id for each of the {n} rows; got {len(alone)}")
-    return alone
+def _checked_each(excluded_each: Integers | None, n: int) -> Integers | None:
+    if excluded_each is not None and len(excluded_each) != n:
+        raise ValueError(
+            f"exclude_each must have an id for each of the {n} rows; got {len(excluded_each)}"
+        )
+    return excluded_each

@@ -11,7 +11,7 @@ its own alone:
     before the next step     own = own + taken_off     if it has lost its carrier
 
 Invariant between steps: a rider's velocity in the world, as the last step left
-it, is its `Velocity` plus `Ride.taken_off`.  A rider whose carrier is deleted,
+it, is its `Velocity` plus `RiderTable.taken_off`.  A rider whose carrier is deleted,
 teleported or no longer carries gets that back.
 """
 
@@ -21,23 +21,23 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
+    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
     from cython.cimports.ecs_collide.narrowphase.contacts_c import SOLID, Contacts
-    from cython.cimports.ecs_collide.response.solver_c import Responder
+    from cython.cimports.ecs_collide.response.solver_c import Solver
 else:
-    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.motion.surfaces import Traits
+    from ecs_collide.motion.surfaces import Surfaces
     from ecs_collide.narrowphase.contacts import SOLID, Contacts
-    from ecs_collide.response.solver import Responder
+    from ecs_collide.response.solver import Solver
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 
 
 @cython.cclass
-class Ride:
+class RiderTable:
     """Who is carried by whom, and how fast.
 
     Attributes
@@ -56,7 +56,7 @@ class Ride:
         self.riders = zeros(LONG, 1)
         self.carrier = zeros(LONG, 1)
         self.side = zeros(BYTE, 1)
-        self.drift = zeros(DOUBLE, 1, dim)
+        self.carrier_velocity = zeros(DOUBLE, 1, dim)
         self.taken_off = zeros(DOUBLE, 1, dim)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
@@ -64,13 +64,13 @@ class Ride:
         self.riders = grown(self.riders, n_rows)
         self.carrier = grown(self.carrier, n_rows)
         self.side = grown(self.side, n_rows)
-        self.drift = grown(self.drift, n_rows)
+        self.carrier_velocity = grown(self.carrier_velocity, n_rows)
         self.taken_off = grown(self.taken_off, n_rows)
 
 
 @cython.final
 @cython.cclass
-class Carrying:
+class Carriers:
     """The riders of a space, before and after a step.
 
     Attributes
@@ -86,19 +86,19 @@ class Carrying:
         Within a step: the velocities of riders without what carries them.
     """
 
-    def __init__(self, bodies: Bodies, contacts: Contacts, responder: Responder):
+    def __init__(self, bodies: Bodies, contacts: Contacts, solver: Solver):
         self.bodies = bodies
         self.contacts = contacts
-        self.responder = responder
+        self.solver = solver
         self.sweeps = False
         self.n_rows = 1
-        self.now = Ride(bodies.dim)
-        self.before = Ride(bodies.dim)
-        self.rode = Ride(bodies.dim)
+        self.now = RiderTable(bodies.dim)
+        self.before = RiderTable(bodies.dim)
+        self.rode = RiderTable(bodies.dim)
         self.own = zeros(DOUBLE, 1, bodies.dim)
         self.n_kept = 0
         self.kept_riders = zeros(LONG, 1)
-        self.kept_drift = zeros(DOUBLE, 1, bodies.dim)
+        self.kept_carrier_velocity = zeros(DOUBLE, 1, bodies.dim)
         self.kept_taken_off = zeros(DOUBLE, 1, bodies.dim)
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
@@ -110,13 +110,13 @@ class Carrying:
             self.own = grown(self.own, n_rows)
             self.n_rows = n_rows  # last: by it it is known how much room there is
 
-    def look(self, at_rest: cython.bint):
+    def find_riders(self, at_rest: cython.bint):
         """Find who rides on whom by the contacts that there are.
 
         With `at_rest` the velocities of bodies are their own alone, else those
         of riders hold already what carries them.
         """
-        t: Traits = self.bodies.traits
+        t: Surfaces = self.bodies.surfaces
         _n: cython.Py_ssize_t
 
         if t.any_carrier:
@@ -131,7 +131,7 @@ class Carrying:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _clear(self, ride: Ride) -> cython.void:
+    def _clear(self, ride: RiderTable) -> cython.void:
         n: cython.Py_ssize_t
 
         for n in range(ride.n):
@@ -142,8 +142,8 @@ class Carrying:
     def _pass(self, at_rest: cython.bint) -> cython.bint:
         """Find riders, those on top of others by what was found before; tell whether it differs."""
         rows: cython.longlong[:, ::1] = self.contacts.rows
-        new: Ride = self.now
-        old: Ride = self.before
+        new: RiderTable = self.now
+        old: RiderTable = self.before
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
@@ -162,7 +162,7 @@ class Carrying:
             if new.carrier[i] != old.carrier[i] or new.side[i] != old.side[i]:
                 return True
             for k in range(self.bodies.dim):
-                if new.drift[i, k] != old.drift[i, k]:
+                if new.carrier_velocity[i, k] != old.carrier_velocity[i, k]:
                     return True
         return False
 
@@ -176,9 +176,9 @@ class Carrying:
         Of several the one counts that moves most towards the rider, then the lower id.
         """
         b: Bodies = self.bodies
-        new: Ride = self.now
-        old: Ride = self.before
-        carries: cython.bint = b.traits.carries[j] == side
+        new: RiderTable = self.now
+        old: RiderTable = self.before
+        carries: cython.bint = b.surfaces.carries[j] == side
         rides: cython.bint = old.carrier[j] != 0
         k: cython.int = abs(side) - 1
         along: cython.double
@@ -187,7 +187,7 @@ class Carrying:
         if not b.yields[i] or not (carries or (rides and old.side[j] == side)):
             return
         if new.carrier[i] != 0:
-            known = new.drift[i, abs(new.side[i]) - 1] * (1 if new.side[i] > 0 else -1)
+            known = new.carrier_velocity[i, abs(new.side[i]) - 1] * (1 if new.side[i] > 0 else -1)
             along = self._speed_of(j, side, k, carries, rides and at_rest) * (1 if side > 0 else -1)
             if along < known or (along == known and b.ids[new.carrier[i] - 1] <= b.ids[j]):
                 return
@@ -197,9 +197,9 @@ class Carrying:
         new.carrier[i] = j + 1
         new.side[i] = side
         for k in range(b.dim):
-            new.drift[i, k] = self._speed_of(j, side, k, carries, rides and at_rest)
+            new.carrier_velocity[i, k] = self._speed_of(j, side, k, carries, rides and at_rest)
             if b.controls.locks(i, k):
-                new.drift[i, k] = 0.0
+                new.carrier_velocity[i, k] = 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -213,20 +213,20 @@ class Carrying:
     ) -> cython.double:
         """Return how fast what stands on a side of a body is carried, on an axis."""
         if not carries:
-            return self.before.drift[j, k]
+            return self.before.carrier_velocity[j, k]
         return (
             self.bodies.velocity[j, k]
-            + (self.before.drift[j, k] if adds else 0.0)
-            + self.bodies.traits.speed_of_surface(j, side, k)
+            + (self.before.carrier_velocity[j, k] if adds else 0.0)
+            + self.bodies.surfaces.speed_of_surface(j, side, k)
         )
 
     def recover(
         self,
         rows: cython.longlong[::1],
-        drift: cython.double[:, ::1],
+        carrier_velocity: cython.double[:, ::1],
         taken_off: cython.double[:, ::1],
     ):
-        """Take bodies, by their rows, for riders until the next step looks; see `Ride`."""
+        """Take bodies, by their rows, for riders until the next step looks; see `RiderTable`."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -240,7 +240,7 @@ class Carrying:
             self.now.riders[n] = rows[n]
             self.now.carrier[rows[n]] = rows[n] + 1  # any: nobody asks
             for k in range(self.bodies.dim):
-                self.now.drift[rows[n], k] = drift[n, k]
+                self.now.carrier_velocity[rows[n], k] = carrier_velocity[n, k]
                 self.now.taken_off[rows[n], k] = taken_off[n, k]
         self.now.n = rows.shape[0]
 
@@ -252,14 +252,14 @@ class Carrying:
         k: cython.int
 
         if self.kept_riders.shape[0] < self.now.n:
-            self.kept_drift = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
+            self.kept_carrier_velocity = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
             self.kept_taken_off = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
             self.kept_riders = zeros(LONG, self.now.riders.shape[0])
         for n in range(self.now.n):
             i = self.now.riders[n]
             self.kept_riders[n] = i
             for k in range(self.bodies.dim):
-                self.kept_drift[n, k] = self.now.drift[i, k]
+                self.kept_carrier_velocity[n, k] = self.now.carrier_velocity[i, k]
                 self.kept_taken_off[n, k] = self.now.taken_off[i, k]
         self.n_kept = self.now.n
 
@@ -267,7 +267,7 @@ class Carrying:
         """Return the riders that were kept, as `recover` takes them."""
         n: cython.Py_ssize_t = self.n_kept
 
-        return self.kept_riders[:n], self.kept_drift[:n], self.kept_taken_off[:n]
+        return self.kept_riders[:n], self.kept_carrier_velocity[:n], self.kept_taken_off[:n]
 
     def begin(self) -> list:
         """Take the riders along: at the start of a step, when velocities are read.
@@ -281,26 +281,26 @@ class Carrying:
         k: cython.int
 
         self.rode, self.now = self.now, self.rode
-        self.look(True)
-        self._let_go()
+        self.find_riders(True)
+        self._release_riders()
         self.rode, self.now = self.now, self.rode
         for n in range(self.rode.n):
             i = self.rode.riders[n]
             for k in range(self.bodies.dim):
-                if self.rode.drift[i, k] != 0.0 and self.bodies.asleep[i]:
+                if self.rode.carrier_velocity[i, k] != 0.0 and self.bodies.asleep[i]:
                     woken.append(i)
                 self.own[i, k] = velocity[i, k]
-                velocity[i, k] = velocity[i, k] + self.rode.drift[i, k]
+                velocity[i, k] = velocity[i, k] + self.rode.carrier_velocity[i, k]
         return woken
 
     @cython.cfunc
-    def _let_go(self) -> cython.void:
+    def _release_riders(self) -> cython.void:
         """Give those who have lost their carrier since the last step the velocity that they had.
 
         Not those who were moved, or left out, themselves.
         """
         b: Bodies = self.bodies
-        last: Ride = self.rode
+        last: RiderTable = self.rode
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
@@ -327,7 +327,7 @@ class Carrying:
     @cython.exceptval(check=False)
     def land(self, p: cython.Py_ssize_t) -> cython.void:
         """Let a solid pair that has just been answered ride, if one landed on the other's face."""
-        pairs: Pairs = self.contacts.pairs
+        pairs: PairTable = self.contacts.pairs
         side: cython.int = (pairs.axis[p] + 1) * pairs.sign[p]  # from second to first
 
         self._land_on(pairs.first[p], pairs.second[p], side)
@@ -342,13 +342,13 @@ class Carrying:
         along with that too.
         """
         b: Bodies = self.bodies
-        rode: Ride = self.rode
-        carries: cython.bint = b.traits.carries[j] == side
+        rode: RiderTable = self.rode
+        carries: cython.bint = b.surfaces.carries[j] == side
         rides: cython.bint = rode.carrier[j] != 0 and rode.side[j] == side
         k: cython.int
         sign: cython.int = 1 if side > 0 else -1
         normal: cython.int = abs(side) - 1
-        drift: cython.double
+        carrier_velocity: cython.double
         riding: cython.bint
 
         if not b.yields[i] or not (carries or rides):
@@ -370,24 +370,24 @@ class Carrying:
         rode.carrier[i] = j + 1
         rode.side[i] = side
         for k in range(b.dim):
-            drift = self._drift_of(i, j, side, k)
-            if not riding or b.velocity[i, k] != self.own[i, k] + rode.drift[i, k]:
-                self.own[i, k] = self._own_of(i, k, drift, normal)
-            rode.drift[i, k] = drift
+            carrier_velocity = self._carrier_velocity_of(i, j, side, k)
+            if not riding or b.velocity[i, k] != self.own[i, k] + rode.carrier_velocity[i, k]:
+                self.own[i, k] = self._own_of(i, k, carrier_velocity, normal)
+            rode.carrier_velocity[i, k] = carrier_velocity
             if k != normal:
-                self.responder.change(i, k, self.own[i, k] + drift)
+                self.solver.change(i, k, self.own[i, k] + carrier_velocity)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _drift_of(
+    def _carrier_velocity_of(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, k: cython.int
     ) -> cython.double:
         """Return how fast a side of body j carries i now, on an axis."""
         if self.bodies.controls.locks(i, k):
             return 0.0
-        if self.bodies.traits.carries[j] != side:
-            return self.rode.drift[j, k]
-        return self.bodies.velocity[j, k] + self.bodies.traits.speed_of_surface(j, side, k)
+        if self.bodies.surfaces.carries[j] != side:
+            return self.rode.carrier_velocity[j, k]
+        return self.bodies.velocity[j, k] + self.bodies.surfaces.speed_of_surface(j, side, k)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -398,7 +398,9 @@ class Carrying:
         k: cython.int
 
         for k in range(self.bodies.dim):
-            if k != abs(side) - 1 and self.rode.drift[i, k] != self._drift_of(i, j, side, k):
+            if k != abs(side) - 1 and self.rode.carrier_velocity[i, k] != self._carrier_velocity_of(
+                i, j, side, k
+            ):
                 return False
         return True
 
@@ -406,7 +408,7 @@ class Carrying:
     @cython.exceptval(check=False)
     def _is_riding(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body rides on something that it has not left within the step."""
-        pairs: Pairs = self.contacts.pairs
+        pairs: PairTable = self.contacts.pairs
         p: cython.Py_ssize_t
 
         if self.rode.carrier[i] == 0:
@@ -415,7 +417,7 @@ class Carrying:
         return (
             p >= 0
             and pairs.inside[p]
-            and self.contacts.parts[pairs.memory[p]] > self.responder.clusters.now
+            and self.contacts.parts[pairs.memory[p]] > self.solver.clusters.now
         )
 
     # -- at its end --
@@ -423,31 +425,31 @@ class Carrying:
     def end(self):
         """Give riders their own velocities back: at the end of a step, when contacts are known."""
         velocity: cython.double[:, ::1] = self.bodies.velocity
-        rode: Ride = self.rode
+        rode: RiderTable = self.rode
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
         own: cython.double
-        drift: cython.double
+        carrier_velocity: cython.double
         taken_off: cython.double
 
-        self.look(False)
+        self.find_riders(False)
         for n in range(self.now.n):
             i = self.now.riders[n]
             for k in range(self.bodies.dim):
-                drift = self.now.drift[i, k]
-                taken_off = drift
+                carrier_velocity = self.now.carrier_velocity[i, k]
+                taken_off = carrier_velocity
                 if (
                     rode.carrier[i] != 0
-                    and velocity[i, k] == self.own[i, k] + rode.drift[i, k]
-                    and rode.drift[i, k] == drift
+                    and velocity[i, k] == self.own[i, k] + rode.carrier_velocity[i, k]
+                    and rode.carrier_velocity[i, k] == carrier_velocity
                 ):
                     own = self.own[i, k]
                 else:
-                    own = self._own_of(i, k, drift, abs(self.now.side[i]) - 1)
+                    own = self._own_of(i, k, carrier_velocity, abs(self.now.side[i]) - 1)
                     if own == velocity[i, k]:
                         taken_off = 0.0
-                    elif own != velocity[i, k] - drift:
+                    elif own != velocity[i, k] - carrier_velocity:
                         taken_off = velocity[i, k] - own
                 velocity[i, k] = own
                 self.now.taken_off[i, k] = taken_off
@@ -455,7 +457,11 @@ class Carrying:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _own_of(
-        self, i: cython.Py_ssize_t, k: cython.int, drift: cython.double, normal: cython.int
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.int,
+        carrier_velocity: cython.double,
+        normal: cython.int,
     ) -> cython.double:
         """Return the own velocity of a body that has come to ride, or rides on otherwise than before.
 
@@ -464,7 +470,7 @@ class Carrying:
         as the carrier sees it and as the world does, and it gains no speed.
         """
         v: cython.double = self.bodies.velocity[i, k]
-        own: cython.double = v - drift + 0.0
+        own: cython.double = v - carrier_velocity + 0.0
 
         if k == normal:
             return own

@@ -257,7 +257,7 @@ class Clusters:
                 i = self.body[node]
                 if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
                     b.mark(i)
-                    b.stir(i)
+                    b.interrupt_rest(i)
                     b.velocity[i, k] = velocity + 0.0
                     b.motion[i, k] = velocity * b.dt + 0.0
                 if node == last:
@@ -290,7 +290,7 @@ class Clusters:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def take_alone(self) -> cython.Py_ssize_t:
+    def pop_alone(self) -> cython.Py_ssize_t:
         """Return a body that turned alone and was not examined since, or -1."""
         if self.n_alone == 0:
             return -1
@@ -728,7 +728,7 @@ class Clusters:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def take_changed(self) -> cython.Py_ssize_t:
+    def pop_changed(self) -> cython.Py_ssize_t:
         """Return the root of the next cluster whose rim is to be examined, or 0 at the end."""
         node: cython.Py_ssize_t
 

@@ -65,7 +65,7 @@ cdef class Clusters:
     cdef void begin_instant(self, double now) noexcept
     cdef bint has_changed(self) noexcept
     cdef void turn_alone(self, Py_ssize_t i, int k, double velocity) noexcept
-    cdef Py_ssize_t take_alone(self) noexcept
+    cdef Py_ssize_t pop_alone(self) noexcept
     cdef Py_ssize_t root(self, Py_ssize_t node) noexcept
     cdef double velocity_of(self, Py_ssize_t i, int k) noexcept
     cdef Py_ssize_t ensure(self, Py_ssize_t i, int k)
@@ -93,7 +93,7 @@ cdef class Clusters:
     cdef double _mean(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef double _velocity_for(self, double momentum, double momentum_low, double mass, double mass_low) noexcept
     cdef void _set_velocity(self, Py_ssize_t root, double velocity) noexcept
-    cdef Py_ssize_t take_changed(self) noexcept
+    cdef Py_ssize_t pop_changed(self) noexcept
     cdef void keep_on_rim(self, Py_ssize_t node, Py_ssize_t root) noexcept
     cdef void write(self) noexcept
     cdef void write_body(self, Py_ssize_t i) noexcept

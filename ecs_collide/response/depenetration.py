@@ -16,12 +16,12 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
+    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
-    from ecs_collide.broadphase.broadphase import Candidates
+    from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.dynamic_tree import Tree
     from ecs_collide.motion.bodies import Bodies
     from ecs_collide.narrowphase.sweep_test import SLOP
@@ -35,7 +35,7 @@ INF = float("inf")
 
 @cython.final
 @cython.cclass
-class Pushing:
+class Depenetration:
     """The bodies that are pushed out in a step.
 
     Attributes
@@ -49,9 +49,9 @@ class Pushing:
         What the velocity on that axis was, and what it became.
     """
 
-    def __init__(self, bodies: Bodies, candidates: Candidates):
+    def __init__(self, bodies: Bodies, broadphase: Broadphase):
         self.bodies = bodies
-        self.candidates = candidates
+        self.broadphase = broadphase
         self.n = 0
         self.spared = set()
         self.rows = zeros(LONG, 1)
@@ -81,12 +81,12 @@ class Pushing:
             self.rows = zeros(LONG, rows.shape[0])
         for n in range(rows.shape[0]):
             i = rows[n]
-            if b.traits.has[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
-                self._look_for_way(i)
+            if b.surfaces.has[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
+                self._find_exit(i)
         for n in range(self.n):
             i = self.rows[n]
             b.velocity[i, self.axis[n]] = self.speed[n]
-            b.traits.way_out[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
+            b.surfaces.translation_side[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
 
     def end(self):
         """Give the bodies their own velocities back."""
@@ -96,8 +96,8 @@ class Pushing:
 
         for n in range(self.n):
             i = self.rows[n]
-            if b.traits.way_out[i] != 0:
-                b.traits.way_out[i] = 0
+            if b.surfaces.translation_side[i] != 0:
+                b.surfaces.translation_side[i] = 0
                 if b.velocity[i, self.axis[n]] == self.speed[n]:  # the game's own may have set it
                     b.velocity[i, self.axis[n]] = self._own(n)
 
@@ -107,7 +107,7 @@ class Pushing:
         """Push a body no further in this step; return its own velocity along the way out."""
         n: cython.Py_ssize_t = 0
 
-        self.bodies.traits.way_out[i] = 0
+        self.bodies.surfaces.translation_side[i] = 0
         while self.rows[n] != i:
             n += 1
         return self._own(n)
@@ -121,13 +121,13 @@ class Pushing:
         return 0.0
 
     @cython.cfunc
-    def _look_for_way(self, i: cython.Py_ssize_t) -> cython.void:
+    def _find_exit(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the shortest way out for a body, if it is inside anything; note it."""
         b: Bodies = self.bodies
         k: cython.int
         sign: cython.int
         side: cython.int
-        way: cython.double
+        displacement: cython.double
         shortest: cython.double = INF
         best: cython.int = 0
         speed: cython.double
@@ -139,15 +139,15 @@ class Pushing:
                 continue
             for side in range(2):
                 sign = 1 if side else -1
-                way = self._way_out(i, k, sign)
-                if way < shortest:
-                    shortest = way
+                displacement = self._exit_distance(i, k, sign)
+                if displacement < shortest:
+                    shortest = displacement
                     best = sign * (k + 1)
         if best == 0:
             return
         k = abs(best) - 1
         sign = 1 if best > 0 else -1
-        speed = sign * min(b.traits.push_out[i], self._nearest_exit(i, k, sign) / b.dt)
+        speed = sign * min(b.surfaces.push_out[i], self._nearest_exit(i, k, sign) / b.dt)
         self.rows[self.n] = i
         self.axis[self.n] = k
         self.before[self.n] = b.velocity[i, k]
@@ -159,8 +159,8 @@ class Pushing:
     @cython.cfunc
     def _is_inside_any(self, i: cython.Py_ssize_t) -> cython.bint:
         self._set_region(i, 0, 0.0)
-        return self._is_inside_some(self.candidates.still, i) or self._is_inside_some(
-            self.candidates.moving, i
+        return self._is_inside_some(self.broadphase.still, i) or self._is_inside_some(
+            self.broadphase.moving, i
         )
 
     @cython.cfunc
@@ -174,7 +174,9 @@ class Pushing:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _set_region(self, i: cython.Py_ssize_t, k: cython.int, way: cython.double) -> cython.void:
+    def _set_region(
+        self, i: cython.Py_ssize_t, k: cython.int, displacement: cython.double
+    ) -> cython.void:
         """Take the box of a body, lengthened by its way along an axis, for the region to search."""
         b: Bodies = self.bodies
         axis: cython.int
@@ -182,23 +184,23 @@ class Pushing:
         for axis in range(b.dim):
             self.low[0, axis] = b.centre_of(i, axis) - b.half_of(i, axis)
             self.high[0, axis] = b.centre_of(i, axis) + b.half_of(i, axis)
-        if way > 0.0:
-            self.high[0, k] = self.high[0, k] + way
+        if displacement > 0.0:
+            self.high[0, k] = self.high[0, k] + displacement
         else:
-            self.low[0, k] = self.low[0, k] + way
+            self.low[0, k] = self.low[0, k] + displacement
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a body is to be pushed out of another."""
-        if i == j or not self.bodies.holds_back(i, j) or not self.candidates.may_meet(i, j):
+        """Return whether a body is to be pushed out of another."""
+        if i == j or not self.bodies.holds_back(i, j) or not self.broadphase.may_meet(i, j):
             return False
         return not self.spared or (i, j) not in self.spared
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_within(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the insides of two bodies overlap, by more than the slop."""
+        """Return whether the insides of two bodies overlap, by more than the slop."""
         b: Bodies = self.bodies
         k: cython.int
         low: cython.double
@@ -212,29 +214,33 @@ class Pushing:
         return True
 
     @cython.cfunc
-    def _way_out(self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int) -> cython.double:
+    def _exit_distance(
+        self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
         """Return how far a body has to go in a direction to be out of all it is in; inf: no way."""
-        way: cython.double
+        displacement: cython.double
 
         self._set_region(i, 0, 0.0)
-        way = max(
-            self._exit(self.candidates.still, i, k, sign, False),
-            self._exit(self.candidates.moving, i, k, sign, False),
+        displacement = max(
+            self._exit(self.broadphase.still, i, k, sign, False),
+            self._exit(self.broadphase.moving, i, k, sign, False),
         )
-        if way == INF:
+        if displacement == INF:
             return INF
-        self._set_region(i, k, sign * way)
-        if self._is_barred(self.candidates.still, i) or self._is_barred(self.candidates.moving, i):
+        self._set_region(i, k, sign * displacement)
+        if self._is_blocked(self.broadphase.still, i) or self._is_blocked(
+            self.broadphase.moving, i
+        ):
             return INF
-        return way
+        return displacement
 
     @cython.cfunc
     def _nearest_exit(self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int) -> cython.double:
         """Return how far it is in a direction out of the first that is left behind."""
         self._set_region(i, 0, 0.0)
         return min(
-            self._exit(self.candidates.still, i, k, sign, True),
-            self._exit(self.candidates.moving, i, k, sign, True),
+            self._exit(self.broadphase.still, i, k, sign, True),
+            self._exit(self.broadphase.moving, i, k, sign, True),
         )
 
     @cython.cfunc
@@ -255,7 +261,7 @@ class Pushing:
         j: cython.Py_ssize_t
         forth: cython.double
         back: cython.double
-        way: cython.double = INF if nearest else 0.0
+        displacement: cython.double = INF if nearest else 0.0
 
         for m in range(tree.touching(self.low, self.high, 0)):
             j = tree.found[m]
@@ -264,12 +270,16 @@ class Pushing:
                 back = self.high[0, k] - (b.centre_of(j, k) - b.half_of(j, k))
                 if sign < 0:
                     forth, back = back, forth
-                way = min(way, forth) if nearest else max(way, forth if forth <= back else INF)
-        return way
+                displacement = (
+                    min(displacement, forth)
+                    if nearest
+                    else max(displacement, forth if forth <= back else INF)
+                )
+        return displacement
 
     @cython.cfunc
-    def _is_barred(self, tree: Tree, i: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether something that a body is outside of lies within the region of its way."""
+    def _is_blocked(self, tree: Tree, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether something that a body is outside of lies within the region of its way."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
         j: cython.Py_ssize_t

@@ -1,16 +1,16 @@
 cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
-from ecs_collide.broadphase.broadphase_c cimport Candidates
+from ecs_collide.broadphase.broadphase_c cimport Broadphase
 from ecs_collide.broadphase.dynamic_tree_c cimport Tree
 
 cdef double INF
 cdef int PUSH_OUT
 
 @cython.final
-cdef class Pushing:
+cdef class Depenetration:
     cdef Bodies bodies
-    cdef Candidates candidates
+    cdef Broadphase broadphase
     cdef public Py_ssize_t n
     cdef public set spared
     cdef public long long[::1] rows
@@ -21,13 +21,13 @@ cdef class Pushing:
     cdef double[:, ::1] high
     cdef double stop(self, Py_ssize_t i) noexcept
     cdef double _own(self, Py_ssize_t n) noexcept
-    cdef void _look_for_way(self, Py_ssize_t i)
+    cdef void _find_exit(self, Py_ssize_t i)
     cdef bint _is_inside_any(self, Py_ssize_t i)
     cdef bint _is_inside_some(self, Tree tree, Py_ssize_t i)
-    cdef void _set_region(self, Py_ssize_t i, int k, double way) noexcept
+    cdef void _set_region(self, Py_ssize_t i, int k, double displacement) noexcept
     cdef bint _holds_back(self, Py_ssize_t i, Py_ssize_t j) except -1
     cdef bint _is_within(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef double _way_out(self, Py_ssize_t i, int k, int sign)
+    cdef double _exit_distance(self, Py_ssize_t i, int k, int sign)
     cdef double _nearest_exit(self, Py_ssize_t i, int k, int sign)
     cdef double _exit(self, Tree tree, Py_ssize_t i, int k, int sign, bint nearest)
-    cdef bint _is_barred(self, Tree tree, Py_ssize_t i)
+    cdef bint _is_blocked(self, Tree tree, Py_ssize_t i)

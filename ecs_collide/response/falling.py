@@ -12,12 +12,12 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
-    from cython.cimports.ecs_collide.response.carriers_c import Carrying
-    from cython.cimports.ecs_collide.response.solver_c import Responder
+    from cython.cimports.ecs_collide.response.carriers_c import Carriers
+    from cython.cimports.ecs_collide.response.solver_c import Solver
 else:
     from ecs_collide.motion.bodies import PUSH, STOP, Bodies
-    from ecs_collide.response.carriers import Carrying
-    from ecs_collide.response.solver import Responder
+    from ecs_collide.response.carriers import Carriers
+    from ecs_collide.response.solver import Solver
 
 from ecs_collide.motion.arrays import DOUBLE, zeros
 
@@ -34,12 +34,12 @@ class Falling:
         The velocities of their paths, and what stands in their place.
     """
 
-    def __init__(self, bodies: Bodies, responder: Responder, carrying: Carrying):
+    def __init__(self, bodies: Bodies, solver: Solver, carriers: Carriers):
         self.bodies = bodies
-        self.responder = responder
-        self.clusters = responder.clusters
-        self.gravity = responder.clusters.gravity
-        self.carrying = carrying
+        self.solver = solver
+        self.clusters = solver.clusters
+        self.gravity = solver.clusters.gravity
+        self.carriers = carriers
         self.first = self.second = -1
         self.path_velocity = zeros(DOUBLE, 2, bodies.dim)
 
@@ -49,7 +49,7 @@ class Falling:
         A rider falls as its carrier sees it: what carries it is not damped.
         """
         b: Bodies = self.bodies
-        c: Carrying = self.carrying
+        c: Carriers = self.carriers
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
@@ -62,7 +62,7 @@ class Falling:
             for k in range(b.dim):
                 if i < c.n_rows and c.rode.carrier[i] != 0:
                     c.own[i, k] = self.gravity.chord_of(i, k, c.own[i, k])
-                    b.velocity[i, k] = c.own[i, k] + c.rode.drift[i, k]
+                    b.velocity[i, k] = c.own[i, k] + c.rode.carrier_velocity[i, k]
                 else:
                     b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
 
@@ -77,8 +77,8 @@ class Falling:
         along: cython.bint = self._turns(i) or self._turns(j)
         bends: cython.bint = False
 
-        if self.bodies.traits.is_used:
-            along |= self.bodies.traits.friction_between(i, j) > 0.0
+        if self.bodies.surfaces.is_used:
+            along |= self.bodies.surfaces.friction_between(i, j) > 0.0
         for axis in range(self.bodies.dim):
             if axis == k or along:
                 bends |= self.clusters.split_path(i, axis)
@@ -141,7 +141,7 @@ class Falling:
             self.hide(place)
         self.clusters.split_path(i, k)
         self.gravity.free(i, k, self.clusters.now)
-        self.responder.change(i, k, velocity + self.gravity.kick[i, k])
+        self.solver.change(i, k, velocity + self.gravity.kick[i, k])
         if place >= 0:
             self.clusters.write_body(i)
             self.show(i, place)

@@ -2,17 +2,17 @@ cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.motion.gravity_c cimport Gravity
-from ecs_collide.response.carriers_c cimport Carrying
+from ecs_collide.response.carriers_c cimport Carriers
 from ecs_collide.response.clusters_c cimport Clusters
-from ecs_collide.response.solver_c cimport Responder
+from ecs_collide.response.solver_c cimport Solver
 
 @cython.final
 cdef class Falling:
     cdef Bodies bodies
-    cdef Responder responder
+    cdef Solver solver
     cdef Clusters clusters
     cdef Gravity gravity
-    cdef Carrying carrying
+    cdef Carriers carriers
     cdef Py_ssize_t first
     cdef Py_ssize_t second
     cdef double[:, ::1] path_velocity

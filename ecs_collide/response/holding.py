@@ -29,8 +29,8 @@ else:
 
 from ecs_collide.motion.arrays import LONG, grown, zeros
 
-cython.declare(LOOKS=cython.longlong)
-LOOKS = 8  # that a body may take for each of its pairs, and each answer that a pair may have
+cython.declare(VISITS_PER_PAIR=cython.longlong)
+VISITS_PER_PAIR = 8  # for each pair, and for each answer that a pair may have
 
 
 @cython.final
@@ -53,23 +53,23 @@ class Holding:
     def __init__(self, bodies: Bodies, clusters: Clusters):
         self.bodies = bodies
         self.clusters = clusters
-        self.n = self.n_looked = 0
+        self.n = self.n_visited = 0
         self.pair_limit = 0
         self.rows = zeros(LONG, 1)
-        self.looked = zeros(LONG, 1)
-        self.looks = zeros(LONG, 1)
+        self.visited = zeros(LONG, 1)
+        self.visits = zeros(LONG, 1)
         self.n_pairs = zeros(LONG, 1)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         rows: cython.longlong[::1] = grown(self.rows, n_rows)
-        looked: cython.longlong[::1] = grown(self.looked, n_rows)
-        looks: cython.longlong[::1] = grown(self.looks, n_rows)
+        visited: cython.longlong[::1] = grown(self.visited, n_rows)
+        visits: cython.longlong[::1] = grown(self.visits, n_rows)
         n_pairs: cython.longlong[::1] = grown(self.n_pairs, n_rows)
 
         self.rows = rows
-        self.looked = looked
-        self.looks = looks
+        self.visited = visited
+        self.visits = visits
         self.n_pairs = n_pairs
 
     def begin_step(self):
@@ -78,9 +78,9 @@ class Holding:
 
         for n in range(self.n):
             self.bodies.on_hold[self.rows[n]] = 0
-        for n in range(self.n_looked):
-            self.looks[self.looked[n]] = 0
-        self.n = self.n_looked = 0
+        for n in range(self.n_visited):
+            self.visits[self.visited[n]] = 0
+        self.n = self.n_visited = 0
 
     def entities(self) -> list:
         """Return the entities that are or were held in this step, in ascending order."""
@@ -93,26 +93,26 @@ class Holding:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def look(self, i: cython.Py_ssize_t, n_looks: cython.longlong) -> cython.void:
+    def count_visits(self, i: cython.Py_ssize_t, n_visits: cython.longlong) -> cython.void:
         """Count looks of a body."""
-        if n_looks == 0:
+        if n_visits == 0:
             return
-        if self.looks[i] == 0:
-            self.looked[self.n_looked] = i
-            self.n_looked += 1
+        if self.visits[i] == 0:
+            self.visited[self.n_visited] = i
+            self.n_visited += 1
             self.n_pairs[i] = 0
-        self.looks[i] += n_looks
+        self.visits[i] += n_visits
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body that yields and is not held has had all of its looks."""
-        if self.looks[i] <= LOOKS * self.pair_limit:
+        if self.visits[i] <= VISITS_PER_PAIR * self.pair_limit:
             return False
         return (
             self.bodies.yields[i] != 0
             and not self.bodies.on_hold[i]
-            and self.looks[i] > LOOKS * (self.pair_limit + self.n_pairs[i])
+            and self.visits[i] > VISITS_PER_PAIR * (self.pair_limit + self.n_pairs[i])
         )
 
     @cython.cfunc
@@ -153,7 +153,7 @@ class Holding:
         k: cython.int
 
         b.mark(i)
-        b.stir(i)
+        b.interrupt_rest(i)
         for k in range(b.dim):
             b.kept[i, k] = self.clusters.velocity_now(i, k)
             if self.clusters.gravity.is_on:  # time stands still for it

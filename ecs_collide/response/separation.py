@@ -23,43 +23,43 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.response.solver_c import Responder
+    from cython.cimports.ecs_collide.response.solver_c import Solver
     from cython.cimports.libc.math import floor, sqrt
 else:
     from math import floor, sqrt
 
-    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from ecs_collide.response.solver import Responder
+    from ecs_collide.response.solver import Solver
 
-from ecs_collide.constants import SEPARATE
+from ecs_collide.constants import SEPARATES
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, zeros
 
 cython.declare(
     INF=cython.double,
-    ROUNDS=cython.int,
+    N_RELAXATIONS=cython.int,
     SOFT=cython.int,
     RELAXATION=cython.double,
     DEPTH=cython.double,
-    ROUNDING=cython.double,
+    COORDINATE_ROUNDING=cython.double,
     SAME_POINT=cython.double,
     BINADE=cython.double,
-    MOST=cython.double,
+    MAX_PUSH=cython.double,
     GOLDEN_X=cython.double,
     GOLDEN_Y=cython.double,
     GOLDEN_Z=cython.double,
 )
 INF = float("inf")
-SOFT = 3  # in `Pairs.left_alone`
-ROUNDS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
+SOFT = 3  # in `PairTable.left_alone`
+N_RELAXATIONS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
 RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing
 DEPTH = 2.0**-24  # of two half sizes: an overlap that is less deep is none
-ROUNDING = 2.0**-40  # of the coordinates: nor is one that rounding may have made
+COORDINATE_ROUNDING = 2.0**-40  # of the coordinates: nor is one that rounding may have made
 SAME_POINT = 2.0**-30  # of two half sizes: centres nearer than this have no direction
 BINADE = 1.5 * 2.0**20  # its neighbours are 2**-32 off
-MOST = 4.0  # sizes: what one partner can add, so that sums stay exact
+MAX_PUSH = 4.0  # sizes: what one partner can add, so that sums stay exact
 # The powers of the root of x**4 + x**3 = 1: multiples of them spread evenly in a cube.
 GOLDEN_X = 0.8191725133961645
 GOLDEN_Y = 0.6710436067037893
@@ -84,7 +84,7 @@ class Separating:
         The soft pairs of this step for which there was no room, and whose directions count alone.
     """
 
-    def __init__(self, bodies: Bodies, pairs: Pairs):
+    def __init__(self, bodies: Bodies, pairs: PairTable):
         self.bodies = bodies
         self.pairs = pairs
         self.n = self.n_pairs = self.n_left_out = 0
@@ -105,7 +105,7 @@ class Separating:
         self.n_rows = 1
         if not cython.compiled:
             self.offset = [0.0] * 3
-            self.way = [0.0] * 3
+            self.displacement = [0.0] * 3
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Have a place for so many bodies, none of which is a member yet."""
@@ -136,13 +136,13 @@ class Separating:
         k: cython.int
 
         self.forget()
-        if not b.traits.any_separator or b.dt == 0.0:
+        if not b.surfaces.any_separator or b.dt == 0.0:
             return
         if self.n_rows < b.centre.shape[0]:
             self._make_room(b.centre.shape[0])
         for n in range(rows.shape[0]):
             i = rows[n]
-            if not (b.traits.has[i] & SEPARATE and b.yields[i]) or b.sensor[i]:
+            if not (b.surfaces.has[i] & SEPARATES and b.yields[i]) or b.sensor[i]:
                 continue
             self.rows[self.n] = i
             self.n += 1
@@ -151,7 +151,7 @@ class Separating:
             for k in range(1, b.dim):
                 self.size[i] = max(self.size[i], self.half[i, k])
             self.size[i] *= 2.0
-            self.reach[i] = min(b.traits.separate[i] * b.dt, 0.5 * self.size[i])
+            self.reach[i] = min(b.surfaces.separate[i] * b.dt, 0.5 * self.size[i])
             self.count_left_out[i] = 0
             for k in range(b.dim):
                 b.swept_min[i, k] -= self.reach[i]
@@ -202,7 +202,7 @@ class Separating:
         self._locate(j)
         for k in range(self.bodies.dim):
             self.offset[k] = sign * offset[k] if self.bodies.wraps else 0.0
-        if self._find_way(i, j):
+        if self._find_separation(i, j):
             self._add(i, j, self.total_left_out, self.count_left_out)
 
     @cython.ccall
@@ -220,9 +220,9 @@ class Separating:
         for n in range(self.n):
             i = self.rows[n]
             self._locate(i)
-            if b.on_hold[i] or (b.traits.any_pusher and b.traits.way_out[i] != 0):
+            if b.on_hold[i] or (b.surfaces.any_pusher and b.surfaces.translation_side[i] != 0):
                 self.reach[i] = 0.0  # one displacement at a time, none where a limit was reached
-        for _turn in range(ROUNDS if self.n_pairs or self.n_left_out else 0):
+        for _turn in range(N_RELAXATIONS if self.n_pairs or self.n_left_out else 0):
             if not self._relax():
                 break
         for n in range(self.n):
@@ -238,7 +238,7 @@ class Separating:
     @cython.cfunc
     def _find_soft(self) -> cython.void:
         """Find the soft pairs among all, and where those are that do not yield."""
-        pairs: Pairs = self.pairs
+        pairs: PairTable = self.pairs
         p: cython.Py_ssize_t
 
         if self.soft.shape[0] < pairs.n:
@@ -258,7 +258,7 @@ class Separating:
     def _relax(self) -> cython.bint:
         """Do a round; return whether anything overlapped."""
         b: Bodies = self.bodies
-        pairs: Pairs = self.pairs
+        pairs: PairTable = self.pairs
         n: cython.Py_ssize_t
         p: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -278,7 +278,7 @@ class Separating:
             if b.wraps:
                 for k in range(b.dim):
                     self.offset[k] = pairs.offset[p, k]
-            if self._find_way(pairs.first[p], pairs.second[p]):
+            if self._find_separation(pairs.first[p], pairs.second[p]):
                 self._add(pairs.first[p], pairs.second[p], self.total, self.count)
                 found = True
         for n in range(self.n if found else 0):
@@ -300,7 +300,7 @@ class Separating:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _find_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+    def _find_separation(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Find what would move body i out of j, the one with the higher id; False if they are apart.
 
         The way is along the gradient of the ellipse around the two half sizes.
@@ -321,11 +321,11 @@ class Separating:
             sizes = self.half[i, k] + self.half[j, k]
             part = sizes - abs(apart)
             if not part > max(
-                DEPTH * sizes, ROUNDING * (abs(self.place[i, k]) + abs(self.place[j, k]))
+                DEPTH * sizes, COORDINATE_ROUNDING * (abs(self.place[i, k]) + abs(self.place[j, k]))
             ):
                 return False
-            self.way[k] = apart / sizes
-            nearest = max(nearest, abs(self.way[k]))
+            self.displacement[k] = apart / sizes
+            nearest = max(nearest, abs(self.displacement[k]))
             smallest = min(smallest, sizes)
         if nearest < SAME_POINT:
             self._part_by_id(i, j)
@@ -334,13 +334,13 @@ class Separating:
             apart = self.place[i, k] - self.place[j, k]
             if b.wraps:
                 apart -= self.offset[k]
-            self.way[k] = self.way[k] * (smallest / sizes)
-            if self.way[k] != 0.0:
-                time = min(time, (sizes - abs(apart)) / abs(self.way[k]))
+            self.displacement[k] = self.displacement[k] * (smallest / sizes)
+            if self.displacement[k] != 0.0:
+                time = min(time, (sizes - abs(apart)) / abs(self.displacement[k]))
         if not time < INF:
             return False
         for k in range(b.dim):
-            self.way[k] = self.way[k] * time
+            self.displacement[k] = self.displacement[k] * time
         return True
 
     @cython.cfunc
@@ -354,12 +354,12 @@ class Separating:
         longest: cython.double = 0.0
 
         for k in range(self.bodies.dim):
-            self.way[k] = _lean(self.bodies.ids[i], k) - _lean(self.bodies.ids[j], k)
-            longest = max(longest, abs(self.way[k]))
+            self.displacement[k] = _lean(self.bodies.ids[i], k) - _lean(self.bodies.ids[j], k)
+            longest = max(longest, abs(self.displacement[k]))
         if longest == 0.0:
-            self.way[0] = longest = 1.0
+            self.displacement[0] = longest = 1.0
         for k in range(self.bodies.dim):
-            self.way[k] = self.way[k] / longest
+            self.displacement[k] = self.displacement[k] / longest
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -384,18 +384,18 @@ class Separating:
             count[i] += 1
             for k in range(b.dim):
                 if not b.controls.locks(i, k):
-                    total[i, k] += _rounded(self.way[k] * share / self.size[i])
+                    total[i, k] += _rounded(self.displacement[k] * share / self.size[i])
         if self.reach[j] > 0.0:
             count[j] += 1
             for k in range(b.dim):
                 if not b.controls.locks(j, k):
-                    total[j, k] -= _rounded(self.way[k] * (1.0 - share) / self.size[j])
+                    total[j, k] -= _rounded(self.displacement[k] * (1.0 - share) / self.size[j])
 
     # -- within the step --
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def suspend(self, i: cython.Py_ssize_t, k: cython.int, responder: Responder) -> cython.bint:
+    def suspend(self, i: cython.Py_ssize_t, k: cython.int, solver: Solver) -> cython.bint:
         """Give a member its own velocity, for an impact on axis `k`; return whether that changes it.
 
         On that axis the displacement has come to its end.
@@ -411,13 +411,13 @@ class Separating:
                     self.active[i] &= ~(1 << axis)  # a response has set it
                 else:
                     met |= axis == k
-                    responder.change(i, axis, self.before[i, axis])
+                    solver.change(i, axis, self.before[i, axis])
         self.active[i] &= ~(1 << k)
         return met
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def resume(self, i: cython.Py_ssize_t, responder: Responder) -> cython.void:
+    def resume(self, i: cython.Py_ssize_t, solver: Solver) -> cython.void:
         """Go on moving a member along the axes on which nothing has met it."""
         b: Bodies = self.bodies
         k: cython.int
@@ -427,7 +427,7 @@ class Separating:
         for k in range(b.dim):
             if self.active[i] & (1 << k):
                 self.before[i, k] = b.velocity[i, k]
-                responder.change(i, k, b.velocity[i, k] + self.push[i, k] / b.dt)
+                solver.change(i, k, b.velocity[i, k] + self.push[i, k] / b.dt)
                 self.speed[i, k] = b.velocity[i, k]
 
     @cython.cfunc
@@ -470,7 +470,7 @@ class Separating:
             sizes = b.half[i, k] + b.half[j, k]
             depth = sizes - abs(apart)
             if not depth > max(
-                DEPTH * sizes, ROUNDING * (abs(b.centre[i, k]) + abs(b.centre[j, k]))
+                DEPTH * sizes, COORDINATE_ROUNDING * (abs(b.centre[i, k]) + abs(b.centre[j, k]))
             ):
                 return 0
             if depth < least:
@@ -484,7 +484,7 @@ class Separating:
 @cython.exceptval(check=False)
 def _rounded(part: cython.double) -> cython.double:
     """Return a part of a size, rounded so that sums of it are exact in any order."""
-    return (max(-MOST, min(MOST, part)) + BINADE) - BINADE
+    return (max(-MAX_PUSH, min(MAX_PUSH, part)) + BINADE) - BINADE
 
 
 @cython.cfunc

@@ -1,16 +1,16 @@
 cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
-from ecs_collide.broadphase.pair_table_c cimport Pairs
-from ecs_collide.response.solver_c cimport Responder
+from ecs_collide.broadphase.pair_table_c cimport PairTable
+from ecs_collide.response.solver_c cimport Solver
 
-cdef int SEPARATE
+cdef int SEPARATES
 cdef int SOFT
 
 @cython.final
 cdef class Separating:
     cdef Bodies bodies
-    cdef Pairs pairs
+    cdef PairTable pairs
     cdef Py_ssize_t n_rows
     cdef Py_ssize_t n_pairs
     cdef readonly Py_ssize_t n
@@ -30,7 +30,7 @@ cdef class Separating:
     cdef double[:, ::1] before
     cdef double[:, ::1] speed
     cdef double[3] offset
-    cdef double[3] way
+    cdef double[3] displacement
     cpdef begin(self, long long[::1] rows)
     cpdef void separate(self)
     cdef void forget(self) noexcept
@@ -38,10 +38,10 @@ cdef class Separating:
     cdef void leave_out(self, Py_ssize_t i, Py_ssize_t j, double[::1] offset) noexcept
     cdef void _find_soft(self)
     cdef bint _relax(self) noexcept
-    cdef bint _find_way(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _find_separation(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void _part_by_id(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void _add(self, Py_ssize_t i, Py_ssize_t j, double[:, ::1] total, long long[::1] count) noexcept
-    cdef bint suspend(self, Py_ssize_t i, int k, Responder responder) noexcept
-    cdef void resume(self, Py_ssize_t i, Responder responder) noexcept
+    cdef bint suspend(self, Py_ssize_t i, int k, Solver solver) noexcept
+    cdef void resume(self, Py_ssize_t i, Solver solver) noexcept
     cdef void end(self) noexcept
     cdef int overlap(self, Py_ssize_t i, Py_ssize_t j, double[:, ::1] offset, Py_ssize_t p) noexcept

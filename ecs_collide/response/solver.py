@@ -35,7 +35,7 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
     from cython.cimports.ecs_collide.motion.controls_c import Controls
-    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
+    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
     from cython.cimports.ecs_collide.response.clusters_c import Clusters, error_of_product
     from cython.cimports.libc.math import nextafter, sqrt
 else:
@@ -43,14 +43,19 @@ else:
 
     from ecs_collide.motion.bodies import PUSH, STOP, Bodies
     from ecs_collide.motion.controls import Controls
-    from ecs_collide.motion.surfaces import Traits
+    from ecs_collide.motion.surfaces import Surfaces
     from ecs_collide.response.clusters import Clusters, error_of_product
 
-cython.declare(EPSILON=cython.double, ROUNDING=cython.double, INF=cython.double, DEFLECT=cython.int)
+cython.declare(
+    EPSILON=cython.double,
+    ENERGY_ROUNDING=cython.double,
+    INF=cython.double,
+    DEFLECT_RESPONSE=cython.int,
+)
 EPSILON = 2.0**-52
-DEFLECT = 1  # the code of the response that has a restitution of its own
+DEFLECT_RESPONSE = 1  # the code of the response that has a restitution of its own
 INF = float("inf")
-ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
+ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
 
 @cython.cfunc
@@ -80,7 +85,7 @@ def _bounce(v: cython.double, u: cython.double, restitution: cython.double) -> c
 
 @cython.final
 @cython.cclass
-class Responder:
+class Solver:
     """Answers impacts.
 
     Attributes
@@ -122,8 +127,8 @@ class Responder:
             self.wanted_second = [0.0] * 3
             self.after_first = [0.0] * 3
             self.after_second = [0.0] * 3
-            self.way_first = [0.0] * 3
-            self.way_second = [0.0] * 3
+            self.wanted_change_first = [0.0] * 3
+            self.wanted_change_second = [0.0] * 3
             self.frame = [0.0] * 3
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
@@ -219,9 +224,9 @@ class Responder:
         one: cython.double = -1.0
         other: cython.double = -1.0
 
-        if self.first_joins and (c.is_used == 0 or b.response[i] == DEFLECT):
+        if self.first_joins and (c.is_used == 0 or b.response[i] == DEFLECT_RESPONSE):
             one = b.restitution[i]
-        if self.second_joins and (c.is_used == 0 or b.response[j] == DEFLECT):
+        if self.second_joins and (c.is_used == 0 or b.response[j] == DEFLECT_RESPONSE):
             other = b.restitution[j]
         return c.restitution_between(i, j, one, other) if c.is_used else max(one, other, 0.0)
 
@@ -263,16 +268,16 @@ class Responder:
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
             self._exchange_faces(i, j, k, sign, restitution, press)
         elif press != 0.0:
-            if not self._part(i, j, k, sign, restitution, press) and not self._join(i, j, k):
+            if not self._part(i, j, k, sign, restitution, press) and not self._merge(i, j, k):
                 return False
         elif restitution > 0.0 and self._rebound(i, j, k, sign, restitution):
             pass
-        elif not self._join(i, j, k):
+        elif not self._merge(i, j, k):
             return False
         if not normal_only:
             self._turn(i, j, k, restitution)
-            if self.bodies.traits.is_used:
-                self._rub(i, j, k, sign)
+            if self.bodies.surfaces.is_used:
+                self._apply_friction(i, j, k, sign)
         return True
 
     @cython.cfunc
@@ -552,7 +557,7 @@ class Responder:
         )
 
     @cython.cfunc
-    def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+    def _merge(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Merge the clusters of two bodies, if that can be; an immovable body links no clusters."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
@@ -566,10 +571,10 @@ class Responder:
         second_velocity: cython.double
 
         if c.n_lasting:
-            if self._is_taken_out(i, j, k, self.second_joins):
+            if self._is_withdrawn(i, j, k, self.second_joins):
                 first_left = True
                 c.leave(i, k)
-            elif self._is_taken_out(j, i, k, self.first_joins):
+            elif self._is_withdrawn(j, i, k, self.first_joins):
                 second_left = True
                 c.leave(j, k)
         one = c.ensure(i, k) if self.first_joins else 0
@@ -579,9 +584,9 @@ class Responder:
             one = other
         anchor = self._anchor_of(i, one) if self.first_joins else i + 1
         second_anchor = self._anchor_of(j, other) if self.second_joins else j + 1
-        if anchor == 0 or self._gives_way(anchor, second_anchor, k):
+        if anchor == 0 or self._yields_to(anchor, second_anchor, k):
             anchor = second_anchor
-        elif self._gives_way(second_anchor, anchor, k):
+        elif self._yields_to(second_anchor, anchor, k):
             pass
         elif second_anchor != 0 and b.velocity[anchor - 1, k] != b.velocity[second_anchor - 1, k]:
             self.solid_first = anchor - 1
@@ -606,7 +611,7 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_taken_out(
+    def _is_withdrawn(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, joins: cython.bint
     ) -> cython.bint:
         """Return whether body i leaves a cluster that lasts, because of what it meets in j."""
@@ -675,7 +680,7 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _gives_way(
+    def _yields_to(
         self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
     ) -> cython.bint:
         """Return whether an anchor gives way: it is held, and the other never yields or is as fast."""
@@ -862,35 +867,43 @@ class Responder:
             if gain > 0.0:  # growing faces, or others of its cluster, have driven it
                 self.before_first[axis] = self.after_first[axis]
                 self.before_second[axis] = self.after_second[axis]
-            self.way_first[axis] = self.wanted_first[axis] - self.after_first[axis]
-            self.way_second[axis] = self.wanted_second[axis] - self.after_second[axis]
-            square += weight1 * (self.way_first[axis] / unit) * (self.way_first[axis] / unit)
-            square += weight2 * (self.way_second[axis] / unit) * (self.way_second[axis] / unit)
+            self.wanted_change_first[axis] = self.wanted_first[axis] - self.after_first[axis]
+            self.wanted_change_second[axis] = self.wanted_second[axis] - self.after_second[axis]
+            square += (
+                weight1
+                * (self.wanted_change_first[axis] / unit)
+                * (self.wanted_change_first[axis] / unit)
+            )
+            square += (
+                weight2
+                * (self.wanted_change_second[axis] / unit)
+                * (self.wanted_change_second[axis] / unit)
+            )
             slope += (
                 weight1
                 * ((self.after_first[axis] - self.frame[axis]) / unit)
-                * (self.way_first[axis] / unit)
+                * (self.wanted_change_first[axis] / unit)
             )
             slope += (
                 weight2
                 * ((self.after_second[axis] - self.frame[axis]) / unit)
-                * (self.way_second[axis] / unit)
+                * (self.wanted_change_second[axis] / unit)
             )
         # What the pair has lost may have gone to others of its cluster.
         gain = min(max(gain, -self.loss / heavier / unit / unit), 0.0)
-        if square + 2.0 * slope + gain > ROUNDING * energy:
+        if square + 2.0 * slope + gain > ENERGY_ROUNDING * energy:
             part = max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
         self._go(part)
-        while part > 0.0 and self._has_won(i, j):  # by rounding
+        while part > 0.0 and self._gains_energy(i, j):  # by rounding
             part = part * (1.0 - less) if less < 1.0 else 0.0
             less *= 4.0
             self._go(part)
         for axis in range(b.dim):
             if axis == k:
                 continue
-            if self.way_first[axis] != 0.0 and self.first_yields:
+            if self.wanted_change_first[axis] != 0.0 and self.first_yields:
                 self.change_along(i, axis, self.wanted_first[axis])
-            if self.way_second[axis] != 0.0 and self.second_yields:
+            if self.wanted_change_second[axis] != 0.0 and self.second_yields:
                 self.change_along(j, axis, self.wanted_second[axis])
 
     @cython.cfunc
@@ -920,12 +933,14 @@ class Responder:
         if part == 1.0:
             return
         for axis in range(self.bodies.dim):
-            self.wanted_first[axis] = self.after_first[axis] + part * self.way_first[axis]
-            self.wanted_second[axis] = self.after_second[axis] + part * self.way_second[axis]
+            self.wanted_first[axis] = self.after_first[axis] + part * self.wanted_change_first[axis]
+            self.wanted_second[axis] = (
+                self.after_second[axis] + part * self.wanted_change_second[axis]
+            )
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _has_won(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+    def _gains_energy(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the kinetic energy of a pair would rise, in twice the precision."""
         self._begin_sum()
         if self.first_yields:
@@ -958,7 +973,7 @@ class Responder:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _rub(
+    def _apply_friction(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.void:
         """Let friction hold back what slides along the surface.
@@ -968,7 +983,7 @@ class Responder:
         they press against each other with.
         """
         b: Bodies = self.bodies
-        t: Traits = b.traits
+        t: Surfaces = b.surfaces
         axis: cython.int
         friction: cython.double = t.friction_between(i, j)
         first: cython.double = 0.0
@@ -1078,10 +1093,10 @@ class Responder:
             return False
         if self.first_yields:
             surface = self._surface_of(j, sign * (k + 1), axis)
-            surface -= self.bodies.traits.speed_of_surface(i, -sign * (k + 1), axis)
+            surface -= self.bodies.surfaces.speed_of_surface(i, -sign * (k + 1), axis)
         else:
             surface = self._surface_of(i, -sign * (k + 1), axis)
-            surface -= self.bodies.traits.speed_of_surface(j, sign * (k + 1), axis)
+            surface -= self.bodies.surfaces.speed_of_surface(j, sign * (k + 1), axis)
         part = max(0.0, 1.0 - part)
         velocity = self.clusters.final_velocity(row, axis)
         self.change_along(row, axis, surface + (velocity - surface) * part)
@@ -1094,7 +1109,7 @@ class Responder:
         self, i: cython.Py_ssize_t, side: cython.int, axis: cython.int
     ) -> cython.double:
         """Return the velocity of a face of a body, by its side, along itself."""
-        return self.clusters.final_velocity(i, axis) + self.bodies.traits.speed_of_surface(
+        return self.clusters.final_velocity(i, axis) + self.bodies.surfaces.speed_of_surface(
             i, side, axis
         )
 

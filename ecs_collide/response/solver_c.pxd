@@ -2,10 +2,10 @@ cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.response.clusters_c cimport Clusters
-from ecs_collide.motion.surfaces_c cimport Traits
+from ecs_collide.motion.surfaces_c cimport Surfaces
 
 @cython.final
-cdef class Responder:
+cdef class Solver:
     cdef Bodies bodies
     cdef public Clusters clusters
     cdef bint first_yields
@@ -29,8 +29,8 @@ cdef class Responder:
     cdef double wanted_second[3]
     cdef double after_first[3]
     cdef double after_second[3]
-    cdef double way_first[3]
-    cdef double way_second[3]
+    cdef double wanted_change_first[3]
+    cdef double wanted_change_second[3]
     cdef double frame[3]
     cdef void begin_instant(self, double now) noexcept
     cdef void change(self, Py_ssize_t i, int k, double velocity) noexcept
@@ -43,15 +43,15 @@ cdef class Responder:
     cdef bint weigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef void _outweigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef double restitution_of(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef bint _is_taken_out(self, Py_ssize_t i, Py_ssize_t j, int k, bint joins) noexcept
+    cdef bint _is_withdrawn(self, Py_ssize_t i, Py_ssize_t j, int k, bint joins) noexcept
     cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, int k, double v1, double v2) noexcept
     cdef double _velocity_of(self, Py_ssize_t root) noexcept
     cdef bint _is_held(self, Py_ssize_t i, int k) noexcept
     cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept
     cdef Py_ssize_t _anchor_of(self, Py_ssize_t i, Py_ssize_t root) noexcept
-    cdef bint _gives_way(self, Py_ssize_t anchor, Py_ssize_t other, int k) noexcept
+    cdef bint _yields_to(self, Py_ssize_t anchor, Py_ssize_t other, int k) noexcept
     cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only)
-    cdef bint _join(self, Py_ssize_t i, Py_ssize_t j, int k)
+    cdef bint _merge(self, Py_ssize_t i, Py_ssize_t j, int k)
     cdef void _exchange(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
     cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press) noexcept
     cdef double closing_speed(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
@@ -69,8 +69,8 @@ cdef class Responder:
     cdef double _farthest(self, double* velocity, int axis) noexcept
     cdef double _square(self, double* velocity, int axis, double unit) noexcept
     cdef void _go(self, double part) noexcept
-    cdef bint _has_won(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef bint _gains_energy(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void _add_loss(self, double* before, double* after, double mass) noexcept
-    cdef void _rub(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef void _apply_friction(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef double _surface_of(self, Py_ssize_t i, int side, int axis) noexcept
     cdef double _slide(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis) noexcept

@@ -31,7 +31,7 @@ from ecs_collide.components import (
     Velocity,
 )
 from ecs_collide.esper_world import World
-from ecs_collide.snapshot.schema import Doubles, Longs, State, holders
+from ecs_collide.snapshot.schema import Doubles, Longs, SnapshotData, holders
 from ecs_collide.sync.quarantine import find_no_number, rules
 from ecs_collide.traits import (
     Attached,
@@ -88,7 +88,7 @@ _WHOLE = {  # whole numbers
 
 NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
-_MOST_OWN = 64 - len(FIELDS)  # types of the game's own: a mask has 64 bits
+_MAX_OWN = 64 - len(FIELDS)  # types of the game's own: a mask has 64 bits
 
 Save = Callable[[Any], bytes]
 Load = Callable[[bytes], Any]
@@ -107,10 +107,10 @@ class Own:
 
 
 @dataclass(slots=True)
-class Survey:
+class WorldContents:
     """Which entities have which components; as long as the world's mark is the same.
 
-    `ids`, `masks` and `others` as in `State`, for all types there are.
+    `ids`, `masks` and `others` as in `SnapshotData`, for all types there are.
     """
 
     mark: object
@@ -138,7 +138,7 @@ class Loaded:
     updates: list[tuple[Update, Any, bytes]]
 
 
-class Inventory:
+class SnapshotSchema:
     """The components of a world that a snapshot holds.
 
     Attributes
@@ -150,12 +150,12 @@ class Inventory:
 
     def __init__(self) -> None:
         self.own: list[Own] = []
-        self._last: Survey | None = None
+        self._last: WorldContents | None = None
         self._name_kinds()
 
     def _name_kinds(self) -> None:
         self.kinds = [*FIELDS, *(own.kind for own in self.own)]
-        records = _backend.kernels.records.Records
+        records = _backend.kernels.records.ComponentRecords
         self._records = [
             records(kind, FIELDS.get(kind, ()), _WHOLE.get(kind, ())) for kind in self.kinds
         ]
@@ -177,8 +177,8 @@ class Inventory:
                 f"snapshot_with(name={own.name!r}) is the name of another type already: "
                 "give each its own"
             )
-        if len(kept) == _MOST_OWN:
-            raise ValueError(f"snapshots hold {_MOST_OWN} types of a game's own at most")
+        if len(kept) == _MAX_OWN:
+            raise ValueError(f"snapshots hold {_MAX_OWN} types of a game's own at most")
         self.own = [*kept, own]
         self._name_kinds()
 
@@ -192,15 +192,15 @@ class Inventory:
                 "tell snapshot_with how to save and load them"
             )
 
-    def survey(self, world: World) -> Survey:
+    def inspect(self, world: World) -> WorldContents:
         """Return which entities have what, and have their components at hand."""
         mark, dead = world.mark(), frozenset(world.dead())
         last = self._last
         if last is None or last.mark is not mark or last.dead != dead:
-            ids, masks, others = _backend.kernels.records.survey(
+            ids, masks, others = _backend.kernels.records.file_components(
                 world.entities(self.kinds), dead, self._records
             )
-            last = self._last = Survey(
+            last = self._last = WorldContents(
                 mark,
                 dead,
                 np.array(ids, np.int64),
@@ -211,8 +211,8 @@ class Inventory:
 
     # -- saving --
 
-    def take(self, survey: Survey) -> list[Doubles]:
-        """Return the numbers of the library's components, as in `State`.
+    def read(self, contents: WorldContents) -> list[Doubles]:
+        """Return the numbers of the library's components, as in `SnapshotData`.
 
         Raises
         ------
@@ -224,12 +224,14 @@ class Inventory:
             records = self._records[n]
             numbers = np.zeros((len(records.items), len(names)))
             taken.append(numbers)
-            wrong = records.take(numbers.data) if numbers.size else -1
+            wrong = records.read(numbers.data) if numbers.size else -1
             if wrong >= 0:
-                raise _no_number(int(survey.holders(n)[wrong]), self.kinds[n], records.items[wrong])
+                raise _no_number(
+                    int(contents.holders(n)[wrong]), self.kinds[n], records.items[wrong]
+                )
         return taken
 
-    def save(self, survey: Survey) -> list[list[bytes]]:
+    def save(self, contents: WorldContents) -> list[list[bytes]]:
         """Return what the game's own components were saved as."""
         saved = []
         for n, own in enumerate(self.own, len(FIELDS)):
@@ -238,19 +240,19 @@ class Inventory:
                 if type(blob) is not bytes:
                     raise TypeError(
                         f"snapshot_with: save gave {blob!r} for the {own.name} of entity "
-                        f"{survey.holders(n)[place]}, and must give bytes"
+                        f"{contents.holders(n)[place]}, and must give bytes"
                     )
             saved.append(blobs)
         return saved
 
     def agrees(self, n: int, numbers: Doubles, rows: Longs, seen: memoryview) -> bool:
-        """Tell whether numbers of the n-th type are bit by bit those of a column."""
+        """Return whether numbers of the n-th type are bit by bit those of a column."""
         agree: bool = self._records[n].agree(numbers.data, rows.data, seen)
         return agree
 
     # -- restoring --
 
-    def load(self, world: World, state: State) -> Loaded:
+    def load(self, world: World, state: SnapshotData) -> Loaded:
         """Make the game's own components of a state that are to be new; nothing else is done.
 
         Raises
@@ -293,7 +295,7 @@ class Inventory:
                     raise
         return loaded
 
-    def put_right(self, world: World, state: State, loaded: Loaded) -> None:
+    def apply(self, world: World, state: SnapshotData, loaded: Loaded) -> None:
         """Give the world the entities and components of a state, and these their numbers."""
         by_name = dict(zip(NAMES, FIELDS, strict=True))
         by_name.update((own.name, own.kind) for own in self.own)
@@ -303,28 +305,28 @@ class Inventory:
             masks = np.zeros_like(masks)
             for n, bit in enumerate(bits):
                 masks |= (state.masks >> np.uint64(n) & np.uint64(1)) << np.uint64(bit)
-        survey = self.survey(world)
+        contents = self.inspect(world)
         if (
-            survey.dead
+            contents.dead
             or loaded.fresh
-            or not np.array_equal(survey.ids, state.ids)
-            or not np.array_equal(survey.masks, masks)
+            or not np.array_equal(contents.ids, state.ids)
+            or not np.array_equal(contents.masks, masks)
         ):
-            self._put_entities_right(world, survey, state, masks, sum(1 << bit for bit in bits))
+            self._apply_entities(world, contents, state, masks, sum(1 << bit for bit in bits))
             for (entity, kind), component in loaded.fresh.items():
                 world.add(entity, kind, component)
-            survey = self.survey(world)
-        ends = [*survey.ids[-1:].tolist(), *survey.others[-1:].tolist(), *survey.dead]
+            contents = self.inspect(world)
+        ends = [*contents.ids[-1:].tolist(), *contents.others[-1:].tolist(), *contents.dead]
         world.begin_entities_at(max(state.next_entity, *(last + 1 for last in ends), 1))
         for numbers, bit in zip(state.numbers, bits, strict=False):
             if numbers.size:
                 self._records[bit].put(numbers.data)
 
-    def _put_entities_right(
+    def _apply_entities(
         self,
         world: World,
-        survey: Survey,
-        state: State,
+        contents: WorldContents,
+        state: SnapshotData,
         masks: NDArray[np.uint64],
         covered: int,
     ) -> None:
@@ -334,9 +336,11 @@ class Inventory:
         """
         wanted: dict[int, int] = dict(zip(state.ids.tolist(), masks.tolist(), strict=True))
         others = frozenset(state.others.tolist())
-        there: dict[int, int] = dict(zip(survey.ids.tolist(), survey.masks.tolist(), strict=True))
+        there: dict[int, int] = dict(
+            zip(contents.ids.tolist(), contents.masks.tolist(), strict=True)
+        )
         present = world.entities(self.kinds)
-        for entity in survey.dead:
+        for entity in contents.dead:
             if entity not in present:  # deleted twice: there is nothing left to delete
                 world.keep(entity)
             elif entity in wanted:

@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from ecs_collide._categories import are_names
 from ecs_collide._checks import LARGEST
-from ecs_collide.constants import LEANS, LONG_CALM, MOST_PULL
+from ecs_collide.constants import LEANS, MAX_REST_COUNT, MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.snapshot.schema import (
-    CONTACT,
-    PENDING,
-    RIDE,
-    STRAY,
+    CONTACT_RECORD,
+    MISMATCH_RECORD,
+    PENDING_RECORD,
+    RIDE_RECORD,
     Doubles,
     Longs,
-    State,
+    SnapshotData,
 )
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import (
@@ -51,12 +51,12 @@ _MAGIC = b"\x89ecsc\r\n\x1a"
 _HEADER = struct.Struct("<8sHHIQQ")  # magic, version, dim, sections, length in bytes, checksum
 _N_COUNTS = 18
 _SINGLE = ("Mass", "Deflect")  # of one number
-_SCALARS = struct.Struct(f"<qqqdd3d{_N_COUNTS}q")
+_SCALARS_FORMAT = struct.Struct(f"<qqqdd3d{_N_COUNTS}q")
 _LONGEST_ID = 2**62
 
 _SECTIONS = (
     "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
-    "bodies", "flags", "strays", "filters", "calm", "sleepers", "stirred", "contacts", "rides",
+    "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred", "contacts", "rides",
     "pending", "collisions", "contact_events",
 )  # fmt: skip
 _OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
@@ -65,9 +65,9 @@ _OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none
 # -- writing --
 
 
-def encode(state: State) -> bytes:
+def encode(state: SnapshotData) -> bytes:
     """Return a state as bytes: the same ones for the same state, on every platform."""
-    scalars = _SCALARS.pack(
+    scalars = _SCALARS_FORMAT.pack(
         state.step, state.next_entity, state.pair_limit, state.rest_speed, state.time,
         *state.gravity, *state.counts,
     )  # fmt: skip
@@ -90,10 +90,10 @@ def encode(state: State) -> bytes:
         [blob for blobs in state.blobs for blob in blobs],
         [_packed(state.bodies)],
         [state.flags.tobytes()],
-        [state.strays.tobytes()],
+        [state.mismatches.tobytes()],
         [state.filters.tobytes()],
-        [state.calm.tobytes()],
-        [state.sleepers.tobytes()],
+        [state.rest_count.tobytes()],
+        [state.sleeping.tobytes()],
         [state.stirred.tobytes()],
         [state.contacts.tobytes()],
         [state.rides.tobytes()],
@@ -129,15 +129,15 @@ def _checksum(*pieces: bytes | memoryview) -> int:
     return crc << 32 | adler
 
 
-def _text(state: State) -> bytes:
-    told = _told(state.reports), _told(state.new_reports), state.n_reports
-    texts: list[object] = [list(state.kinds), list(state.own), *told]
+def _text(state: SnapshotData) -> bytes:
+    encoded = _encode_reports(state.reports), _encode_reports(state.new_reports), state.n_reports
+    texts: list[object] = [list(state.kinds), list(state.own), *encoded]
     if state.category_names:
         texts.append(list(state.category_names))
     return json.dumps(texts, separators=(",", ":")).encode()
 
 
-def _told(reports: Sequence[Report]) -> list[list[object]]:
+def _encode_reports(reports: Sequence[Report]) -> list[list[object]]:
     # Hexadecimal keeps every bit, and says nan and inf as JSON cannot.
     return [[r.step, r.entity, r.field, float(r.value).hex(), r.message] for r in reports]  # type: ignore[arg-type]
 
@@ -145,7 +145,7 @@ def _told(reports: Sequence[Report]) -> list[list[object]]:
 # -- reading --
 
 
-def decode(data: object, dim: int, known: Mapping[str, int]) -> State:
+def decode(data: object, dim: int, known: Mapping[str, int]) -> SnapshotData:
     """Return the state that bytes hold.
 
     Parameters
@@ -234,12 +234,12 @@ class _Parts:
         return ids
 
 
-def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
+def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     """Return the state in the sections, or say what about it cannot be."""
     dim = parts.dim
     scalars = parts.parts["scalars"]
-    _require(len(scalars) == _SCALARS.size, "the length of its scalars")
-    step, next_entity, pair_limit, rest_speed, time, *rest = _SCALARS.unpack(scalars)
+    _require(len(scalars) == _SCALARS_FORMAT.size, "the length of its scalars")
+    step, next_entity, pair_limit, rest_speed, time, *rest = _SCALARS_FORMAT.unpack(scalars)
     gravity, counts = (rest[0], rest[1], rest[2]), rest[3:]
     _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
     _require(rest_speed >= 0.0, "its scalars")  # not so for nan
@@ -268,7 +268,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
     flags = parts.array("flags", np.uint8)
     _require(len(flags) == len(bodies), "the flags of its bodies")
     _require((flags & (OFF | LEFT_OUT) != OFF).all(), "the flags of its bodies")
-    state = State(
+    state = SnapshotData(
         dim=dim,
         step=step,
         time=time,
@@ -290,24 +290,24 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> State:
         blobs=[],
         bodies=bodies,
         flags=flags,
-        strays=parts.array("strays", STRAY),
+        mismatches=parts.array("mismatches", MISMATCH_RECORD),
         filters=parts.array("filters", FILTERED),
-        calm=parts.array("calm", np.int8),
-        sleepers=parts.array("sleepers", SLEEPER),
+        rest_count=parts.array("rest_count", np.int8),
+        sleeping=parts.array("sleepers", SLEEPER),
         stirred=parts.array("stirred", STIRRED),
-        contacts=parts.array("contacts", CONTACT),
-        rides=parts.array("rides", RIDE),
-        pending=parts.array("pending", PENDING),
+        contacts=parts.array("contacts", CONTACT_RECORD),
+        rides=parts.array("rides", RIDE_RECORD),
+        pending=parts.array("pending", PENDING_RECORD),
         collisions=parts.array("collisions", collision_dtype(dim)),
         contact_events=parts.array("contact_events", contact_dtype(dim)),
     )
     state.numbers = _numbers(state, parts, known)
     state.blobs = _blobs(state, parts)
-    _check_strays(state)
+    _check_mismatches(state)
     _check_filters(state)
     _check_contacts(state)
     if _OF_WRAP in parts.parts:
-        _take_wrap(state, parts)
+        _read_wrap(state, parts)
     _check_events(state)
     state.seen = state.find_seen()
     _check_placed(state)
@@ -320,25 +320,25 @@ def _texts(
 ) -> tuple[tuple[str, ...], tuple[str, ...], list[Report], list[Report], int, tuple[str, ...]]:
     try:
         kinds, own, first, second, n_reports, *more = json.loads(data.decode())
-        told = first, second
+        encoded = first, second
         names = more[0] if len(more) == 1 else []
         _require(len(more) < 2 and are_names(names), "its categories")
         _require(all(type(name) is str for name in [*kinds, *own]), "its texts")
         _require(type(n_reports) is int and 0 <= n_reports < _LONGEST_ID, "its reports")
-        reports, new_reports = ([_report(one) for one in some] for some in told)
+        reports, new_reports = ([_report(one) for one in some] for some in encoded)
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise ValueError("the snapshot contradicts itself: its texts") from error
     return tuple(kinds), tuple(own), reports, new_reports, n_reports, tuple(names)
 
 
-def _report(told: list[Any]) -> Report:
-    step, entity, field, value, message = told
+def _report(encoded: list[Any]) -> Report:
+    step, entity, field, value, message = encoded
     _require(type(step) is int and type(entity) is int, "its reports")
     _require(type(field) is str and type(message) is str, "its reports")
     return Report(step, entity, field, float.fromhex(value), message)
 
 
-def _numbers(state: State, parts: _Parts, known: Mapping[str, int]) -> list[Doubles]:
+def _numbers(state: SnapshotData, parts: _Parts, known: Mapping[str, int]) -> list[Doubles]:
     """Return the numbers of each kind, a third axis that was left out put back."""
     widths = parts.parts["widths"]
     _require(len(widths) == len(state.kinds), "the widths of its components")
@@ -359,7 +359,7 @@ def _numbers(state: State, parts: _Parts, known: Mapping[str, int]) -> list[Doub
     return numbers
 
 
-def _blobs(state: State, parts: _Parts) -> list[list[bytes]]:
+def _blobs(state: SnapshotData, parts: _Parts) -> list[list[bytes]]:
     sizes = parts.array("blob_sizes", np.int64).tolist()
     data = parts.parts["blobs"]
     counts = [len(state.holders(len(state.kinds) + n)) for n in range(len(state.own))]
@@ -376,15 +376,15 @@ def _blobs(state: State, parts: _Parts) -> list[list[bytes]]:
     return blobs
 
 
-def _check_strays(state: State) -> None:
-    strays = state.strays
+def _check_mismatches(state: SnapshotData) -> None:
+    mismatches = state.mismatches
     widths = np.array([1 if kind in _SINGLE else state.dim for kind, _, _ in SEEN])
-    _require((strays["column"] < len(SEEN)).all(), "what it has seen")
-    _require((strays["axis"] < widths[strays["column"]]).all(), "what it has seen")
-    _require((strays["body"] < len(state.bodies)).all(), "what it has seen")
+    _require((mismatches["column"] < len(SEEN)).all(), "what it has seen")
+    _require((mismatches["axis"] < widths[mismatches["column"]]).all(), "what it has seen")
+    _require((mismatches["body"] < len(state.bodies)).all(), "what it has seen")
 
 
-def _check_filters(state: State) -> None:
+def _check_filters(state: SnapshotData) -> None:
     places, numbers = state.filters["body"].astype(np.int64), state.filters["numbers"]
     _require((places < len(state.bodies)).all(), "the bodies of its filters")
     _require((places[1:] > places[:-1]).all(), "the order of its filters")
@@ -392,19 +392,23 @@ def _check_filters(state: State) -> None:
     _require(_within(numbers[:, 2], 1 - 2**31, 2**31 - 1), "its filters")
 
 
-def _check_sleepers(state: State) -> None:
+def _check_sleepers(state: SnapshotData) -> None:
     n, dim = len(state.bodies), state.dim
-    _require(len(state.calm) == n and _within(state.calm, -1 - LONG_CALM, LONG_CALM), "its calm")
-    places = state.sleepers["body"].astype(np.int64)
+    _require(
+        len(state.rest_count) == n
+        and _within(state.rest_count, -1 - MAX_REST_COUNT, MAX_REST_COUNT),
+        "its calm",
+    )
+    places = state.sleeping["body"].astype(np.int64)
     _require((places < n).all() and (places[1:] > places[:-1]).all(), "who sleeps")
     _require((state.flags[places] & (LEFT_OUT | UNSEEN) == 0).all(), "who sleeps")
     _require((state.seen[3][places] == 0.0).all(), "who sleeps")  # nobody who grows
-    leans = state.sleepers["leans"].astype(np.int64)
+    leans = state.sleeping["leans"].astype(np.int64)
     sides = abs(leans) - LEANS
     _require(((leans == 0) | ((sides >= 0) & (sides < 1 << 2 * dim))).all(), "who sleeps")
-    _require((state.sleepers["held"] < 1 << dim).all(), "who sleeps")
+    _require((state.sleeping["held"] < 1 << dim).all(), "who sleeps")
     # An island is its first body.
-    islands, leaning = state.sleepers["island"], places[leans != 0]
+    islands, leaning = state.sleeping["island"], places[leans != 0]
     _require((islands[leans == 0] == 0).all() and _are_in(islands[leans != 0], leaning), "islands")
     islands = islands[leans != 0]
     _require((islands <= leaning).all(), "islands")
@@ -414,7 +418,7 @@ def _check_sleepers(state: State) -> None:
     _require(_within(state.stirred["why"], 1, LOST | DISTURBED), "who may wake")
 
 
-def _check_contacts(state: State) -> None:
+def _check_contacts(state: SnapshotData) -> None:
     contacts, dim = state.contacts, state.dim
     for name in ("first", "second"):
         _require(_are_in(contacts[name], state.bodies), "the bodies of its contacts")
@@ -425,15 +429,18 @@ def _check_contacts(state: State) -> None:
     _require(np.isfinite(contacts["since"]).all(), "its contacts")
     _require(_are_in(state.rides["entity"], state.bodies), "the bodies that are carried")
     _require((state.rides["entity"][1:] > state.rides["entity"][:-1]).all(), "its riders")
-    _require((abs(state.rides["drift"]) <= 2.0 * LARGEST * len(state.bodies)).all(), "its riders")
+    _require(
+        (abs(state.rides["carrier_velocity"]) <= 2.0 * LARGEST * len(state.bodies)).all(),
+        "its riders",
+    )
     _require((abs(state.rides["taken_off"]) <= 2.0 * LARGEST).all(), "its riders")
     codes = state.pending["codes"]
-    mosts = (1, 2, dim - 1, 1, 1, len(END_REASONS) - 1)
-    for n, (least, most) in enumerate(zip((0, 0, 0, -1, 0, -1), mosts, strict=True)):
-        _require(_within(codes[:, n], least, most), "its contact events")
+    upper = (1, 2, dim - 1, 1, 1, len(END_REASONS) - 1)
+    for n, (minimum, maximum) in enumerate(zip((0, 0, 0, -1, 0, -1), upper, strict=True)):
+        _require(_within(codes[:, n], minimum, maximum), "its contact events")
 
 
-def _take_wrap(state: State, parts: _Parts) -> None:
+def _read_wrap(state: SnapshotData, parts: _Parts) -> None:
     """Take the widths of the world, and the images at which bodies touch."""
     section, n = parts.parts[_OF_WRAP], 8 * state.dim
     _require(len(section) == n + 8 * len(state.contacts), "the length of its wrap")
@@ -445,28 +452,28 @@ def _take_wrap(state: State, parts: _Parts) -> None:
     _require(_within(state.images, 1 - _LONGEST_ID, _LONGEST_ID - 1), "its images")
 
 
-def _check_events(state: State) -> None:
-    for events, name, least, most in (
+def _check_events(state: SnapshotData) -> None:
+    for events, name, minimum, maximum in (
         (state.collisions, "kind", 0, len(SweepKind) - 1),
         (state.collisions, "answer", 0, len(Answer) - 1),
         (state.contact_events, "event", 0, 1),
         (state.contact_events, "kind", 0, 1),
         (state.contact_events, "reason", -1, len(END_REASONS) - 1),
     ):
-        _require(_within(events[name], least, most), "its events")
+        _require(_within(events[name], minimum, maximum), "its events")
 
 
 def _are_in(some: NDArray[Any], rising: Longs) -> bool:
-    """Tell whether all of some numbers are among those that rise."""
+    """Return whether all of some numbers are among those that rise."""
     places = np.searchsorted(rising, some)
     return bool((places < len(rising)).all() and (rising[places] == some).all())
 
 
-def _within(array: NDArray[Any], least: int, most: int) -> bool:
-    return bool(((array >= least) & (array <= most)).all())
+def _within(array: NDArray[Any], minimum: int, maximum: int) -> bool:
+    return bool(((array >= minimum) & (array <= maximum)).all())
 
 
-def _check_placed(state: State) -> None:
+def _check_placed(state: SnapshotData) -> None:
     """Refuse bodies that stood in a tree with numbers that no tree takes."""
     placed = state.flags & (LEFT_OUT | UNSEEN) == 0
     every = slice(None) if placed.all() else placed

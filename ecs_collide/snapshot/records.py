@@ -37,7 +37,7 @@ else:
 
 @cython.final
 @cython.cclass
-class Records:
+class ComponentRecords:
     """The components of one type in a world.
 
     Attributes
@@ -71,7 +71,7 @@ class Records:
         if cython.compiled:
             slots_free(self.slots)
 
-    def take(self, numbers: cython.double[:, ::1]) -> int:
+    def read(self, numbers: cython.double[:, ::1]) -> int:
         """Read the numbers of all components.
 
         Parameters
@@ -120,7 +120,7 @@ class Records:
         rows: cython.longlong[::1],
         seen: cython.double[:, ::1],
     ) -> bool:
-        """Tell whether numbers are bit by bit those of a column.
+        """Return whether numbers are bit by bit those of a column.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Records:
 
 
 def _agree_at_once(numbers, rows, seen):
-    """Do as `Records.agree` over whole arrays, where a loop would be one in Python."""
+    """Do as `ComponentRecords.agree` over whole arrays, where a loop would be one in Python."""
     found = rows >= 0
     return numbers[found, : seen.shape[1]].tobytes() == seen[rows[found]].tobytes()
 
@@ -162,7 +162,7 @@ def _put_by_name(item, names, whole, numbers):
             setattr(item, name, float(number))
 
 
-def survey(entities: dict, dead, all_records: list) -> tuple:
+def file_components(entities: dict, dead, all_records: list) -> tuple:
     """File the components of all entities of a world in their records.
 
     Parameters
@@ -190,7 +190,7 @@ def survey(entities: dict, dead, all_records: list) -> tuple:
     n: cython.Py_ssize_t
     mask: cython.ulonglong
     one: cython.ulonglong = 1
-    record: Records
+    record: ComponentRecords
 
     for record in all_records:
         record.items = []

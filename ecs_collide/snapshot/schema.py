@@ -14,17 +14,21 @@ from ecs_collide.sync.seen import SEEN, SLEEPER, STIRRED, none_of
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
-STRAY = np.dtype([("column", "u1"), ("axis", "u1"), ("body", "<u4"), ("value", "<f8")])
-CONTACT = np.dtype(
+MISMATCH_RECORD = np.dtype([("column", "u1"), ("axis", "u1"), ("body", "<u4"), ("value", "<f8")])
+CONTACT_RECORD = np.dtype(
     [("first", "<i8"), ("second", "<i8"), ("kind", "i1"), ("axis", "i1"), ("sign", "i1"),
      ("since", "<f8")]
 )  # fmt: skip
-RIDE = np.dtype([("entity", "<i8"), ("drift", "<f8", (3,)), ("taken_off", "<f8", (3,))])
-PENDING = np.dtype([("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))])
+RIDE_RECORD = np.dtype(
+    [("entity", "<i8"), ("carrier_velocity", "<f8", (3,)), ("taken_off", "<f8", (3,))]
+)
+PENDING_RECORD = np.dtype(
+    [("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))]
+)
 
 
 @dataclass(slots=True)
-class State:
+class SnapshotData:
     """All that the steps to come depend on.
 
     Attributes
@@ -76,15 +80,15 @@ class State:
     blobs: list[list[bytes]]
     bodies: Longs
     flags: NDArray[np.uint8]
-    strays: NDArray[np.void]
+    mismatches: NDArray[np.void]
     contacts: NDArray[np.void]
     filters: NDArray[np.void]
     rides: NDArray[np.void]
     pending: NDArray[np.void]
     collisions: NDArray[np.void]
     contact_events: NDArray[np.void]
-    calm: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, np.int8))
-    sleepers: NDArray[np.void] = field(default_factory=lambda: none_of(SLEEPER))
+    rest_count: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, np.int8))
+    sleeping: NDArray[np.void] = field(default_factory=lambda: none_of(SLEEPER))
     stirred: NDArray[np.void] = field(default_factory=lambda: none_of(STIRRED))
     category_names: tuple[str, ...] = ()
     wrap: Wrap | None = None
@@ -112,8 +116,8 @@ class State:
                     places[places == len(self.bodies)] = 0
                     here = self.bodies[places] == holders
                     column[places[here]] = numbers[here, :width]
-            if len(self.strays):
-                some = self.strays[self.strays["column"] == n]
+            if len(self.mismatches):
+                some = self.mismatches[self.mismatches["column"] == n]
                 column[some["body"], some["axis"]] = some["value"]
             columns.append(column)
         return columns

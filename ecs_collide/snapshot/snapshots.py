@@ -19,37 +19,37 @@ from ecs_collide._categories import NAMES as CATEGORY_NAMES
 from ecs_collide.component_map import Components
 from ecs_collide.constants import FIXED, NEW, SWITCHED_OFF, TOUCHED_BY_GAME
 from ecs_collide.esper_world import World
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (
     NAMES,
     WIDTHS,
-    Inventory,
     Load,
     Loaded,
     Own,
     Save,
-    Survey,
+    SnapshotSchema,
     Update,
+    WorldContents,
 )
 from ecs_collide.snapshot.schema import (
-    CONTACT,
-    PENDING,
-    RIDE,
-    STRAY,
+    CONTACT_RECORD,
+    MISMATCH_RECORD,
+    PENDING_RECORD,
+    RIDE_RECORD,
     Doubles,
     Longs,
-    State,
+    SnapshotData,
 )
 from ecs_collide.step.events_of_step import StepEvents, contact_order
 from ecs_collide.step.handlers import require_component_type
-from ecs_collide.step.lock import Guard
+from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import N_KEPT
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.sync.seen import (
     ALTERED,
     CHANGED,
@@ -79,20 +79,20 @@ class Snapshots:
         self,
         state: StepState,
         link: WorldLink,
-        roster: Roster,
-        lock: Guard,
+        registry: BodyRegistry,
+        lock: StepLock,
         pipeline: Pipeline,
-        ring: Ring | None,
+        domain: PeriodicDomain | None,
     ) -> None:
         self._state = state
         self._link = link
-        self._roster = roster
-        self._guard = lock
+        self._registry = registry
+        self._lock = lock
         self._pipeline = pipeline
-        self._ring = ring
-        self._inventory = Inventory()
-        self._restoring: tuple[World, State, Loaded] | None = None  # where that was cut short
-        self._holder_rows: tuple[Survey, Longs, list[Longs]] | None = None
+        self._domain = domain
+        self._schema = SnapshotSchema()
+        self._restoring: tuple[World, SnapshotData, Loaded] | None = None  # if cut short
+        self._holder_rows: tuple[WorldContents, Longs, list[Longs]] | None = None
 
     def snapshot_with(
         self,
@@ -109,37 +109,37 @@ class Snapshots:
             if not callable(function) and not (what == "update" and function is None):
                 raise TypeError(f"snapshot_with({what}={function!r}) must be a function")
         name = component.__name__ if name is None else name
-        self._inventory.add(Own(name, component, save, load, update))
+        self._schema.add(Own(name, component, save, load, update))
 
     # -- saving --
 
     def snapshot(self) -> bytes:
         """Return all that the steps to come depend on, as bytes."""
-        with self._guard:
+        with self._lock:
             return self._snapshot()
 
     def _snapshot(self) -> bytes:
         step, world = self._state, self._link.world
         world.require_current()
-        if step.is_stepping or self._guard.is_changing:
+        if step.is_stepping or self._lock.is_changing:
             raise RuntimeError(
                 "snapshot() was called within a step, or after one that was never finished: "
                 "call it between steps, or in a handler of their events"
             )
-        self._inventory.require_all(self._roster.components)
-        survey = self._inventory.survey(world)
-        c, rows = self._roster.columns, self._roster.rows
-        numbers = self._inventory.take(survey)
+        self._schema.require_all(self._registry.components)
+        contents = self._schema.inspect(world)
+        c, rows = self._registry.table, self._registry.rows
+        numbers = self._schema.read(contents)
         left_out = LEFT_OUT * (c.quarantined[rows] != 0) + OFF * (
             c.quarantined[rows] == SWITCHED_OFF
         )
         touched = TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)
         flags = (left_out + touched).astype(np.uint8)
         flags[c.news[rows] & NEW != 0] |= UNSEEN
-        flags[np.isin(rows, self._roster.moved_rows())] |= MOVED
-        sleepers, stirred = self._roster.sleep.kept(rows)
+        flags[np.isin(rows, self._registry.moved_rows())] |= MOVED
+        sleeping, stirred = self._registry.sleep.kept(rows)
         rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
-        state = State(
+        state = SnapshotData(
             dim=step.dim,
             step=step.step,
             time=step.time,
@@ -149,38 +149,40 @@ class Snapshots:
             gravity=(*step.gravity, 0.0, 0.0)[:3],
             counts=self._results_in_numbers(),
             kinds=NAMES,
-            own=tuple(own.name for own in self._inventory.own),
+            own=tuple(own.name for own in self._schema.own),
             reports=step.reports,
             new_reports=step.new_reports,
             n_reports=step.n_reports,
-            ids=survey.ids,
-            masks=survey.masks,
-            others=survey.others,
+            ids=contents.ids,
+            masks=contents.masks,
+            others=contents.others,
             numbers=numbers,
-            blobs=self._inventory.save(survey),
-            bodies=self._roster.entities,
+            blobs=self._schema.save(contents),
+            bodies=self._registry.entities,
             flags=flags,
-            strays=none_of(STRAY),
-            filters=self._roster.seen_filters(),
-            calm=np.where(rests, c.calm[rows], 0).astype(np.int8),
-            sleepers=sleepers,
+            mismatches=none_of(MISMATCH_RECORD),
+            filters=self._registry.seen_filters(),
+            rest_count=np.where(rests, c.rest_count[rows], 0).astype(np.int8),
+            sleeping=sleeping,
             stirred=stirred,
             contacts=self._kept_contacts(),
             rides=self._kept_rides(),
             category_names=tuple(CATEGORY_NAMES.names),
-            wrap=None if self._ring is None else self._ring.wrap,
+            wrap=None if self._domain is None else self._domain.wrap,
             images=self._kept_images(),
             pending=self._pending_events(),
             collisions=step.events.collision_array,
             contact_events=step.events.contact_array,
         )
-        changed, replaced = self._roster.differences(world)
+        changed, replaced = self._registry.differences(world)
         for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
             flags[np.searchsorted(state.bodies, np.array(entities, np.int64))] |= flag
-        altered = np.isin(rows, self._roster.altered_rows())
+        altered = np.isin(rows, self._registry.altered_rows())
         flags[altered & (flags & (UNSEEN | CHANGED | REPLACED) == 0)] |= ALTERED
-        if not self._roster.is_up_to_date(world) or not self._sees_all(survey, numbers):
-            state.strays = self._find_strays(state)
+        if not self._registry.is_up_to_date(world) or not self._agrees_with_table(
+            contents, numbers
+        ):
+            state.mismatches = self._find_mismatches(state)
         return codec.encode(state)
 
     def _results_in_numbers(self) -> tuple[int, ...]:
@@ -188,125 +190,127 @@ class Snapshots:
         counts = dict(zip(_COUNTS, self._state.counts or [0] * len(_COUNTS), strict=True))
         return tuple(0 if name in _OF_COST else int(counts[name]) for name in _SAVED)
 
-    def _sees_all(self, survey: Survey, numbers: list[Doubles]) -> bool:
-        """Tell whether components say, bit by bit, what was seen of them last."""
-        if self._roster.components != _USUAL:  # the game's own may say it in other numbers
+    def _agrees_with_table(self, contents: WorldContents, numbers: list[Doubles]) -> bool:
+        """Return whether components say, bit by bit, what was seen of them last."""
+        if self._registry.components != _USUAL:  # the game's own may say it in other numbers
             return False
-        roster, known = self._roster, self._holder_rows
-        if known is None or known[0] is not survey or known[1] is not roster.rows:
+        registry, known = self._registry, self._holder_rows
+        if known is None or known[0] is not contents or known[1] is not registry.rows:
             rows = [
-                roster.rows_of(survey.holders(NAMES.index(kind)))
+                registry.rows_of(contents.holders(NAMES.index(kind)))
                 for kind, _, _ in SEEN[:N_OF_STEPS]
             ]
-            known = self._holder_rows = survey, roster.rows, rows
+            known = self._holder_rows = contents, registry.rows, rows
         return all(
             len(rows) == 0
-            or self._inventory.agrees(n, numbers[n], rows, getattr(roster.views, column))
+            or self._schema.agrees(n, numbers[n], rows, getattr(registry.views, column))
             for (kind, column, _), rows in zip(SEEN, known[2], strict=False)
             for n in (NAMES.index(kind),)
         )
 
-    def _find_strays(self, state: State) -> NDArray[np.void]:
+    def _find_mismatches(self, state: SnapshotData) -> NDArray[np.void]:
         """Return what was seen last and is not what components say."""
         found = []
         for n, expected in enumerate(state.find_seen()):
-            seen = getattr(self._roster.columns, SEEN[n][1])[self._roster.rows]
+            seen = getattr(self._registry.table, SEEN[n][1])[self._registry.rows]
             bodies, axes = np.nonzero(expected.view(np.int64) != seen.view(np.int64))
-            strays = none_of(STRAY, len(bodies))
-            strays["column"], strays["axis"], strays["body"] = n, axes, bodies
-            strays["value"] = seen[bodies, axes]
-            found.append(strays)
+            mismatches = none_of(MISMATCH_RECORD, len(bodies))
+            mismatches["column"], mismatches["axis"], mismatches["body"] = n, axes, bodies
+            mismatches["value"] = seen[bodies, axes]
+            found.append(mismatches)
         return np.concatenate(found)
 
     def _kept_contacts(self) -> NDArray[np.void]:
         kept = self._state.timeline.contacts
         rows = np.asarray(kept.rows)[: kept.n]
-        ids = self._roster.columns.ids
-        contacts = none_of(CONTACT, len(rows))
+        ids = self._registry.table.ids
+        contacts = none_of(CONTACT_RECORD, len(rows))
         if len(rows):
             contacts["first"], contacts["second"] = ids[rows[:, 0]], ids[rows[:, 1]]
             for n, name in enumerate(("kind", "axis", "sign")):
                 contacts[name] = rows[:, 2 + n]
             contacts["since"] = np.asarray(kept.since)[: kept.n]
             # The order in which they are kept comes from the trees, and says nothing.
-            contacts = contacts[contact_order(kept, ids, self._ring is not None)]
+            contacts = contacts[contact_order(kept, ids, self._domain is not None)]
         return contacts
 
     def _kept_rides(self) -> NDArray[np.void]:
         dim, timeline = self._state.dim, self._state.timeline
-        ride = timeline.carrying.now
+        ride = timeline.carriers.now
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
         # A step that failed knows of some that they were moved, and lose their carrier by that.
         lost = np.isin(rows, timeline.contacts.forgotten)
         rows = rows[(np.asarray(ride.carrier)[rows] != 0) & ~lost]
-        rides = none_of(RIDE, len(rows))
-        rides["entity"] = self._roster.columns.ids[rows]
-        rides["drift"][:, :dim] = np.asarray(ride.drift)[rows]
+        rides = none_of(RIDE_RECORD, len(rows))
+        rides["entity"] = self._registry.table.ids[rows]
+        rides["carrier_velocity"][:, :dim] = np.asarray(ride.carrier_velocity)[rows]
         rides["taken_off"][:, :dim] = np.asarray(ride.taken_off)[rows]
         return rides[np.argsort(rides["entity"])]
 
     def _kept_images(self) -> Longs:
         """Return the images of the contacts, in their order."""
-        if self._ring is None:
+        if self._domain is None:
             return np.zeros(0, np.int64)
         kept = self._state.timeline.contacts
-        order = contact_order(kept, self._roster.columns.ids, True)
+        order = contact_order(kept, self._registry.table.ids, True)
         images: Longs = np.asarray(kept.images)[: kept.n][order]
         return images
 
     def _pending_events(self) -> NDArray[np.void]:
-        log = self._state.timeline.log
-        n = log.n_contacts
-        pending = none_of(PENDING, n)
+        event_buffer = self._state.timeline.event_buffer
+        n = event_buffer.n_contacts
+        pending = none_of(PENDING_RECORD, n)
         if n:
-            bodies = np.asarray(log.contact_bodies)[:n]
+            bodies = np.asarray(event_buffer.contact_bodies)[:n]
             pending["first"], pending["second"] = bodies[:, 0], bodies[:, 1]
-            pending["time"] = np.asarray(log.contact_time)[:n]
-            pending["codes"] = np.asarray(log.contact_codes)[:n]
-            if self._ring is not None:  # of the same two they are told in this order
-                pending = pending[np.argsort(np.asarray(log.contact_images)[:n], kind="stable")]
+            pending["time"] = np.asarray(event_buffer.contact_time)[:n]
+            pending["codes"] = np.asarray(event_buffer.contact_codes)[:n]
+            if self._domain is not None:  # the order of reports
+                pending = pending[
+                    np.argsort(np.asarray(event_buffer.contact_images)[:n], kind="stable")
+                ]
         return pending
 
     # -- restoring --
 
     def restore(self, data: bytes) -> None:
         """Make everything what it was when `snapshot` gave these bytes."""
-        with self._guard:
+        with self._lock:
             try:
                 self._restore(data)
             except BaseException:
                 if self._restoring is not None:
                     with suppress(Exception):
-                        self._guard.repair()
+                        self._lock.repair()
                 raise
 
     def _restore(self, data: bytes) -> None:
         world = self._link.world
         world.require_current()
-        if self._guard.is_changing:
+        if self._lock.is_changing:
             raise RuntimeError(
                 "restore() was called in a response, in the middle of a step: "
                 "call it between steps, or in a handler of their events"
             )
         state = codec.decode(data, self._state.dim, WIDTHS)
-        wrap = None if self._ring is None else self._ring.wrap
+        wrap = None if self._domain is None else self._domain.wrap
         if state.wrap != wrap:
             raise ValueError(
                 f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
                 f"wrap={wrap!r}: restore it into Space(wrap={state.wrap!r})"
             )
-        if not self._roster.sweeps and state.seen[2][state.sleepers["body"]].any():
+        if not self._registry.sweeps and state.seen[2][state.sleeping["body"]].any():
             raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
         world.require_known()
-        loaded = self._inventory.load(world, state)
+        loaded = self._schema.load(world, state)
         CATEGORY_NAMES.adopt(state.category_names)
-        self._guard.is_changing = True
+        self._lock.is_changing = True
         if self._state.before is not None:
-            self._guard.repair()
-            self._guard.is_changing = True
+            self._lock.repair()
+            self._lock.is_changing = True
         self._restoring = world, state, loaded
         self._carry_out(world, state, loaded)
-        self._guard.is_changing = False
+        self._lock.is_changing = False
         errors: list[BaseException] = []
         for update, component, blob in loaded.updates:
             try:
@@ -318,9 +322,9 @@ class Snapshots:
         if errors:
             raise BaseExceptionGroup(f"{len(errors)} updates of own components failed", errors)
 
-    def _carry_out(self, world: World, state: State, loaded: Loaded) -> None:
+    def _carry_out(self, world: World, state: SnapshotData, loaded: Loaded) -> None:
         """Make the world, and what is known of it, that of a state; it can be called again."""
-        self._inventory.put_right(world, state, loaded)
+        self._schema.apply(world, state, loaded)
         self._resume(world, state)
         self._restoring = None
 
@@ -330,37 +334,37 @@ class Snapshots:
             world, state, loaded = self._restoring
             world.require_current()
             timeline = self._state.new_timeline()
-            self._roster.start_over(timeline)
+            self._registry.start_over(timeline)
             self._pipeline.use(timeline)
             self._carry_out(world, state, loaded)
 
-    def _resume(self, world: World, state: State) -> None:
+    def _resume(self, world: World, state: SnapshotData) -> None:
         """Take up a state whose entities and components the world has already."""
-        step, roster = self._state, self._roster
+        step, registry = self._state, self._registry
         timeline = step.timeline
         self._pipeline.set_gravity(state.gravity[: step.dim])  # first: it wakes everybody
-        roster.recall(world, state.bodies)
-        roster.resume(state.flags, state.seen, state.calm)
-        position = roster.makers[0].type
+        registry.recall(world, state.bodies)
+        registry.resume(state.flags, state.seen, state.rest_count)
+        position = registry.makers[0].type
         for entity in state.bodies[state.flags & MOVED != 0].tolist():
-            roster.note_move(roster.row_of[entity], world.component(entity, position))
-        roster.resume_filters(state.filters)
+            registry.note_move(registry.row_of[entity], world.component(entity, position))
+        registry.resume_filters(state.filters)
         contacts = np.empty((len(state.contacts), 5), np.int64)
         for n, name in enumerate(("first", "second", "kind", "axis", "sign")):
             contacts[:, n] = state.contacts[name]
         for n in (0, 1):
-            contacts[:, n] = roster.rows_of(contacts[:, n])
+            contacts[:, n] = registry.rows_of(contacts[:, n])
         timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
-        timeline.carrying.recover(
-            roster.rows_of(state.rides["entity"]).data,
-            np.array(state.rides["drift"][:, : step.dim], np.float64).data,
+        timeline.carriers.recover(
+            registry.rows_of(state.rides["entity"]).data,
+            np.array(state.rides["carrier_velocity"][:, : step.dim], np.float64).data,
             np.array(state.rides["taken_off"][:, : step.dim], np.float64).data,
         )
-        if self._ring is not None:
+        if self._domain is not None:
             timeline.contacts.recover_images(state.images.data)
-            timeline.log.image = 0  # what is pending is told in the order in which it stands
+            timeline.event_buffer.image = 0  # pending events keep their order
         bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
-        timeline.log.recover(
+        timeline.event_buffer.recover(
             np.array(state.pending["time"], np.float64).data,
             bodies.data,
             np.array(state.pending["codes"], np.int8).data,
@@ -373,4 +377,4 @@ class Snapshots:
         step.drop_step(state.step, state.time, counts, list(state.new_reports))
         self._pipeline.rest_speed = state.rest_speed
         self._pipeline.pair_limit = state.pair_limit
-        step.n_asleep = roster.resume_sleep(state.sleepers, state.stirred)
+        step.n_asleep = registry.resume_sleep(state.sleeping, state.stirred)

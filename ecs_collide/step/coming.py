@@ -17,7 +17,7 @@ from ecs_collide.events import EventSequence, SweepKind, collision_dtype
 from ecs_collide.response.rules import response_numbers
 from ecs_collide.step.events_of_step import unit_normals
 from ecs_collide.step.impact import ComingImpact
-from ecs_collide.step.lock import Guard
+from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import QUEUED, StepState
 
@@ -41,7 +41,7 @@ def impact_dtype(dim: int) -> np.dtype[np.void]:
 class ComingImpacts:
     """The impacts of the step under way until they are being answered, and decisions about them."""
 
-    def __init__(self, state: StepState, link: WorldLink, lock: Guard) -> None:
+    def __init__(self, state: StepState, link: WorldLink, lock: StepLock) -> None:
         self._state = state
         self._link = link
         self._lock = lock
@@ -56,7 +56,7 @@ class ComingImpacts:
         if state.phase != QUEUED:
             return self._none
         if state.impacts is None:
-            state.impacts = _read(state.dim, state.timeline.meetings)
+            state.impacts = _read(state.dim, state.timeline.narrowphase)
         return state.impacts
 
     @property
@@ -111,11 +111,11 @@ class ComingImpacts:
             )
 
 
-def _read(dim: int, meetings: Any) -> NDArray[np.void]:
+def _read(dim: int, narrowphase: Any) -> NDArray[np.void]:
     """Return the impacts that are queued, in the order in which they are due, read-only."""
-    n = meetings.queue.size
+    n = narrowphase.queue.size
     numbers, codes = np.empty((n, 3 + 4 * dim)), np.empty((n, 8), np.int64)
-    n = meetings.impacts_into(numbers.data, codes.data)
+    n = narrowphase.impacts_into(numbers.data, codes.data)
     numbers, codes = numbers[:n], codes[:n]
     first, second, rank, image, kind, axis, sign, crosses = codes.T
     order = np.lexsort((image, second, first, rank, numbers[:, 0]))

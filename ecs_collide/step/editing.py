@@ -12,7 +12,7 @@ from ecs_collide import _checks
 from ecs_collide._attributes import write_number
 from ecs_collide.events import VectorLike
 from ecs_collide.step.lookup import BodyLookup
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import Attached
 
 
@@ -22,39 +22,39 @@ class BodyEditor:
     All vectors are checked before the first one is written.
     """
 
-    def __init__(self, roster: Roster, lookup: BodyLookup) -> None:
-        self._roster = roster
+    def __init__(self, registry: BodyRegistry, lookup: BodyLookup) -> None:
+        self._registry = registry
         self._lookup = lookup
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres."""
-        position, extents = self._roster.makers
+        position, extents = self._registry.makers
         for entity, value in self._vectors("positions", entities, positions):
             place, size = (self._component(entity, kind.type) for kind in (position, extents))
-            self._roster.set_centre(place, size, value)
+            self._registry.set_centre(place, size, value)
             self._read_again(entity)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities."""
-        kind = self._roster.components.velocity.kind
+        kind = self._registry.components.velocity.kind
         for entity, value in self._vectors("velocities", entities, velocities):
             component = self._component(entity, kind)
             if component is None:
                 raise ValueError(f"entity {entity} has no {kind.__name__} to set")
-            self._roster.set_velocity(component, value)
+            self._registry.set_velocity(component, value)
 
     def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
         """Write half sizes."""
-        kind = self._roster.makers[1]
+        kind = self._registry.makers[1]
         found = list(self._vectors("extents", entities, extents))
         _checks.refuse_negative("extents", np.array([value for _, value in found]))
         for entity, value in found:
-            self._roster.set_half(self._component(entity, kind.type), value)
+            self._registry.set_half(self._component(entity, kind.type), value)
             self._read_again(entity)
 
     def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
         """Write rates of half sizes."""
-        kind, names = self._roster.components.vector("growth", self._lookup.dim)
+        kind, names = self._registry.components.vector("growth", self._lookup.dim)
         found = list(self._vectors("growths", entities, growths))
         components = self._components_of(kind, [entity for entity, _ in found])
         for component, (_, value) in zip(components, found, strict=True):
@@ -72,8 +72,8 @@ class BodyEditor:
         if not (values > 0.0).all():
             row = int(np.flatnonzero(~(values > 0.0))[0])
             raise ValueError(f"masses[{row}]={values[row]!r} must be above 0, or inf")
-        kind, (name,) = self._roster.components.mass
-        ids = self._roster.entities if entities is None else np.asarray(entities)
+        kind, (name,) = self._registry.components.mass
+        ids = self._registry.entities if entities is None else np.asarray(entities)
         for component, value in zip(
             self._components_of(kind, ids.tolist()), values.tolist(), strict=True
         ):
@@ -87,8 +87,8 @@ class BodyEditor:
             return
         self.set_positions([entity], np.asarray(position)[None])
         row = self._lookup.row(entity)
-        if self._roster.sweeps and row >= 0:  # what is new is not swept in its first step anyway
-            self._roster.drives.put.add(row)
+        if self._registry.sweeps and row >= 0:  # what is new is not swept in its first step anyway
+            self._registry.kinematic_targets.put.add(row)
 
     def _set_offset(self, entity: int, attached: Attached, position: VectorLike) -> None:
         """Let an attached box be at a position, and nothing be swept on the way there."""
@@ -99,15 +99,15 @@ class BodyEditor:
         owner = self._lookup.new_body(attached.owner).centre
         offset = (vector - owner).tolist()
         attached.offset = offset
-        if row >= 0 and self._roster.columns.attached[row]:
-            self._roster.columns.seen_offset[row] = offset
+        if row >= 0 and self._registry.table.attached[row]:
+            self._registry.table.seen_offset[row] = offset
 
     def move_to(self, entity: int, centre: VectorLike) -> None:
         """Put a body where a move has led it: its contacts last as long as it touches."""
         self.set_positions([entity], np.asarray(centre)[None])
         row = self._lookup.row(entity)
         if row >= 0:
-            self._roster.note_move(row, self._component(entity, self._roster.makers[0].type))
+            self._registry.note_move(row, self._component(entity, self._registry.makers[0].type))
 
     def _components_of(self, kind: type, entities: list[int]) -> list[Any]:
         """Return the component of some type of each entity, or raise."""
@@ -120,9 +120,9 @@ class BodyEditor:
 
     def _read_again(self, entity: int) -> None:
         """Have the next step read the components of a body, if it is `Fixed` too."""
-        row = self._roster.row_of.get(entity)
+        row = self._registry.row_of.get(entity)
         if row is not None:
-            self._roster.read_again(row)
+            self._registry.read_again(row)
 
     def _component(self, entity: int, kind: type) -> Any | None:
         return self._lookup.component(entity, kind)
@@ -133,7 +133,7 @@ class BodyEditor:
         """Yield each entity and its vector."""
         rows, _ = self._lookup.rows(entities)
         dim = self._lookup.dim
-        ids = self._roster.entities if entities is None else np.asarray(entities)
+        ids = self._registry.entities if entities is None else np.asarray(entities)
         array = _checks.vectors(name, values) if np.size(values) else np.zeros((0, dim))
         if array.shape != (len(rows), dim):
             raise ValueError(

@@ -27,14 +27,14 @@ from ecs_collide.events import (
 class StepEvents:
     """The collisions, begins and ends of a step; empty without a log."""
 
-    def __init__(self, dim: int, log: Any = None) -> None:
-        self._freeze(_collisions(dim, log), _contacts(dim, log))
+    def __init__(self, dim: int, event_buffer: Any = None) -> None:
+        self._freeze(_collisions(dim, event_buffer), _contacts(dim, event_buffer))
 
     @classmethod
-    def in_log(cls, dim: int, log: Any) -> StepEvents:
+    def from_buffer(cls, dim: int, event_buffer: Any) -> StepEvents:
         """Return the events of the step that a kernel has logged."""
-        if log.n_collisions or log.n_contacts:
-            return cls(dim, log)
+        if event_buffer.n_collisions or event_buffer.n_contacts:
+            return cls(dim, event_buffer)
         return _no_events(dim)
 
     @classmethod
@@ -114,14 +114,14 @@ def _in_pieces(dim: int) -> np.dtype[np.void]:
     )
 
 
-def _collisions(dim: int, log: Any) -> NDArray[np.void]:
-    n = log.n_collisions if log is not None else 0
+def _collisions(dim: int, event_buffer: Any) -> NDArray[np.void]:
+    n = event_buffer.n_collisions if event_buffer is not None else 0
     empty = _empty(dim)[0]
     if n == 0:
         return empty
     array = np.empty(n, empty.dtype)
     pieces = array.view(_in_pieces(dim))
-    numbers, codes = np.asarray(log.numbers)[:n], np.asarray(log.codes)[:n]
+    numbers, codes = np.asarray(event_buffer.numbers)[:n], np.asarray(event_buffer.codes)[:n]
     for name, part in (("before", numbers[:, : 4 + dim]), ("after", numbers[:, 4 + dim :])):
         pieces[name] = part.view(pieces.dtype[name])[:, 0]
     array["kind"], array["answer"] = codes[:, 0], codes[:, 1]
@@ -138,17 +138,20 @@ def unit_normals(axes: NDArray[Any], signs: NDArray[Any], dim: int) -> NDArray[n
     return np.where(axes[:, None] == np.arange(dim), signs[:, None], 0).astype(np.float64)
 
 
-def _contacts(dim: int, log: Any) -> NDArray[np.void]:
-    n = log.n_contacts if log is not None else 0
+def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
+    n = event_buffer.n_contacts if event_buffer is not None else 0
     empty = _empty(dim)[1]
     if n == 0:
         return empty
     array = np.empty(n, empty.dtype)
-    bodies, codes = np.asarray(log.contact_bodies)[:n], np.asarray(log.contact_codes)[:n]
-    time = np.asarray(log.contact_time)[:n]
+    bodies, codes = (
+        np.asarray(event_buffer.contact_bodies)[:n],
+        np.asarray(event_buffer.contact_codes)[:n],
+    )
+    time = np.asarray(event_buffer.contact_time)[:n]
     # In time order; found at the start, within, at the end of the step; by ids.
     keys = (bodies[:, 1], bodies[:, 0], codes[:, 1], time)
-    images = np.asarray(log.contact_images)[:n]  # all 0 but in a world that wraps
+    images = np.asarray(event_buffer.contact_images)[:n]  # all 0 but in a world that wraps
     order = np.lexsort((images, *keys) if images.any() else keys)
     bodies, codes = bodies[order], codes[order]
     array["event"] = codes[:, 0]

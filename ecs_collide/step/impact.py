@@ -16,7 +16,7 @@ class _Step(Protocol):
 
     def position_of(self, entity: int) -> Vector: ...
     def velocity_of(self, entity: int) -> Vector: ...
-    def give_velocity(self, entity: int, velocity: VectorLike) -> None: ...
+    def write_velocity(self, entity: int, velocity: VectorLike) -> None: ...
     def answer_pending(self, impact: Impact, response: object) -> None: ...
 
 
@@ -120,7 +120,7 @@ class Impact(BodyPair):
         """
         self.other(entity)
         self._require_open()
-        self._step.give_velocity(entity, velocity)
+        self._step.write_velocity(entity, velocity)
 
     def answer(self, response: object = None) -> None:
         """Answer the impact now; the velocities are then those after the answer.

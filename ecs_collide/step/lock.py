@@ -18,7 +18,7 @@ _Entry = tuple[int, FrameType]
 _this_thread, _frame = threading.get_ident, sys._getframe
 
 
-class Guard:
+class StepLock:
     """Entered by a stage of a step, again by what that calls, and by no other thread meanwhile.
 
     A thread that finds another one inside is refused, and does not wait: what
@@ -43,9 +43,9 @@ class Guard:
         entries, entry = self._entries, (_this_thread(), _frame(1))
         entries.append(entry)
         if self.is_changing or entries[0] is not entry:
-            self._look_around(entry)
+            self._admit(entry)
 
-    def _look_around(self, entry: _Entry) -> None:
+    def _admit(self, entry: _Entry) -> None:
         """Refuse whoever comes while another thread is inside, or put right what was cut short."""
         try:
             if self._entries[0] is not entry:
@@ -97,15 +97,15 @@ class Guard:
     def refuse_others(self) -> None:
         """Raise RuntimeError if another thread is inside a stage of a step."""
         if self._entries or self.is_changing:
-            self._look()
+            self._check_others()
 
-    def _look(self) -> None:
+    def _check_others(self) -> None:
         here = _this_thread()
         if any(thread != here for thread, _ in self._entries):
             self._forget_gone()
             if any(thread != here for thread, _ in self._entries):
                 raise self._refusal()
-        self.put_right()
+        self.recover_step()
 
     def repair(self) -> None:
         """Put right what was cut short; if this is cut short too, the next to come in does it."""
@@ -113,7 +113,7 @@ class Guard:
             repair()
         self.is_changing = False
 
-    def put_right(self) -> None:
+    def recover_step(self) -> None:
         """Put right what was cut short, unless somebody is inside."""
         if self.is_changing and not self._entries:
             with self:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide.constants import NEW
 from ecs_collide.esper_world import World
-from ecs_collide.step.lock import Guard
+from ecs_collide.step.lock import StepLock
 from ecs_collide.sync.presence import NewBody, Presence
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 
 _FEW = 16  # up to here it takes less to look bodies up one by one
 
@@ -54,11 +54,11 @@ class BodyLookup:
     """
 
     def __init__(
-        self, dim: int, link: WorldLink, roster: Roster, presence: Presence, lock: Guard
+        self, dim: int, link: WorldLink, registry: BodyRegistry, presence: Presence, lock: StepLock
     ) -> None:
         self.dim = dim
         self._link = link
-        self._roster = roster
+        self._registry = registry
         self._presence = presence
         self._lock = lock
 
@@ -77,7 +77,7 @@ class BodyLookup:
         """
         self._lock.refuse_others()
         if entities is None:
-            return self._roster.rows, []
+            return self._registry.rows, []
         ids = np.asarray(entities)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise ValueError(
@@ -87,8 +87,8 @@ class BodyLookup:
             few = [self.row(entity) for entity in ids.tolist()]
             new = [(n, ids[n].item()) for n, row in enumerate(few) if row < 0] if -1 in few else []
             return np.array([max(row, 0) for row in few] if new else few, np.int64), new
-        rows = self._roster.rows_of(ids.astype(np.int64))
-        unread = (rows < 0) | (self._roster.columns.news[rows] & NEW != 0)
+        rows = self._registry.rows_of(ids.astype(np.int64))
+        unread = (rows < 0) | (self._registry.table.news[rows] & NEW != 0)
         if self._link.attached is not None:
             unread |= np.isin(rows, self._presence.replaced_rows(self._link.attached))
         if not unread.any():

@@ -15,7 +15,7 @@ from ecs_collide.step.handlers import (
 )
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lookup import WorldLink
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 
 Respond = Callable[[Impact], object]
 
@@ -56,12 +56,12 @@ def handled_kinds(name: str, handles: object) -> tuple[type, ...]:
     return kinds
 
 
-class _Responder:
+class _Response:
     """One registration of a game's own response, whose identity tells it from a later one."""
 
-    def __init__(self, function: Respond, take_back: Unsubscribe) -> None:
+    def __init__(self, function: Respond, roll_back: Unsubscribe) -> None:
         self.function = function
-        self.take_back = take_back
+        self.roll_back = roll_back
 
 
 class Responses:
@@ -73,11 +73,11 @@ class Responses:
         The response systems of the last step or the one under way, in order.
     """
 
-    def __init__(self, link: WorldLink, roster: Roster) -> None:
+    def __init__(self, link: WorldLink, registry: BodyRegistry) -> None:
         self._link = link
-        self._roster = roster
+        self._registry = registry
         self.offers: Sequence[Offer] = ()
-        self._responders: dict[type, _Responder] = {}
+        self._responses: dict[type, _Response] = {}
         self._generations = Generations()  # of the responders
         self._counts: Counter[tuple[type, int]] = Counter()
 
@@ -88,13 +88,13 @@ class Responses:
         require_component_type("component", component)
         if not callable(respond):
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
-        known = self._responders.get(component)
+        known = self._responses.get(component)
         if known is None:
-            known = _Responder(respond, self._mark(component, CUSTOM, HANDED))
-            self._responders[component] = known
+            known = _Response(respond, self._mark(component, CUSTOM, HANDED))
+            self._responses[component] = known
         elif self._generations.is_replaced(known, known.function, respond, self._link.attached):
             self._generations.drop(known)
-            known = self._responders[component] = _Responder(respond, known.take_back)
+            known = self._responses[component] = _Response(respond, known.roll_back)
         elif not is_same_function(known.function, respond):
             name = component.__name__
             raise ValueError(
@@ -104,10 +104,10 @@ class Responses:
         self._generations.add(known, self._link.attached)
 
         def remove() -> None:
-            if self._responders.get(component) is known:
-                del self._responders[component]
+            if self._responses.get(component) is known:
+                del self._responses[component]
                 self._generations.drop(known)
-                known.take_back()
+                known.roll_back()
 
         return remove
 
@@ -130,7 +130,7 @@ class Responses:
         for mark in marks:
             self._counts[kind, mark] += 1
             if self._counts[kind, mark] == 1:
-                self._roster.watch(kind, mark)
+                self._registry.watch(kind, mark)
         given = [*marks]
 
         def remove() -> None:
@@ -138,7 +138,7 @@ class Responses:
                 mark = given.pop()
                 self._counts[kind, mark] -= 1
                 if self._counts[kind, mark] == 0:
-                    self._roster.unwatch(kind, mark)
+                    self._registry.unwatch(kind, mark)
 
         return remove
 
@@ -177,16 +177,16 @@ class Responses:
         if not self._are_marked(kinds):  # then nobody has noted who has them
             find = self._link.world.component
             return any(find(entity, kind) is not None for entity in pair for kind in kinds)
-        rows = [self._roster.row_of[entity] for entity in pair]
-        return any(self._roster.holder(kind, row) is not None for row in rows for kind in kinds)
+        rows = [self._registry.row_of[entity] for entity in pair]
+        return any(self._registry.holder(kind, row) is not None for row in rows for kind in kinds)
 
     def functions_for(self, impact: Impact) -> list[Respond]:
         """Return the functions for the components of an impact's bodies, each once, in order."""
         functions: dict[Respond, None] = {}
         for entity in (impact.first, impact.second):
-            for kind, responder in self._responders.items():
-                if self._roster.holder(kind, self._roster.row_of[entity]) is not None:
-                    functions[responder.function] = None
+            for kind, solver in self._responses.items():
+                if self._registry.holder(kind, self._registry.row_of[entity]) is not None:
+                    functions[solver.function] = None
         return list(functions)
 
     def offered_to(self, first: int, second: int) -> list[str]:
@@ -204,5 +204,5 @@ class Responses:
             for offer in self.offers
             if offer.respond is not None and (not offer.kinds or have(offer.kinds))
         ]
-        functions = [each.function for kind, each in self._responders.items() if have([kind])]
+        functions = [each.function for kind, each in self._responses.items() if have([kind])]
         return names + [getattr(each, "__name__", repr(each)) for each in functions]

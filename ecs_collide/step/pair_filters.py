@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ecs_collide.constants import PICKY, TRAITS
+from ecs_collide.constants import HAS_FILTER, SURFACES_SHIFT
 from ecs_collide.esper_world import World
 from ecs_collide.step.handlers import Generations, Unsubscribe, require_component_type
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 
 Allows = Callable[[int, int], object]
-Judge = tuple[Allows, type | None, type | None]
+PairFilter = tuple[Allows, type | None, type | None]
 
 
-class Judges:
+class PairFilters:
     """The functions that the pairs of a space are put before, each pair once in a step."""
 
-    def __init__(self, roster: Roster, candidates: Any) -> None:
-        self._roster = roster
-        self._candidates = candidates
-        self._judges: list[Judge] = []
+    def __init__(self, registry: BodyRegistry, broadphase: Any) -> None:
+        self._registry = registry
+        self._broadphase = broadphase
+        self._filters: list[PairFilter] = []
         self._generations = Generations()
-        self._verdicts: dict[tuple[int, int], bool] = {}
+        self._allowed: dict[tuple[int, int], bool] = {}
         self._errors: list[Exception] = []
 
-    def use(self, candidates: Any) -> None:
+    def use(self, broadphase: Any) -> None:
         """Put the pairs that another kernel finds before the functions from now on."""
-        self._candidates = candidates
-        self._tell_kernel()
+        self._broadphase = broadphase
+        self._update_kernel()
 
     @property
-    def all(self) -> list[Judge]:
+    def all(self) -> list[PairFilter]:
         """The functions, and for which components each is asked."""
-        return list(self._judges)
+        return list(self._filters)
 
     def begin_step(self, errors: list[Exception]) -> None:
         """Forget what was said in the step before; what is raised goes to `errors`."""
-        self._verdicts.clear()
+        self._allowed.clear()
         self._errors = errors
 
     def add(
@@ -57,72 +57,72 @@ class Judges:
         for argument, kind in (("first_kind", first_kind), ("second_kind", second_kind)):
             if kind is not None:
                 require_component_type(argument, kind)
-                self._roster.watch(kind, PICKY << TRAITS)
+                self._registry.watch(kind, HAS_FILTER << SURFACES_SHIFT)
         wanted = (allows, first_kind, second_kind)
         generations = self._generations  # by identity: a function need not have a hash
-        for known in self._judges[:]:
+        for known in self._filters[:]:
             if known[1:] == wanted[1:] and generations.is_replaced(
                 id(known), known[0], allows, world
             ):
-                self._judges.remove(known)
+                self._filters.remove(known)
                 generations.drop(id(known))
-        judge = next((known for known in self._judges if known == wanted), wanted)
-        if judge is wanted:
-            self._judges.append(judge)
-        generations.add(id(judge), world)
-        self._tell_kernel()
+        pair_filter = next((known for known in self._filters if known == wanted), wanted)
+        if pair_filter is wanted:
+            self._filters.append(pair_filter)
+        generations.add(id(pair_filter), world)
+        self._update_kernel()
 
         def remove() -> None:
-            if any(known is judge for known in self._judges):
-                self._judges.remove(judge)
-                generations.drop(id(judge))
-                self._tell_kernel()
+            if any(known is pair_filter for known in self._filters):
+                self._filters.remove(pair_filter)
+                generations.drop(id(pair_filter))
+                self._update_kernel()
 
         return remove
 
-    def _tell_kernel(self) -> None:
-        self._candidates.judge = self._judge if self._judges else None
-        self._candidates.all_picky = any(
-            first is None and second is None for _, first, second in self._judges
+    def _update_kernel(self) -> None:
+        self._broadphase.pair_filter = self._allows_rows if self._filters else None
+        self._broadphase.all_have_filters = any(
+            first is None and second is None for _, first, second in self._filters
         )
 
     def allows(self, first: int, second: int, has: Callable[[int, type | None], bool]) -> bool:
-        """Tell whether two entities, the lower id first, may meet as of now; raises what they do.
+        """Return whether two entities, the lower id first, may meet as of now; raises what they do.
 
         `has` tells whether an entity has a component of a type, or of none in particular.
         """
         return all(
             allows(first, second)
-            for allows, one, other in self._judges
+            for allows, one, other in self._filters
             if (has(first, one) and has(second, other)) or (has(second, one) and has(first, other))
         )
 
-    def _judge(self, one: int, other: int) -> bool:
-        """Tell whether two bodies, given by their rows, may meet; raises what ends the step."""
-        ids = self._roster.views.ids
+    def _allows_rows(self, one: int, other: int) -> bool:
+        """Return whether two bodies, given by their rows, may meet; raises what ends the step."""
+        ids = self._registry.views.ids
         if ids[one] > ids[other]:
             one, other = other, one
-        verdict = self._verdicts.get((one, other))
-        if verdict is None:
-            verdict = all(
-                self._ask(allows, ids[one], ids[other])
-                for allows, first_kind, second_kind in self._judges
+        allowed = self._allowed.get((one, other))
+        if allowed is None:
+            allowed = all(
+                self._call_filter(allows, ids[one], ids[other])
+                for allows, first_kind, second_kind in self._filters
                 if self._is_pair_of(one, other, first_kind, second_kind)
             )
-            self._verdicts[one, other] = verdict
-        return verdict
+            self._allowed[one, other] = allowed
+        return allowed
 
     def _is_pair_of(
         self, one: int, other: int, first_kind: type | None, second_kind: type | None
     ) -> bool:
         def has(row: int, kind: type | None) -> bool:
-            return kind is None or self._roster.holder(kind, row) is not None
+            return kind is None or self._registry.holder(kind, row) is not None
 
         return (has(one, first_kind) and has(other, second_kind)) or (
             has(other, first_kind) and has(one, second_kind)
         )
 
-    def _ask(self, allows: Allows, first: int, second: int) -> bool:
+    def _call_filter(self, allows: Allows, first: int, second: int) -> bool:
         try:
             return bool(allows(first, second))
         except MemoryError:

@@ -17,19 +17,19 @@ import numpy as np
 from ecs_collide import _checks
 from ecs_collide.components import Disabled
 from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.response.rules import DEFAULT, response_numbers
 from ecs_collide.step.events_of_step import StepEvents, axis_normal
 from ecs_collide.step.handlers import Subscribers
 from ecs_collide.step.impact import Impact
-from ecs_collide.step.lock import Guard
+from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.offers import Offer, Respond, Responses
-from ecs_collide.step.pair_filters import Judges
+from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.state import ANSWERING, BOUNDED, IDLE, QUEUED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
-from ecs_collide.sync.registry import Kept, Roster
+from ecs_collide.sync.registry import BodyRegistry, Kept
 
 
 class _Kept(NamedTuple):
@@ -38,14 +38,14 @@ class _Kept(NamedTuple):
     Attributes
     ----------
     timeline : with the contacts and riders that it keeps
-    roster : as `Roster.begin` returned it
+    roster : as `BodyRegistry.begin` returned it
     pending : copies of contact events that no step has told yet, or None
     reports : those that there were
     fields : as `StepState.set_by_stages` returned them
     """
 
     timeline: Any
-    roster: Kept
+    registry: Kept
     pending: tuple[Any, Any, Any] | None
     reports: tuple[Report, ...]
     fields: tuple[Any, ...]
@@ -66,27 +66,27 @@ class Pipeline:
         self,
         state: StepState,
         link: WorldLink,
-        roster: Roster,
+        registry: BodyRegistry,
         lookup: BodyLookup,
-        lock: Guard,
-        judges: Judges,
+        lock: StepLock,
+        judges: PairFilters,
         responses: Responses,
         subscribers: Subscribers,
         touching: Callable[[], list[Contact]],
-        ring: Ring | None,
+        domain: PeriodicDomain | None,
     ) -> None:
         self.rest_speed = 0.0
         self.pair_limit = 64
         self._state = state
         self._link = link
-        self._roster = roster
+        self._registry = registry
         self._lookup = lookup
-        self._guard = lock
-        self._judges = judges
+        self._lock = lock
+        self._pair_filters = judges
         self._responses = responses
         self._subscribers = subscribers
         self._touching = touching
-        self._ring = ring
+        self._domain = domain
         self._impact: Impact | None = None
         self._errors: list[Exception] = []
         self._stopwatch: Stopwatch | None = None
@@ -97,20 +97,20 @@ class Pipeline:
         """Let bodies fall otherwise from the next step on."""
         self._state.gravity = gravity
         self._state.timeline.gravity.set(gravity)
-        self._roster.set_gravity(gravity)
+        self._registry.set_gravity(gravity)
 
     def update_bounds(self, dt: float) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs."""
-        with self._guard:
+        with self._lock:
             try:
                 self._begin_step(dt)
             except BaseException:
-                self._give_up()
+                self._abort_step()
                 raise
 
     def _begin_step(self, dt: float) -> None:
         state, world = self._state, self._link.world
-        if self._guard.is_nested:
+        if self._lock.is_nested:
             raise RuntimeError(
                 "a step was begun inside a handler or response of the same space: "
                 "let the step end first"
@@ -122,15 +122,15 @@ class Pipeline:
             watch.seconds.clear()
             watch.start()
         if state.before is not None:  # the step before was never finished: it did not happen
-            self._guard.is_changing = True
-            self._guard.repair()
-        roster, timeline = self._roster, state.timeline
+            self._lock.is_changing = True
+            self._lock.repair()
+        registry, timeline = self._registry, state.timeline
         self._keep(timeline)
-        self._guard.is_changing = True
+        self._lock.is_changing = True
         state.moment = object()
-        self._guard.begin_step()
-        roster.compare(world)
-        state.new_reports = state.new_reports + roster.read(state.step, dt, self.rest_speed)
+        self._lock.begin_step()
+        registry.compare(world)
+        state.new_reports = state.new_reports + registry.read(state.step, dt, self.rest_speed)
         if watch is not None:
             watch.lap("read")
         state.dt = dt
@@ -138,33 +138,33 @@ class Pipeline:
         self._impact = None
         state.is_settling = state.is_answered = False
         self._errors = []
-        self._judges.begin_step(self._errors)
+        self._pair_filters.begin_step(self._errors)
         timeline.rest_speed = self.rest_speed
         timeline.pair_limit = self.pair_limit
-        timeline.require(roster.columns.capacity)
+        timeline.require(registry.table.capacity)
         timeline.begin()
-        timeline.place_still(roster.touched_still.data)
-        roster.wake_near()
-        timeline.restrain(roster.moving.data)
-        roster.wake(timeline.carrying.begin())
-        if timeline.candidates.judge is not None:  # of those who sleep nobody would be asked
-            roster.wake_all()
-        state.n_movers = len(roster.moving) + roster.sleep.n
-        timeline.candidates.step = state.step
-        timeline.place_moving(roster.moving.data, dt)
-        timeline.push_out(roster.moving.data)
-        roster.wake_reached()
+        timeline.place_still(registry.touched_still.data)
+        registry.wake_near()
+        timeline.restrain(registry.moving.data)
+        registry.wake(timeline.carriers.begin())
+        if timeline.broadphase.pair_filter is not None:  # of those who sleep nobody would be asked
+            registry.wake_all()
+        state.n_movers = len(registry.moving) + registry.sleep.n
+        timeline.broadphase.step = state.step
+        timeline.place_moving(registry.moving.data, dt)
+        timeline.push_out(registry.moving.data)
+        registry.wake_reached()
         if watch is not None:
             watch.lap("bounds")
-        if not timeline.find_pairs(roster.active.data):  # there may be a crowd
-            roster.wake_all()
-            timeline.place_moving(roster.moving.data, dt)
-            timeline.find_pairs(roster.active.data)
+        if not timeline.find_pairs(registry.active.data):  # there may be a crowd
+            registry.wake_all()
+            timeline.place_moving(registry.moving.data, dt)
+            timeline.find_pairs(registry.active.data)
         self._note_crowd()
         if watch is not None:
             watch.lap("pairs")
         state.phase = BOUNDED
-        self._guard.is_changing = False
+        self._lock.is_changing = False
 
     # -- a step that does not happen --
 
@@ -172,27 +172,30 @@ class Pipeline:
         """Keep what the space is before a step; from here on the step can be taken back."""
         pending = None
         if n := timeline.keep():
-            log = timeline.log
-            times, bodies = np.array(log.contact_time)[:n], np.array(log.contact_bodies)[:n]
-            pending = times, bodies, np.array(log.contact_codes)[:n]
+            event_buffer = timeline.event_buffer
+            times, bodies = (
+                np.array(event_buffer.contact_time)[:n],
+                np.array(event_buffer.contact_bodies)[:n],
+            )
+            pending = times, bodies, np.array(event_buffer.contact_codes)[:n]
         state = self._state
         state.before = _Kept(
-            timeline, self._roster.begin(), pending, tuple(state.reports), state.set_by_stages()
+            timeline, self._registry.begin(), pending, tuple(state.reports), state.set_by_stages()
         )
 
-    def _give_up(self) -> None:
+    def _abort_step(self) -> None:
         """Put right what a stage has left that raises; if that cannot be, then before the next."""
-        if self._guard.is_changing and not self._guard.is_nested:
+        if self._lock.is_changing and not self._lock.is_nested:
             with suppress(Exception):
-                self._guard.repair()
+                self._lock.repair()
 
-    def take_back_step(self) -> None:
+    def roll_back_step(self) -> None:
         """Let a step that was cut short not have happened; if this is cut short, call it again."""
         if self._state.before is not None:
-            self._take_back(self._state.before)
+            self._roll_back(self._state.before)
             self._state.before = None
 
-    def _take_back(self, kept: _Kept) -> None:
+    def _roll_back(self, kept: _Kept) -> None:
         """Be what the space was before the step under way: nothing of what it did is left.
 
         Whatever an exception may have left half done, trees and pairs and all that a step works
@@ -201,16 +204,16 @@ class Pipeline:
         impact, self._impact = self._impact, None
         if impact is not None:
             impact.end()
-        before, roster, state = kept.timeline, self._roster, self._state
-        contacts, rides = before.contacts.kept(), before.carrying.kept()
+        before, registry, state = kept.timeline, self._registry, self._state
+        contacts, rides = before.contacts.kept(), before.carriers.kept()
         timeline = state.new_timeline()
-        roster.take_back(kept.roster, before.bodies.traits, timeline)
+        registry.roll_back(kept.registry, before.bodies.surfaces, timeline)
         timeline.contacts.recover(contacts[0], contacts[1])
-        if self._ring is not None:
+        if self._domain is not None:
             timeline.contacts.recover_images(contacts[2])
-        timeline.carrying.recover(*rides)
+        timeline.carriers.recover(*rides)
         if kept.pending is not None:
-            timeline.log.recover(*(column.data for column in kept.pending))
+            timeline.event_buffer.recover(*(column.data for column in kept.pending))
         self.use(timeline)
         state.reports[:] = kept.reports
         self._errors = []
@@ -219,18 +222,18 @@ class Pipeline:
     def use(self, timeline: Any) -> None:
         """Do all steps with another timeline from now on."""
         self._state.timeline = timeline
-        self._judges.use(timeline.candidates)
+        self._pair_filters.use(timeline.broadphase)
 
     def _note_crowd(self) -> None:
         """Report a crowd in which there are more pairs than there is room for, when it begins."""
         state = self._state
-        candidates = state.timeline.candidates
+        broadphase = state.timeline.broadphase
         # The members of a soft crowd part, with or without being pairs.
-        is_hard = candidates.n_left_out > candidates.separating.n_left_out
-        crowd = candidates.crowd if is_hard else []
+        is_hard = broadphase.n_left_out > broadphase.separating.n_left_out
+        crowd = broadphase.crowd if is_hard else []
         if crowd and not state.is_crowded:
-            entities = sorted(self._roster.columns.ids[crowd].tolist())
-            n = candidates.n_left_out
+            entities = sorted(self._registry.table.ids[crowd].tolist())
+            n = broadphase.n_left_out
             report = crowd_report(state.step, entities, n)
             state.new_reports = [*state.new_reports, report]
         state.is_crowded = bool(crowd)
@@ -244,27 +247,27 @@ class Pipeline:
         state.is_holding = bool(entities)
         if not is_new:
             return []
-        counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.candidates.n_waiting
+        counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.broadphase.n_waiting
         return [held_report(state.step, entities, *counts)]
 
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
-        with self._guard:
+        with self._lock:
             try:
                 self._queue_impacts(dt)
             except BaseException:
-                self._give_up()
+                self._abort_step()
                 raise
 
     def _queue_impacts(self, dt: float | None) -> None:
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", BOUNDED, BOUNDED, dt)
-        self._guard.is_changing = True
+        self._lock.is_changing = True
         self._start_lap()
         self._state.timeline.queue_impacts()
         self._end_lap("sweep")
         self._state.impacts = None
         self._state.phase = QUEUED
-        self._guard.is_changing = False
+        self._lock.is_changing = False
 
     def answer_impacts(
         self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
@@ -273,11 +276,11 @@ class Pipeline:
 
         RuntimeError if that has been done, and `system` was not offered them.
         """
-        with self._guard:
+        with self._lock:
             try:
                 self._answer_impacts(dt, offers, system)
             except BaseException:
-                self._give_up()
+                self._abort_step()
                 raise
 
     def _answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
@@ -286,7 +289,7 @@ class Pipeline:
         if state.is_answered:
             responses.require_offered(system)
             return
-        self._guard.is_changing = True
+        self._lock.is_changing = True
         state.phase = ANSWERING
         state.is_settling = True
         self._conclude(default=False)
@@ -294,82 +297,85 @@ class Pipeline:
         state.timeline.hand_over = responses.want_all
         self._start_lap()
         while state.timeline.run(True) >= 0:
-            impact = self._take_impact()
+            impact = self._make_impact()
             self._conclude(self._offer(impact))
         state.is_answered = True
         self._end_lap("answer")
-        self._guard.is_changing = False
+        self._lock.is_changing = False
 
     def next_impact(self) -> Impact | None:
         """Return the next impact of the step that wants an answer, or None."""
-        with self._guard:
+        with self._lock:
             try:
                 return self._next_impact()
             except BaseException:
-                self._give_up()
+                self._abort_step()
                 raise
 
     def _next_impact(self) -> Impact | None:
         state = self._state
         self._require_phase("next_impact()", "NarrowphaseSystem", QUEUED, ANSWERING, None)
-        self._guard.is_changing = True
+        self._lock.is_changing = True
         state.phase = ANSWERING
         state.is_settling = True
         self._conclude(default=False)
         state.timeline.hand_over = True
         while state.timeline.run(True) >= 0:
-            impact = self._take_impact()
+            impact = self._make_impact()
             if self._are_alive(impact):
-                self._guard.is_changing = False
+                self._lock.is_changing = False
                 return impact
             self._conclude(default=False)
-        self._guard.is_changing = False
+        self._lock.is_changing = False
         return None
 
     def finish_step(self, dt: float | None = None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events."""
-        with self._guard:
+        with self._lock:
             try:
                 self._finish_step(dt)
             except BaseException:
-                self._give_up()
+                self._abort_step()
                 raise
 
     def _finish_step(self, dt: float | None) -> None:
         self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, ANSWERING, dt)
         state = self._state
-        timeline, roster = state.timeline, self._roster
-        self._guard.is_changing = True
+        timeline, registry = state.timeline, self._registry
+        self._lock.is_changing = True
         self._start_lap()
         self._conclude(default=False)
         timeline.run(False)
-        drives = roster.drives
+        kinematic_targets = registry.kinematic_targets
         timeline.finish(
-            roster.moving.data,
+            registry.moving.data,
             state.is_settling,
-            drives.rows.data,
-            drives.targets.data,
+            kinematic_targets.rows.data,
+            kinematic_targets.targets.data,
         )
-        roster.take_in_roused()
-        if self._ring is not None:
-            arrived = drives.arrived()
-            timeline.bring_in(roster.moving.data)
-            drives.reach_goals(arrived)
+        registry.count_woken()
+        if self._domain is not None:
+            arrived = kinematic_targets.arrived()
+            timeline.bring_in(registry.moving.data)
+            kinematic_targets.reach_wrapped_targets(arrived)
         self._end_lap("finish")
-        settled = state.is_settling
+        has_corrected = state.is_settling
         try:
-            roster.write()
+            registry.write()
         except MemoryError:
             raise
         except Exception as error:  # of a component of the game's own
             self._errors.append(error)
-            settled = False
-        roster.end_step(state.step + 1, settled)
+            has_corrected = False
+        registry.end_step(state.step + 1, has_corrected)
         self._end_lap("write")
-        events, reports = StepEvents.in_log(state.dim, timeline.log), state.new_reports
+        events, reports = (
+            StepEvents.from_buffer(state.dim, timeline.event_buffer),
+            state.new_reports,
+        )
         all_reports = [*reports, *self._report_held()]
         counts = self._count(len(events.collisions))
-        timeline.log.clear()
+        timeline.event_buffer.clear()
         if all_reports:
             state.reports[:] = [*state.reports, *all_reports][-N_KEPT:]
         state.commit(
@@ -377,14 +383,14 @@ class Pipeline:
             step=state.step + 1,
             time=state.time + state.dt,
             counts=counts,
-            n_asleep=roster.sleep.n,
+            n_asleep=registry.sleep.n,
             stats=None,
             new_reports=[],
             n_reports=state.n_reports + len(all_reports),
             phase=IDLE,
             before=None,  # from here on the step has happened, and before it had not
         )
-        self._guard.is_changing = False
+        self._lock.is_changing = False
         self._warn_of(reports)
         try:
             self._errors += self._subscribers.deliver(
@@ -405,7 +411,7 @@ class Pipeline:
     def _warn_of(self, reports: list[Report]) -> None:
         """Warn of the bodies that were quarantined in the step that is done, or are not fixed."""
         messages = [report.message for report in reports]
-        messages += [_ignored_fixed(entity) for entity in self._roster.take_ignored()]
+        messages += [_ignored_fixed(entity) for entity in self._registry.pop_ignored()]
         for message in messages:
             try:
                 warnings.warn(message, RuntimeWarning, stacklevel=6)
@@ -413,14 +419,14 @@ class Pipeline:
                 self._errors.append(warning)
 
     def _require_phase(
-        self, who: str, before: str, least: int, most: int, dt: float | None
+        self, who: str, before: str, least: int, limit: int, dt: float | None
     ) -> None:
         self._link.world.require_current()
-        if not least <= self._state.phase <= most or self._guard.is_nested:
+        if not least <= self._state.phase <= limit or self._lock.is_nested:
             raise RuntimeError(
                 f"{who} was run out of order: it needs {before} before it in the same step"
             )
-        self._guard.require_own_step(who)
+        self._lock.require_own_step(who)
         if dt is not None and _checked_dt(dt) != self._state.dt:
             raise ValueError(
                 f"{who} got dt={dt!r} where BroadphaseSystem got {self._state.dt!r}: "
@@ -436,7 +442,7 @@ class Pipeline:
         if state.stats is None:
             state.stats = Stats(*state.counts)._replace(
                 asleep=state.n_asleep,
-                tree_cost=state.timeline.candidates.moving.cost,
+                tree_cost=state.timeline.broadphase.moving.cost,
                 times=None if watch is None else StageTimes(**watch.seconds),
             )
         return state.stats
@@ -461,34 +467,36 @@ class Pipeline:
 
     def _count(self, n_collisions: int) -> list[Any]:
         """Return the numbers of the step that is about to be done, as the fields of `Stats`."""
-        t, r = self._state.timeline, self._roster
+        t, r = self._state.timeline, self._registry
         n_bodies, n_movers = len(r.rows), self._state.n_movers
         return [
             self._state.step + 1, n_bodies, n_movers, n_bodies - n_movers,
-            *t.candidates.count_work(),
-            t.pairs.n, t.candidates.n_left_out, t.meetings.n_sweeps,
-            n_collisions, t.n_answers, t.responder.clusters.n_merges,
-            t.n_crushed, t.n_forced, t.n_pair_limit, t.n_sweep_limit, t.candidates.n_waiting,
-            t.n_held, t.candidates.moving.depth,
+            *t.broadphase.count_work(),
+            t.pairs.n, t.broadphase.n_left_out, t.narrowphase.n_sweeps,
+            n_collisions, t.n_answers, t.solver.clusters.n_merges,
+            t.n_crushed, t.n_forced, t.n_pair_limit, t.n_sweep_limit, t.broadphase.n_waiting,
+            t.n_held, t.broadphase.moving.depth,
         ]  # fmt: skip
 
     # -- impacts that Python answers --
 
-    def _take_impact(self) -> Impact:
+    def _make_impact(self) -> Impact:
         """Make the object for the impact that the timeline has handed over."""
-        log, event = self._state.timeline.log, self._state.timeline.event
-        first, second = log.first[event], log.second[event]
+        event_buffer, event = self._state.timeline.event_buffer, self._state.timeline.event
+        first, second = event_buffer.first[event], event_buffer.second[event]
         for entity in (first, second):
-            self._roster.write_one(self._roster.row_of[entity])
+            self._registry.write_one(self._registry.row_of[entity])
         self._impact = Impact(
             self,
-            log.time[event],
-            log.exit[event],
+            event_buffer.time[event],
+            event_buffer.exit[event],
             first,
             second,
-            axis_normal(self._state.dim, log.codes[event, 2], log.codes[event, 3]),
-            SweepKind(log.codes[event, 0]),
-            log.numbers[event, 4 + self._state.dim],
+            axis_normal(
+                self._state.dim, event_buffer.codes[event, 2], event_buffer.codes[event, 3]
+            ),
+            SweepKind(event_buffer.codes[event, 0]),
+            event_buffer.numbers[event, 4 + self._state.dim],
         )
         return self._impact
 
@@ -511,9 +519,9 @@ class Pipeline:
         return answer
 
     def _are_alive(self, impact: Impact) -> bool:
-        world, roster = self._link.world, self._roster
+        world, registry = self._link.world, self._registry
         return all(
-            world.exists(entity) and roster.is_body_of(entity, world)
+            world.exists(entity) and registry.is_body_of(entity, world)
             for entity in (impact.first, impact.second)
         )
 
@@ -542,34 +550,34 @@ class Pipeline:
         if impact is None:
             return
         impact.end()
-        self._take_over(impact)
+        self._read_changes(impact)
         if impact.crosses is not None:
             self._state.timeline.cross(impact.crosses == "until_separate")
         else:
             self._state.timeline.conclude(default and not impact.is_answered, impact.is_answered)
 
-    def _take_over(self, impact: Impact) -> None:
+    def _read_changes(self, impact: Impact) -> None:
         """Take over what the game has done to the two bodies of an impact."""
         for entity in (impact.first, impact.second):
-            row = self._roster.row_of[entity]
+            row = self._registry.row_of[entity]
             if not self._link.world.exists(entity):
-                self._state.timeline.take_out(row)
+                self._state.timeline.withdraw(row)
                 continue
             try:
-                if not self._roster.read_one(row, self._link.world):
-                    self._state.timeline.take_out(row)
+                if not self._registry.read_one(row, self._link.world):
+                    self._state.timeline.withdraw(row)
                     if self._link.world.component(entity, Disabled) is not None:
                         self._state.timeline.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
-                self._errors.append(self._roster.error_of(entity, error))
+                self._errors.append(self._registry.error_of(entity, error))
 
     def answer_pending(self, impact: Impact, response: object = None) -> None:
         """Answer the impact that is open, by a response component or as its bodies' say."""
         numbers = (0, 0.0) if response is None else response_numbers(response)
-        self._take_over(impact)
+        self._read_changes(impact)
         self._state.timeline.answer_pending(*numbers)
         for entity in (impact.first, impact.second):
-            self._roster.write_one(self._roster.row_of[entity])
+            self._registry.write_one(self._registry.row_of[entity])
 
     def position_of(self, entity: int) -> Vector:
         """Return where a body is: at the time a step has reached, between steps at its end."""
@@ -577,36 +585,36 @@ class Pipeline:
         if row < 0:
             return tuple(self._lookup.new_body(entity).centre)
         if not self._state.is_stepping:  # the time reached is still that of the last impact
-            return tuple(self._roster.columns.seen_centre[row].tolist())
+            return tuple(self._registry.table.seen_centre[row].tolist())
         return tuple(self._state.timeline.centre_now(row, k) for k in range(self._state.dim))
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity at the time the step has reached; zeros where it has none."""
         row = self._row_in_step(entity)
-        if self._roster.sweeps and row >= 0:
-            return tuple(self._roster.columns.velocity[row].tolist())
-        component = self._link.world.component(entity, self._roster.components.velocity.kind)
+        if self._registry.sweeps and row >= 0:
+            return tuple(self._registry.table.velocity[row].tolist())
+        component = self._link.world.component(entity, self._registry.components.velocity.kind)
         return (
-            (0.0,) * self._state.dim if component is None else self._roster.velocity_of(component)
+            (0.0,) * self._state.dim if component is None else self._registry.velocity_of(component)
         )
 
     def _row_in_step(self, entity: int) -> int:
         """Return the row of a body of the step under way, otherwise as `_row`."""
-        row = self._roster.row_of.get(entity) if self._state.is_stepping else None
+        row = self._registry.row_of.get(entity) if self._state.is_stepping else None
         return self._lookup.row(entity) if row is None else row
 
-    def give_velocity(self, entity: int, velocity: VectorLike) -> None:
+    def write_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Write a body's velocity into its component."""
-        kind = self._roster.components.velocity.kind
+        kind = self._registry.components.velocity.kind
         component = self._link.world.component(entity, kind)
-        row = self._row_in_step(entity) if self._roster.sweeps else -1
+        row = self._row_in_step(entity) if self._registry.sweeps else -1
         if component is None and row < 0:
             raise ValueError(f"entity {entity} has no {kind.__name__} to set")
         numbers = _checks.vectors("velocity", velocity)
         if numbers.shape != (self._state.dim,):
             raise ValueError(f"velocity={velocity!r} must be {self._state.dim} numbers")
         if row < 0:
-            self._roster.set_velocity(component, numbers.tolist())
+            self._registry.set_velocity(component, numbers.tolist())
             return
         for k, value in enumerate(numbers.tolist()):
             self._state.timeline.set_velocity(row, k, value)

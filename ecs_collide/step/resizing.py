@@ -15,10 +15,10 @@ import numpy as np
 from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
 from ecs_collide.events import Vector
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.step.lookup import BodyLookup
 from ecs_collide.step.state import StepState
-from ecs_collide.sync.registry import Roster
+from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import Attached
 
 _SIDES = {"feet": -1, "head": 1, "centre": 0}
@@ -56,14 +56,19 @@ class BodyResizer:
     """Resizes bodies between two steps, with one of their faces in place."""
 
     def __init__(
-        self, state: StepState, roster: Roster, lookup: BodyLookup, up: Vector, ring: Ring | None
+        self,
+        state: StepState,
+        registry: BodyRegistry,
+        lookup: BodyLookup,
+        up: Vector,
+        domain: PeriodicDomain | None,
     ) -> None:
         self._state = state
-        self._roster = roster
+        self._registry = registry
         self._lookup = lookup
         self._axis = next(k for k, part in enumerate(up) if part)
         self._up = int(up[self._axis])
-        self._ring = ring
+        self._domain = domain
 
     def resize(self, entity: int, height: float, keep: str) -> None:
         """Give a body another height along the axis of up; see `Space.resize`."""
@@ -78,7 +83,11 @@ class BodyResizer:
                 "resize() was called within a step: call it between steps, "
                 "or in a handler of their events"
             )
-        row, body, roster = self._lookup.row(entity), self._lookup.new_body(entity), self._roster
+        row, body, registry = (
+            self._lookup.row(entity),
+            self._lookup.new_body(entity),
+            self._registry,
+        )
         axis, side = self._axis, self._up * _SIDES[keep]
         centre, half = list(body.centre), list(body.half)
         half[axis] = float(height) / 2.0
@@ -87,24 +96,24 @@ class BodyResizer:
             centre[axis] = centre_beside(face, half[axis], side)
         shift = [new - old for new, old in zip(centre, body.centre, strict=True)]
         in_place = row >= 0 and self._is_as_seen(row, body.centre, body.half)
-        if self._ring is not None:
-            in_place &= self._ring.into_world(np.array(centre)).tolist() == centre
-        place, size = (self._lookup.component(entity, kind.type) for kind in roster.makers)
-        roster.set_half(size, half)
+        if self._domain is not None:
+            in_place &= self._domain.into_world(np.array(centre)).tolist() == centre
+        place, size = (self._lookup.component(entity, kind.type) for kind in registry.makers)
+        registry.set_half(size, half)
         attached = self._lookup.component(entity, Attached)
         if attached is not None:
             old = attached.offset[: len(shift)]
             attached.offset = [at + by for at, by in zip(old, shift, strict=True)]
             return
-        roster.set_centre(place, size, centre)
+        registry.set_centre(place, size, centre)
         if row >= 0:
-            roster.read_again(row)
+            registry.read_again(row)
         if in_place:
-            self._take_over(row, place, size, shift)
+            self._read_changes(row, place, size, shift)
 
     def _is_as_seen(self, row: int, centre: list[float], half: list[float]) -> bool:
         """Return whether a body takes part in steps, moves, and is where the last one left it."""
-        c = self._roster.columns
+        c = self._registry.table
         return (
             not c.quarantined[row]
             and not c.attached[row]
@@ -113,25 +122,25 @@ class BodyResizer:
             and c.seen_half[row].tolist() == half
         )
 
-    def _take_over(self, row: int, place: Any, size: Any, shift: list[float]) -> None:
+    def _read_changes(self, row: int, place: Any, size: Any, shift: list[float]) -> None:
         """Let a body be where its components say, and as large, from the last step on.
 
         Boxes that are attached to it stay where they are.
         """
-        roster, c = self._roster, self._roster.columns
-        roster.wake([row])
-        columns = c.seen_place, c.seen_size
-        for item, kind, seen in zip((place, size), roster.makers, columns, strict=True):
+        registry, c = self._registry, self._registry.table
+        registry.wake([row])
+        table = c.seen_place, c.seen_size
+        for item, kind, seen in zip((place, size), registry.makers, table, strict=True):
             seen[row] = [float(read_number(item, name)) for name in kind.names]
         if c.is_apart:
-            c.seen_centre[row], c.seen_half[row] = roster.box_of(
+            c.seen_centre[row], c.seen_half[row] = registry.box_of(
                 c.seen_place[row].tolist(), c.seen_size[row].tolist()
             )
         c.centre[row], c.half[row] = c.seen_centre[row], c.seen_half[row]
-        c.calm[row] = -1
+        c.rest_count[row] = -1
         rows = np.array([row], np.int64)
         self._state.timeline.place_resized(rows.data)
-        boxes = roster.attached.rows
+        boxes = registry.attached.rows
         boxes = boxes[c.seen_owner[boxes, 0] == c.ids[row]]
         c.seen_offset[boxes] -= shift
-        roster.note_resized(rows, boxes)
+        registry.note_resized(rows, boxes)

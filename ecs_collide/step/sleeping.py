@@ -19,8 +19,8 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import (
         ANCHOR_VELOCITY,
         ANCHORED,
@@ -35,11 +35,11 @@ if cython.compiled:
         UNTIL_APART,
         Contacts,
     )
-    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Meetings
-    from cython.cimports.ecs_collide.narrowphase.placement_c import SUNK, Settler
+    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
+    from cython.cimports.ecs_collide.narrowphase.placement_c import PENETRATING, PositionCorrection
 else:
-    from ecs_collide.broadphase.broadphase import Candidates
-    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.broadphase.broadphase import Broadphase
+    from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import (
         ANCHOR_VELOCITY,
         ANCHORED,
@@ -49,15 +49,15 @@ else:
         Bodies,
     )
     from ecs_collide.narrowphase.contacts import CROSSING, SOLID, UNTIL_APART, Contacts
-    from ecs_collide.narrowphase.narrowphase import Meetings
-    from ecs_collide.narrowphase.placement import SUNK, Settler
+    from ecs_collide.narrowphase.narrowphase import Narrowphase
+    from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
 
 from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
 
 
 @cython.final
 @cython.cclass
-class Sleepers:
+class Sleeping:
     """The bodies of a space that sleep.
 
     Attributes
@@ -74,27 +74,27 @@ class Sleepers:
     def __init__(
         self,
         bodies: Bodies,
-        pairs: Pairs,
-        candidates: Candidates,
+        pairs: PairTable,
+        broadphase: Broadphase,
         contacts: Contacts,
-        settler: Settler,
-        meetings: Meetings,
+        correction: PositionCorrection,
+        narrowphase: Narrowphase,
     ):
         self.bodies = bodies
         self.pairs = pairs
-        self.candidates = candidates
+        self.broadphase = broadphase
         self.contacts = contacts
-        self.settler = settler
-        self.meetings = meetings
+        self.correction = correction
+        self.narrowphase = narrowphase
         self.n = 0
         self.n_leaning = 0
         self.n_islands = 0
         self.n_resting = 0
-        self.n_joined = 0
+        self.n_paired = 0
         self.is_indexed = False
         self.beside = zeros(LONG, 1)
-        self.joined = zeros(LONG, 1)
-        self.is_joined = zeros(BYTE, 1)
+        self.paired = zeros(LONG, 1)
+        self.is_paired = zeros(BYTE, 1)
         self.reached = zeros(LONG, 1)
         self.is_reached = zeros(BYTE, 1)
         self.parent = zeros(LONG, 1)
@@ -105,8 +105,8 @@ class Sleepers:
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         beside: cython.longlong[::1] = grown(self.beside, n_rows)
-        joined: cython.longlong[::1] = grown(self.joined, n_rows)
-        is_joined: cython.schar[::1] = grown(self.is_joined, n_rows)
+        paired: cython.longlong[::1] = grown(self.paired, n_rows)
+        is_paired: cython.schar[::1] = grown(self.is_paired, n_rows)
         reached: cython.longlong[::1] = grown(self.reached, n_rows)
         is_reached: cython.schar[::1] = grown(self.is_reached, n_rows)
         head: cython.longlong[::1] = grown(self.head, n_rows)
@@ -116,8 +116,8 @@ class Sleepers:
         self.parent = parent
         self.is_pressed = is_pressed
         self.beside = beside
-        self.joined = joined
-        self.is_joined = is_joined
+        self.paired = paired
+        self.is_paired = is_paired
         self.reached = reached
         self.is_reached = is_reached
         self.head = head
@@ -126,14 +126,14 @@ class Sleepers:
         """Forget whom the step before has joined."""
         n: cython.Py_ssize_t
 
-        for n in range(self.n_joined):
-            self.is_joined[self.joined[n]] = 0
-        self.n_joined = 0
+        for n in range(self.n_paired):
+            self.is_paired[self.paired[n]] = 0
+        self.n_paired = 0
         self.is_indexed = False
 
     # -- between steps --
 
-    def lay_down(self, rows: cython.longlong[::1]):
+    def put_to_sleep(self, rows: cython.longlong[::1]):
         """Let the bodies of `rows` sleep from now on: all were at rest in the step just done.
 
         Their pairs of that step are looked at no more while neither body is awake.
@@ -170,7 +170,7 @@ class Sleepers:
         self.n += rows.shape[0]
         self._hold()
         b.place_still(rows)
-        self.candidates.place_still(rows)
+        self.broadphase.place_still(rows)
 
     def recover(self, rows: cython.longlong[::1]):
         """Let the bodies of `rows` sleep that slept when a snapshot was taken, while nobody sleeps.
@@ -195,11 +195,11 @@ class Sleepers:
                 b.motion[i, k] = 0.0
         self.n += rows.shape[0]
         b.place_still(rows)
-        self.candidates.place_still(rows)
+        self.broadphase.place_still(rows)
         for n in range(rows.shape[0]):  # no fewer than the pairs they had
             i = rows[n]
-            for m in range(self.candidates.still.touching(b.swept_min, b.swept_max, i)):
-                j = self.candidates.still.found[m]
+            for m in range(self.broadphase.still.touching(b.swept_min, b.swept_max, i)):
+                j = self.broadphase.still.found[m]
                 if j != i and not (b.asleep[j] and j < i):
                     self.beside[i] += 1
             self.n_resting += self.beside[i]
@@ -384,13 +384,13 @@ class Sleepers:
 
         for n in range(rows.shape[0] if self.n_leaning else 0):
             i = rows[n]
-            moves = b.yields[i] != 0 or b.calm[i] < 1  # or is new there, or another
+            moves = b.yields[i] != 0 or b.rest_count[i] < 1  # or is new there, or another
             for k in range(b.dim):
                 moves |= b.motion_of(i, k) != 0.0 or b.resize_of(i, k) != 0.0
             if not moves or b.sensor[i]:
                 continue
-            for m in range(self.candidates.still.touching(b.swept_min, b.swept_max, i)):
-                j = self.candidates.still.found[m]
+            for m in range(self.broadphase.still.touching(b.swept_min, b.swept_max, i)):
+                j = self.broadphase.still.found[m]
                 if b.leans[j]:
                     found.append(j)
         return found
@@ -422,7 +422,7 @@ class Sleepers:
         for n in range(rows.shape[0]):
             self.forget(rows[n])
             self.bodies.moves[rows[n]] = 1
-        self.candidates.place_moving(rows)
+        self.broadphase.place_moving(rows)
 
     @cython.ccall
     def forget(self, i: cython.Py_ssize_t):
@@ -430,7 +430,7 @@ class Sleepers:
         if self.bodies.asleep[i] == AWAKE:
             return
         self.bodies.asleep[i] = AWAKE
-        self.bodies.calm[i] = 0
+        self.bodies.rest_count[i] = 0
         self.bodies.held[i] = 0
         if self.bodies.leans[i]:
             self.bodies.leans[i] = 0
@@ -469,8 +469,8 @@ class Sleepers:
         found: list = []
 
         for n in range(rows.shape[0]):
-            for m in range(self.candidates.still.touching(b.swept_min, b.swept_max, rows[n])):
-                j = self.candidates.still.found[m]
+            for m in range(self.broadphase.still.touching(b.swept_min, b.swept_max, rows[n])):
+                j = self.broadphase.still.found[m]
                 if b.asleep[j]:
                     found.append(j)
         return found
@@ -478,15 +478,15 @@ class Sleepers:
     # -- within a step --
 
     @cython.cfunc
-    def rouse(self, i: cython.Py_ssize_t) -> cython.void:
+    def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:
         """Let something happen to a body that may be asleep."""
         if self.bodies.asleep[i] == ASLEEP:
-            self._join(i)
-            self.bodies.stir(i)
-            self.meetings.clusters.gravity.start_at_rest(i)
+            self._add_pairs(i)
+            self.bodies.interrupt_rest(i)
+            self.narrowphase.clusters.gravity.start_at_rest(i)
 
     @cython.cfunc
-    def _join(self, i: cython.Py_ssize_t) -> cython.void:
+    def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
         """Give a body that sleeps, and is at rest still, the pairs that it has with others at rest."""
         contacts: Contacts = self.contacts
         m: cython.Py_ssize_t
@@ -495,17 +495,17 @@ class Sleepers:
         p: cython.Py_ssize_t
         first_new: cython.Py_ssize_t = self.pairs.n
 
-        if self.is_joined[i]:
+        if self.is_paired[i]:
             return
-        self.is_joined[i] = 1
-        self.joined[self.n_joined] = i
-        self.n_joined += 1
+        self.is_paired[i] = 1
+        self.paired[self.n_paired] = i
+        self.n_paired += 1
         self.pairs.mark_partners(i)
-        self.candidates.take_found(self.candidates.still, i)
+        self.broadphase.add_pairs_with_found(self.broadphase.still, i)
         if self.pairs.n == first_new:
             return
         for p in range(first_new, self.pairs.n):
-            self.meetings.sweep_at_rest(p)
+            self.narrowphase.sweep_at_rest(p)
         self._index()
         m = self.head[i] - 1
         while m >= 0:
@@ -513,7 +513,7 @@ class Sleepers:
             j = contacts.rows[n, 1 - (m & 1)]
             p = self.pairs.find(i, j)
             if p >= first_new:
-                contacts.know(p, n)
+                contacts.restore(p, n)
                 if self.pairs.crossing[p] and contacts.rows[n, 2] in (CROSSING, UNTIL_APART):
                     self.pairs.inside[p] = 1
                     self.pairs.axis[p] = contacts.rows[n, 3]
@@ -540,7 +540,7 @@ class Sleepers:
         self.is_indexed = True
 
     @cython.cfunc
-    def join_sunk(self) -> cython.void:
+    def pair_penetrating(self) -> cython.void:
         """Join all who sleep where a pair is to be settled, and who hang together with it.
 
         Who is snapped, and to where, depends on how far each is from an
@@ -555,17 +555,17 @@ class Sleepers:
         if self.n == 0:
             return
         for p in range(self.pairs.n):
-            if self.settler.can_sink(p) and self._is_to_settle(p):
+            if self.correction.can_sink(p) and self._needs_correction(p):
                 n = self._reach(self.pairs.first[p], n)
                 n = self._reach(self.pairs.second[p], n)
         while at < n:
             i = self.reached[at]
             at += 1
             if b.asleep[i]:
-                self._join(i)
+                self._add_pairs(i)
             p = self.pairs.head_of(i)
             while p >= 0:
-                if self.settler.can_sink(p):
+                if self.correction.can_sink(p):
                     n = self._reach(self.pairs.partner(p, i), n)
                 p = self.pairs.next_of(p, i)
         for at in range(n):
@@ -583,20 +583,20 @@ class Sleepers:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_to_settle(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the two bodies of a pair may be snapped at the end of the step."""
+    def _needs_correction(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the two bodies of a pair may be snapped at the end of the step."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
         k: cython.int
 
-        if self.settler.relate(p) == SUNK:
+        if self.correction.solid_placement(p) == PENETRATING:
             return True
         for k in range(b.dim):  # planes that are to be parted
             if (
                 b.centre_of(i, k) == b.centre_of(j, k)
-                and self.settler.is_plane(i, k)
-                and self.settler.is_plane(j, k)
+                and self.correction.is_plane(i, k)
+                and self.correction.is_plane(j, k)
             ):
                 return True
         return False

@@ -102,9 +102,9 @@ class StepState:
     def new_timeline(self) -> Any:
         """Return a timeline without bodies, with the settings of this space."""
         timeline = _backend.kernels.timeline.Timeline(self.dim)
-        timeline.candidates.margin = self._margin
-        timeline.candidates.lookahead = self._lookahead
-        timeline.carrying.sweeps = self._sweeps
+        timeline.broadphase.margin = self._margin
+        timeline.broadphase.lookahead = self._lookahead
+        timeline.carriers.sweeps = self._sweeps
         timeline.gravity.set(self.gravity)
         return timeline
 
@@ -116,8 +116,8 @@ class StepState:
     @property
     def trees(self) -> tuple[Any, Any]:
         """The trees of the bodies that do not move and of those that do."""
-        candidates = self.timeline.candidates
-        return candidates.still, candidates.moving
+        broadphase = self.timeline.broadphase
+        return broadphase.still, broadphase.moving
 
     def set_by_stages(self) -> tuple[Any, ...]:
         """Return what the stages of a step set; `set_back` sets it again."""

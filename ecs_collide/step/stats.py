@@ -89,7 +89,7 @@ class Stats(NamedTuple):
     sweeps: int = 0
     impacts: int = 0
     answers: int = 0
-    joins: int = 0
+    merges: int = 0
     crushed: int = 0
     forced: int = 0
     pair_limit_hits: int = 0

@@ -19,9 +19,9 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Candidates
+    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
     from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import Pairs
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.attachments_c import Attachments
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.motion.gravity_c import Gravity
@@ -32,40 +32,45 @@ if cython.compiled:
         UNTIL_APART,
         Contacts,
     )
-    from cython.cimports.ecs_collide.narrowphase.event_log_c import BEGAN, ENDED, WITHIN, Log
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import Queue
-    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Meetings
-    from cython.cimports.ecs_collide.narrowphase.placement_c import Settler, place
+    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
+        BEGAN,
+        ENDED,
+        WITHIN,
+        EventBuffer,
+    )
+    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
+    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
+    from cython.cimports.ecs_collide.narrowphase.placement_c import PositionCorrection, place
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
-    from cython.cimports.ecs_collide.response.carriers_c import Carrying
+    from cython.cimports.ecs_collide.response.carriers_c import Carriers
     from cython.cimports.ecs_collide.response.clusters_c import Clusters
-    from cython.cimports.ecs_collide.response.depenetration_c import Pushing
+    from cython.cimports.ecs_collide.response.depenetration_c import Depenetration
     from cython.cimports.ecs_collide.response.falling_c import Falling
     from cython.cimports.ecs_collide.response.holding_c import Holding
     from cython.cimports.ecs_collide.response.separation_c import Separating
-    from cython.cimports.ecs_collide.response.solver_c import Responder
-    from cython.cimports.ecs_collide.step.sleeping_c import Sleepers
+    from cython.cimports.ecs_collide.response.solver_c import Solver
+    from cython.cimports.ecs_collide.step.sleeping_c import Sleeping
 else:
-    from ecs_collide.broadphase.broadphase import Candidates
+    from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.images import one_width, whole
-    from ecs_collide.broadphase.pair_table import Pairs
+    from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.attachments import Attachments
     from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
     from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, SOLID, UNTIL_APART, Contacts
-    from ecs_collide.narrowphase.event_log import BEGAN, ENDED, WITHIN, Log
-    from ecs_collide.narrowphase.impact_queue import Queue
-    from ecs_collide.narrowphase.narrowphase import Meetings
-    from ecs_collide.narrowphase.placement import Settler, place
+    from ecs_collide.narrowphase.event_buffer import BEGAN, ENDED, WITHIN, EventBuffer
+    from ecs_collide.narrowphase.impact_queue import ImpactQueue
+    from ecs_collide.narrowphase.narrowphase import Narrowphase
+    from ecs_collide.narrowphase.placement import PositionCorrection, place
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
-    from ecs_collide.response.carriers import Carrying
+    from ecs_collide.response.carriers import Carriers
     from ecs_collide.response.clusters import Clusters
-    from ecs_collide.response.depenetration import Pushing
+    from ecs_collide.response.depenetration import Depenetration
     from ecs_collide.response.falling import Falling
     from ecs_collide.response.holding import Holding
     from ecs_collide.response.separation import Separating
-    from ecs_collide.response.solver import Responder
-    from ecs_collide.step.sleeping import Sleepers
+    from ecs_collide.response.solver import Solver
+    from ecs_collide.step.sleeping import Sleeping
 
 cython.declare(
     ANSWERED=cython.int,
@@ -78,7 +83,7 @@ cython.declare(
     OFFERED=cython.int,
     ONCE=cython.int,
     INSTANT_LIMIT=cython.longlong,
-    MOST_LOOKS=cython.longlong,
+    MAX_VISITS=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
 )
 from ecs_collide.constants import OFFERED
@@ -93,11 +98,11 @@ UNANSWERED = 5
 
 DONE = 2  # all pairs of a body that has turned were swept again
 # What a game may have decided about a pair, beside the codes of `Bodies.response` and `UNTIL_APART`;
-# both are kinds of `Pairs.crossing` too.
+# both are kinds of `PairTable.crossing` too.
 ONCE = 2  # the pair crosses, to the end of the step
 
 INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
-MOST_LOOKS = 1 << 56  # a pair limit beyond this is none
+MAX_VISITS = 1 << 56  # a pair limit beyond this is none
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
 
 
@@ -120,7 +125,7 @@ class Timeline:
         Hand every impact over, not only those that the columns of a body ask for.
     decisions : dict
         What the game has decided for the rest of the step, by the ids of two bodies: a code of
-        `Pairs.crossing` or 0, and for that a code of `Bodies.response` and its restitution.
+        `PairTable.crossing` or 0, and for that a code of `Bodies.response` and its restitution.
     n_decisions : int
         How many there are.
     n_pair_limit, n_sweep_limit, n_held : int
@@ -129,17 +134,17 @@ class Timeline:
 
     bodies = cython.declare("Bodies", visibility="public")
     holding = cython.declare("Holding", visibility="public")
-    pairs = cython.declare("Pairs", visibility="public")
-    queue = cython.declare("Queue", visibility="public")
-    responder = cython.declare("Responder", visibility="public")
-    settler = cython.declare("Settler", visibility="public")
-    log = cython.declare("Log", visibility="public")
-    candidates = cython.declare("Candidates", visibility="public")
+    pairs = cython.declare("PairTable", visibility="public")
+    queue = cython.declare("ImpactQueue", visibility="public")
+    solver = cython.declare("Solver", visibility="public")
+    correction = cython.declare("PositionCorrection", visibility="public")
+    event_buffer = cython.declare("EventBuffer", visibility="public")
+    broadphase = cython.declare("Broadphase", visibility="public")
     contacts = cython.declare("Contacts", visibility="public")
-    meetings = cython.declare("Meetings", visibility="public")
-    carrying = cython.declare("Carrying", visibility="public")
-    pushing = cython.declare("Pushing", visibility="public")
-    sleepers = cython.declare("Sleepers", visibility="public")
+    narrowphase = cython.declare("Narrowphase", visibility="public")
+    carriers = cython.declare("Carriers", visibility="public")
+    depenetration = cython.declare("Depenetration", visibility="public")
+    sleeping = cython.declare("Sleeping", visibility="public")
     gravity = cython.declare("Gravity", visibility="public")
     falling: Falling
     attachments = cython.declare("Attachments", visibility="public")
@@ -164,21 +169,28 @@ class Timeline:
     def __init__(self, dim: cython.int):
         self.bodies = Bodies(dim)
         self.attachments = Attachments(self.bodies)
-        self.pairs = Pairs()
-        self.queue = Queue()
-        self.responder = Responder(self.bodies)
-        self.gravity = self.responder.clusters.gravity
-        self.settler = Settler(self.bodies, self.pairs, self.queue)
-        self.log = Log(dim)
-        self.holding = Holding(self.bodies, self.responder.clusters)
-        self.candidates = Candidates(self.bodies, self.pairs, self.queue, self.holding)
-        self.contacts = Contacts(self.bodies, self.pairs, self.candidates, self.settler, self.log)
-        self.carrying = Carrying(self.bodies, self.contacts, self.responder)
-        self.falling = Falling(self.bodies, self.responder, self.carrying)
-        self.pushing = Pushing(self.bodies, self.candidates)
-        self.meetings = Meetings(self.bodies, self.pairs, self.queue, self.responder.clusters)
-        self.sleepers = Sleepers(
-            self.bodies, self.pairs, self.candidates, self.contacts, self.settler, self.meetings
+        self.pairs = PairTable()
+        self.queue = ImpactQueue()
+        self.solver = Solver(self.bodies)
+        self.gravity = self.solver.clusters.gravity
+        self.correction = PositionCorrection(self.bodies, self.pairs, self.queue)
+        self.event_buffer = EventBuffer(dim)
+        self.holding = Holding(self.bodies, self.solver.clusters)
+        self.broadphase = Broadphase(self.bodies, self.pairs, self.queue, self.holding)
+        self.contacts = Contacts(
+            self.bodies, self.pairs, self.broadphase, self.correction, self.event_buffer
+        )
+        self.carriers = Carriers(self.bodies, self.contacts, self.solver)
+        self.falling = Falling(self.bodies, self.solver, self.carriers)
+        self.depenetration = Depenetration(self.bodies, self.broadphase)
+        self.narrowphase = Narrowphase(self.bodies, self.pairs, self.queue, self.solver.clusters)
+        self.sleeping = Sleeping(
+            self.bodies,
+            self.pairs,
+            self.broadphase,
+            self.contacts,
+            self.correction,
+            self.narrowphase,
         )
         self.n_rows = 0
         self.rest_speed = 0.0
@@ -193,19 +205,19 @@ class Timeline:
         self.began_at = -1
         self.is_changed = False
 
-    def bind(self, columns: object, n_rows: cython.Py_ssize_t):
-        """Use the arrays of `columns`, which have `n_rows` rows.
+    def bind(self, table: object, n_rows: cython.Py_ssize_t):
+        """Use the arrays of `table`, which have `n_rows` rows.
 
         Where it raises, it is to be called again before anything else.
         """
         self.n_rows = 0
-        self.bodies.bind(columns, n_rows)
+        self.bodies.bind(table, n_rows)
         self.pairs.set_rows(n_rows)
-        self.responder.set_rows(n_rows)
+        self.solver.set_rows(n_rows)
         self.holding.set_rows(n_rows)
-        self.settler.set_rows(n_rows)
-        self.sleepers.set_rows(n_rows)
-        self.candidates.around.set_rows(n_rows)
+        self.correction.set_rows(n_rows)
+        self.sleeping.set_rows(n_rows)
+        self.broadphase.images.set_rows(n_rows)
         self.n_rows = n_rows
 
     def require(self, n_rows: cython.Py_ssize_t):
@@ -216,11 +228,11 @@ class Timeline:
 
         least = min(least, self.bodies.path.shape[0] // (4 * self.bodies.dim))
         least = min(least, self.pairs.head.shape[0], self.bodies.turned_tick.shape[0])
-        least = min(least, self.responder.clusters.node_of.shape[0])
-        least = min(least, self.responder.clusters.is_alone.shape[0])
+        least = min(least, self.solver.clusters.node_of.shape[0])
+        least = min(least, self.solver.clusters.is_alone.shape[0])
         least = min(least, self.bodies.on_hold.shape[0], self.holding.n_pairs.shape[0])
-        least = min(least, self.settler.level.shape[0], self.sleepers.head.shape[0])
-        least = min(least, self.candidates.around.shifts.shape[0])
+        least = min(least, self.correction.level.shape[0], self.sleeping.head.shape[0])
+        least = min(least, self.broadphase.images.shifts.shape[0])
         if least != n_rows:
             raise IndexError(f"there is room for bodies in {least} rows, not in {n_rows}")
 
@@ -236,29 +248,29 @@ class Timeline:
     def keep(self) -> int:
         """Keep contacts and riders as they are before a step; return how many events wait."""
         self.contacts.keep()
-        self.carrying.keep()
-        return self.log.n_contacts
+        self.carriers.keep()
+        return self.event_buffer.n_contacts
 
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
         self.pairs.forget()
-        self.meetings.begin_step()
-        self.responder.begin_step()
+        self.narrowphase.begin_step()
+        self.solver.begin_step()
         self.holding.begin_step()
-        self.holding.pair_limit = min(self.pair_limit, MOST_LOOKS)
-        self.sleepers.begin_step()
+        self.holding.pair_limit = min(self.pair_limit, MAX_VISITS)
+        self.sleeping.begin_step()
         self.pending = self.event = -1
         self.gravity.begin_step()
         self.decisions.clear()
         self.n_decisions = 0
-        self.candidates.begin_step()
+        self.broadphase.begin_step()
         self.n_answers = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = self.n_held = 0
 
     def place_still(self, rows: cython.longlong[::1]):
         """Put bodies that do not move where they now are, into the tree too."""
         self.bodies.place_still(rows)
-        self.candidates.place_still(rows)
+        self.broadphase.place_still(rows)
 
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
@@ -267,22 +279,22 @@ class Timeline:
             self.falling.begin(rows)
         self.bodies.begin_step(rows, dt)
         self.attachments.start()
-        self.candidates.separating.begin(rows)
-        self.candidates.place_moving(rows)
+        self.broadphase.separating.begin(rows)
+        self.broadphase.place_moving(rows)
         self.contacts.find_pressed()
-        self.candidates.widen(self.contacts.pressed[: self.contacts.n_pressed])
+        self.broadphase.widen(self.contacts.pressed[: self.contacts.n_pressed])
 
     def place_woken(self, rows: cython.longlong[::1]):
         """As `place_moving`, of bodies that have been woken since."""
         if self.gravity.is_on:
             self.falling.begin(rows)
         self.bodies.start(rows)
-        self.candidates.place_moving(rows)
+        self.broadphase.place_moving(rows)
 
     @cython.ccall
     def restrain(self, rows: cython.longlong[::1]) -> cython.void:
         """Take what is locked, and what is too fast, from the velocities of bodies."""
-        self.bodies.restrain(rows, not self.carrying.sweeps)
+        self.bodies.restrain(rows, not self.carriers.sweeps)
 
     def place_resized(self, rows: cython.longlong[::1]):
         """Put bodies that move where they were put between two steps, into the tree too."""
@@ -291,26 +303,26 @@ class Timeline:
         self.bodies.place_still(rows)
         for n in range(rows.shape[0]):
             self.bodies.find_swept_bounds(rows[n])
-        self.candidates.place_moving(rows)
+        self.broadphase.place_moving(rows)
 
     def push_out(self, rows: cython.longlong[::1]):
         """Give those of some moving bodies that are inside others the way out for their path."""
-        self.pushing.n = 0
-        if self.bodies.traits.any_pusher:
-            self.pushing.spared = self.contacts.until_apart()
-            self.pushing.begin(rows)
-            if self.pushing.n:
-                self.bodies.start(self.pushing.rows[: self.pushing.n])
-                self.candidates.place_moving(self.pushing.rows[: self.pushing.n])
+        self.depenetration.n = 0
+        if self.bodies.surfaces.any_pusher:
+            self.depenetration.spared = self.contacts.until_apart()
+            self.depenetration.begin(rows)
+            if self.depenetration.n:
+                self.bodies.start(self.depenetration.rows[: self.depenetration.n])
+                self.broadphase.place_moving(self.depenetration.rows[: self.depenetration.n])
 
     def find_pairs(self, rows: cython.longlong[::1]) -> bool:
         """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
 
         False, with nothing done, where there may be a crowd: all are to be awake then.
         """
-        if not self.candidates.find_pairs(rows, self.sleepers.n, self.sleepers.n_resting):
+        if not self.broadphase.find_pairs(rows, self.sleeping.n, self.sleeping.n_resting):
             return False
-        self.candidates.separating.separate()
+        self.broadphase.separating.separate()
         self.contacts.recall()
         return True
 
@@ -323,13 +335,13 @@ class Timeline:
         for n in range(self.attachments.n):  # their owners may have been given a way out
             if self.attachments.follow(n):
                 self.bodies.find_swept_bounds(self.attachments.rows[n])
-                self.candidates.follow(self.attachments.rows[n])
-        self.meetings.sweep_solid()
+                self.broadphase.follow(self.attachments.rows[n])
+        self.narrowphase.sweep_solid()
         for p in range(self.pairs.n):
             if not self.pairs.crossing[p] or self.pairs.left_alone[p]:
                 continue
-            self.meetings.aim(p)
-            kind = self.meetings.sweeper.solve()
+            self.narrowphase.aim(p)
+            kind = self.narrowphase.sweeper.solve()
             n = self.pairs.contact_of(p)
             self._note_image(p)
             if n >= 0 and kind == SEPARATE and self.pairs.crossing[p] & UNTIL_APART:
@@ -342,13 +354,13 @@ class Timeline:
                 self.pairs.sign[p] = self.contacts.rows[n, 4]
             elif kind == OVERLAP:
                 self.pairs.inside[p] = 1
-                self.meetings.note_side(p, kind)
+                self.narrowphase.note_side(p, kind)
                 self.pairs.began[p] = 0.0
-                self.log.add_contact(
+                self.event_buffer.add_contact(
                     BEGAN, WITHIN, 0.0, self.queue.low[p], self.queue.high[p],
                     self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
                 )  # fmt: skip
-            self.meetings.sweep_crossing(p, kind)
+            self.narrowphase.sweep_crossing(p, kind)
 
     def run(self, answering: cython.bint) -> cython.Py_ssize_t:
         """Take impacts in time order; return a pair that is handed over, or -1 at the end.
@@ -360,16 +372,16 @@ class Timeline:
 
         while True:
             p = self.queue.top()
-            is_late = p < 0 or self.queue.time[p] > self.meetings.now
-            if (is_late or self.queue.rank[p]) and self._look_again():
+            is_late = p < 0 or self.queue.time[p] > self.narrowphase.now
+            if (is_late or self.queue.rank[p]) and self._find_more_impacts():
                 continue
             if p < 0:
                 return -1
             self.bodies.tick += 1
             if is_late:
-                self.meetings.now = self.queue.time[p]
-                self.meetings.instant_tick = self.bodies.tick
-                self.responder.begin_instant(self.meetings.now)
+                self.narrowphase.now = self.queue.time[p]
+                self.narrowphase.instant_tick = self.bodies.tick
+                self.solver.begin_instant(self.narrowphase.now)
             self.queue.drop(p)
             if self.pairs.crossing[p]:
                 self._cross(p)
@@ -379,20 +391,20 @@ class Timeline:
                 return p
 
     @cython.cfunc
-    def _look_again(self) -> cython.bint:
+    def _find_more_impacts(self) -> cython.bint:
         """Look for further impacts of this instant; return False if there can be none.
 
         First along the faces that touch: a merge makes others close, and each
         round of them is answered before the next is looked for.  When none
         closes any more, all pairs of the bodies that have turned are swept.
         """
-        if self.responder.clusters.has_changed():
+        if self.solver.clusters.has_changed():
             self.bodies.tick += 1
-            self.meetings.find_closing()
+            self.narrowphase.find_closing()
             return True
-        if self.bodies.n_turned or self.responder.clusters.n_unwritten:
+        if self.bodies.n_turned or self.solver.clusters.n_unwritten:
             self.bodies.tick += 1
-            self.responder.clusters.write()
+            self.solver.clusters.write()
             if not self._follow_turned():
                 self._sweep_turned()
             return True
@@ -408,59 +420,59 @@ class Timeline:
         met: cython.bint = True
 
         if self._is_stale(p):
-            if not self.meetings.is_due(p):
+            if not self.narrowphase.is_due(p):
                 # Queued again: it comes an instant later, by rounding, and is told then.
                 if not self.queue.rank[p] and not self.queue.holds(p):
                     self._record(p, STOPPED_ALREADY)
                     if self.pairs.kind[p] == IMPACT:
                         self._touch(p)
-                    if b.traits.any_carrier:
+                    if b.surfaces.any_carrier:
                         self._suspend(p)
-                        self.carrying.land(p)
+                        self.carriers.land(p)
                         self._resume(p)
                 return False
-            if self.meetings.sweeper.corner and not self.queue.rank[p]:
-                self.queue.put(p, self.meetings.now, 1)
+            if self.narrowphase.sweeper.corner and not self.queue.rank[p]:
+                self.queue.put(p, self.narrowphase.now, 1)
                 return False
-        if self.queue.rank[p] and self.meetings.waits(p):
+        if self.queue.rank[p] and self.narrowphase.waits(p):
             return False
         if b.asleep[i] and b.yields[i]:
-            self.sleepers.rouse(i)
+            self.sleeping.wake_in_step(i)
         if b.asleep[j] and b.yields[j]:
-            self.sleepers.rouse(j)
+            self.sleeping.wake_in_step(j)
         if self.n_decisions and self._cross_as_decided(p):
             return False
         k = self.pairs.axis[p]
         if self.pairs.kind[p] == IMPACT:
             self._touch(p)
-            place(b, i, j, k, self.pairs.sign[p], self.meetings.now, self.pairs.offset_of(p, k))
-        if b.traits.any_pusher:
+            place(b, i, j, k, self.pairs.sign[p], self.narrowphase.now, self.pairs.offset_of(p, k))
+        if b.surfaces.any_pusher:
             met = not self._end_pushes(p)
-        if b.traits.any_separator and self._suspend(p):
-            met = met and self.meetings.meets(p)
+        if b.surfaces.any_separator and self._suspend(p):
+            met = met and self.narrowphase.meets(p)
         if self.gravity.is_on and self._split_paths(p):
-            met = met and (self.meetings.meets(p) or self.pairs.speed[p] > 0.0)
+            met = met and (self.narrowphase.meets(p) or self.pairs.speed[p] > 0.0)
             self._find_closing_speed(p)
-        if met and self._come_to_limit(p) and not self.meetings.meets(p):
+        if met and self._come_to_limit(p) and not self.narrowphase.meets(p):
             self._resume(p)
             return False
-        self.began_at = -1 if self.pairs.inside[p] else self.log.n_contacts
+        self.began_at = -1 if self.pairs.inside[p] else self.event_buffer.n_contacts
         self.event = self._record(p, ANSWERED)
         if not met:
             self._resume(p)
             return False
         self.n_answers += 1
         self.pairs.answers[p] += 1
-        self.holding.look(i, 1)
-        self.holding.look(j, 1)
+        self.holding.count_visits(i, 1)
+        self.holding.count_visits(j, 1)
         if self.n_decisions and self._answer_as_decided(p):
             self._resume(p)
             return False
         if (self.hand_over or (b.custom[i] | b.custom[j]) & OFFERED) and (
             self.pairs.answers[p] <= self.pair_limit
         ):
-            self.responder.clusters.write()
-            b.calm[i] = b.calm[j] = -1  # whatever the game does, they do not rest
+            self.solver.clusters.write()
+            b.rest_count[i] = b.rest_count[j] = -1  # whatever the game does, they do not rest
             self.pending = p
             self.is_set = False
             self.is_changed = False
@@ -490,7 +502,7 @@ class Timeline:
         """Find how fast a pair that falls closes at this instant."""
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
-        speed: cython.double = self.responder.closing_speed(
+        speed: cython.double = self.solver.closing_speed(
             i, j, self.pairs.axis[p], self.pairs.sign[p]
         )
 
@@ -519,23 +531,23 @@ class Timeline:
     @cython.cfunc
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
         """Give both members of soft crowds their own velocities; return whether that changes the impact."""
-        s: Separating = self.candidates.separating
+        s: Separating = self.broadphase.separating
         k: cython.int = self.pairs.axis[p]
-        first: cython.bint = s.suspend(self.pairs.first[p], k, self.responder)
-        second: cython.bint = s.suspend(self.pairs.second[p], k, self.responder)
+        first: cython.bint = s.suspend(self.pairs.first[p], k, self.solver)
+        second: cython.bint = s.suspend(self.pairs.second[p], k, self.solver)
 
         if first or second:
-            self.pairs.speed[p] = self.meetings.closing_speed(p)
+            self.pairs.speed[p] = self.narrowphase.closing_speed(p)
         return first or second
 
     @cython.cfunc
     def _resume(self, p: cython.Py_ssize_t) -> cython.void:
         """Go on moving the members of soft crowds in a pair along what they have met."""
-        if self.bodies.traits.any_separator:
-            self.responder.clusters.write_body(self.pairs.first[p])
-            self.responder.clusters.write_body(self.pairs.second[p])
-            self.candidates.separating.resume(self.pairs.first[p], self.responder)
-            self.candidates.separating.resume(self.pairs.second[p], self.responder)
+        if self.bodies.surfaces.any_separator:
+            self.solver.clusters.write_body(self.pairs.first[p])
+            self.solver.clusters.write_body(self.pairs.second[p])
+            self.broadphase.separating.resume(self.pairs.first[p], self.solver)
+            self.broadphase.separating.resume(self.pairs.second[p], self.solver)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -570,10 +582,10 @@ class Timeline:
         """Hold a body from now on, without what moves it out of a soft crowd."""
         k: cython.int
 
-        if self.bodies.traits.any_separator and not self.bodies.on_hold[i]:
+        if self.bodies.surfaces.any_separator and not self.bodies.on_hold[i]:
             for k in range(self.bodies.dim):
-                self.candidates.separating.suspend(i, k, self.responder)
-        return self.holding.hold(i, self.meetings.now)
+                self.broadphase.separating.suspend(i, k, self.solver)
+        return self.holding.hold(i, self.narrowphase.now)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -586,7 +598,7 @@ class Timeline:
         return (
             (self.bodies.on_hold[i] or self.bodies.on_hold[j])
             and self.pairs.repeats[p] >= REPEAT_LIMIT - 1
-            and self.pairs.answered_at[p] == self.meetings.now
+            and self.pairs.answered_at[p] == self.narrowphase.now
             and (self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0)
         )
 
@@ -598,9 +610,9 @@ class Timeline:
         j: cython.Py_ssize_t = self.pairs.second[p]
         stale: cython.bint = self.pairs.stale[p]
 
-        if self.responder.clusters.n_unwritten:
-            self.responder.clusters.write_body(i)
-            self.responder.clusters.write_body(j)
+        if self.solver.clusters.n_unwritten:
+            self.solver.clusters.write_body(i)
+            self.solver.clusters.write_body(j)
         if self.attachments.n:
             self._follow_owner(i)
             self._follow_owner(j)
@@ -615,11 +627,11 @@ class Timeline:
     @cython.exceptval(check=False)
     def _follow_owner(self, i: cython.Py_ssize_t) -> cython.void:
         """Let a body, if it is attached, go where the path of its owner leads by now."""
-        j: cython.Py_ssize_t = self.bodies.traits.owner[i] - 1
+        j: cython.Py_ssize_t = self.bodies.surfaces.owner[i] - 1
 
         if j >= 0:
-            if self.responder.clusters.n_unwritten:
-                self.responder.clusters.write_body(j)
+            if self.solver.clusters.n_unwritten:
+                self.solver.clusters.write_body(j)
             self.attachments.follow_turned(i)
 
     @cython.cfunc
@@ -644,13 +656,13 @@ class Timeline:
 
         for n in range(2):
             i = self.pairs.second[p] if n else self.pairs.first[p]
-            if abs(self.bodies.traits.way_out[i]) == k + 1:
+            if abs(self.bodies.surfaces.translation_side[i]) == k + 1:
                 ended = True
                 if self.bodies.on_hold[i]:
-                    self.bodies.kept[i, k] = self.pushing.stop(i)
+                    self.bodies.kept[i, k] = self.depenetration.stop(i)
                 else:
-                    self.responder.change(i, k, self.pushing.stop(i))
-        return ended and not self.meetings.meets(p)
+                    self.solver.change(i, k, self.depenetration.stop(i))
+        return ended and not self.narrowphase.meets(p)
 
     def decide_to_cross(
         self, first: cython.longlong, second: cython.longlong, until_apart: cython.bint
@@ -677,7 +689,7 @@ class Timeline:
 
         if decision is None or decision[0] == 0:
             return False
-        self.contacts.open(p, self.meetings.now)
+        self.contacts.open(p, self.narrowphase.now)
         self._open(p, decision[0])
         self._record(p, CROSSED)
         self._log_entry(p)
@@ -728,7 +740,7 @@ class Timeline:
         """Let a pair whose bodies have separated be what its bodies make it again."""
         self.pairs.crossing[p] &= ~UNTIL_APART
         self.pairs.touch[p] = 0
-        self.meetings.sweep_again(p)
+        self.narrowphase.sweep_again(p)
 
     def cross(self, until_apart: cython.bint):
         """Take up the pair that was handed over, and let its bodies cross."""
@@ -738,13 +750,13 @@ class Timeline:
         self.holding.hide(self.pairs.first[p])
         self.holding.hide(self.pairs.second[p])
         if not self.pairs.gone[p]:
-            self.log.codes[self.event, 1] = CROSSED
+            self.event_buffer.codes[self.event, 1] = CROSSED
             self.n_answers -= 1
             if self.began_at >= 0:  # with this impact: it was no solid contact after all
-                self.log.contact_codes[self.began_at, 4] = CROSSING
+                self.event_buffer.contact_codes[self.began_at, 4] = CROSSING
                 self.contacts.forget_known(p)
             else:
-                self.contacts.open(p, self.meetings.now)
+                self.contacts.open(p, self.narrowphase.now)
                 self._log_entry(p)
             self._open(p, UNTIL_APART if until_apart else ONCE)
             self._enter(p)
@@ -765,17 +777,17 @@ class Timeline:
         elif default:
             if self._still_closes(p):
                 self._answer(p, False, False)
-        elif (self.is_changed or not is_answered) and self.meetings.meets(p):
+        elif (self.is_changed or not is_answered) and self.narrowphase.meets(p):
             if self.gravity.is_on:
                 self._find_closing_speed(p)
             self._answer(p, True, True)
             if self.gravity.is_on and self.pairs.speed[p] == 0.0:
                 pass  # only gravity closes it: the game has answered
-            elif self.log.codes[self.event, 1] == ANSWERED:
-                self.log.codes[self.event, 1] = FORCED
+            elif self.event_buffer.codes[self.event, 1] == ANSWERED:
+                self.event_buffer.codes[self.event, 1] = FORCED
                 self.n_forced += 1
-        if self.is_set and self.log.codes[self.event, 1] != CRUSHED:
-            self.log.impulse[self.event] = max(
+        if self.is_set and self.event_buffer.codes[self.event, 1] != CRUSHED:
+            self.event_buffer.impulse[self.event] = max(
                 self._change_of(p, self.pairs.first[p], 0),
                 self._change_of(p, self.pairs.second[p], 1),
             )
@@ -792,19 +804,21 @@ class Timeline:
         """
         b: Bodies = self.bodies
         k: cython.int = self.pairs.axis[p]
-        velocity: cython.double = self.responder.clusters.final_velocity(i, k)
+        velocity: cython.double = self.solver.clusters.final_velocity(i, k)
 
         if not b.yields[i]:
             return 0.0
         if b.on_hold[i]:
             velocity = b.kept[i, k]
-        return b.mass[i] * abs(velocity - self.log.numbers[self.event, 5 + (3 + place) * b.dim + k])
+        return b.mass[i] * abs(
+            velocity - self.event_buffer.numbers[self.event, 5 + (3 + place) * b.dim + k]
+        )
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the pair that was handed over closes after what the game has changed."""
-        if self.is_changed and not self.meetings.meets(p):
+        if self.is_changed and not self.narrowphase.meets(p):
             return False
         if self.gravity.is_on:
             self._find_closing_speed(p)
@@ -819,19 +833,19 @@ class Timeline:
             self._hide(self.pending)
             if self._still_closes(self.pending):
                 self._answer_as(self.pending, response, restitution)
-            self.responder.clusters.write()
+            self.solver.clusters.write()
             self.is_changed = False
             self._show(self.pending)
 
-    def take_out(self, i: cython.Py_ssize_t):
+    def withdraw(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
         p: cython.Py_ssize_t
 
-        self.sleepers.rouse(i)
+        self.sleeping.wake_in_step(i)
         p = self.pairs.head_of(i)
-        self.bodies.take_out(i)
+        self.bodies.withdraw(i)
         while p >= 0:
-            self.contacts.take_out(p, self.meetings.now)
+            self.contacts.end_withdrawn(p, self.narrowphase.now)
             self.pairs.gone[p] = 1
             self.queue.drop(p)
             p = self.pairs.next_of(p, i)
@@ -842,7 +856,7 @@ class Timeline:
         at: cython.Py_ssize_t = self.bodies.start_of(i)
 
         if self.bodies.moves[i] or self.bodies.asleep[i]:
-            self.bodies.advance(i, self.meetings.now)
+            self.bodies.advance(i, self.narrowphase.now)
             for k in range(self.bodies.dim):
                 self.bodies.path[at + 4 * k + MOTION] = self.bodies.path[at + 4 * k + RESIZE] = 0.0
             if self.attachments.n:
@@ -851,7 +865,7 @@ class Timeline:
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Give a body a new velocity at the instant of the pending impact."""
         self.is_changed = True
-        self.sleepers.rouse(i)
+        self.sleeping.wake_in_step(i)
         if self.bodies.controls.locks(i, k):
             return
         self.is_set = True
@@ -860,14 +874,14 @@ class Timeline:
         elif self.gravity.acts_on(i):
             self.falling.set_velocity(i, k, value)
         else:
-            self.responder.change(i, k, value)
+            self.solver.change(i, k, value)
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Put a body somewhere else at the instant of the pending impact."""
         self.is_changed = True
-        self.sleepers.rouse(i)
+        self.sleeping.wake_in_step(i)
         if self.bodies.moves[i] or self.bodies.asleep[i]:
-            self.bodies.advance(i, self.meetings.now)
+            self.bodies.advance(i, self.narrowphase.now)
         self.bodies.put(i, k, self.bodies.into_world(k, value))
         self.bodies.note_turn(i)
         self._forget_touch(i)
@@ -884,27 +898,27 @@ class Timeline:
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return where a body is at the time reached."""
-        return self.bodies.into_world(k, self.bodies.centre_at(i, k, self.meetings.now))
+        return self.bodies.into_world(k, self.bodies.centre_at(i, k, self.narrowphase.now))
 
     def half_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return a body's half size at the time reached."""
-        return self.bodies.half_at(i, k, self.meetings.now)
+        return self.bodies.half_at(i, k, self.narrowphase.now)
 
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return the velocity with which a body leaves the step if nothing more happens to it."""
-        return self.responder.clusters.final_velocity(i, k)
+        return self.solver.clusters.final_velocity(i, k)
 
     @cython.cfunc
     def _cross(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a pair enter or leave each other, as queued."""
         if self._is_stale(p):
-            self.meetings.aim(p)
-            self.meetings.sweeper.solve()
+            self.narrowphase.aim(p)
+            self.narrowphase.sweeper.solve()
             if self.pairs.inside[p]:
-                if self.meetings.sweeper.exit > 0.0:
-                    self.meetings.sweep_crossing(p, self.meetings.sweeper.kind)
+                if self.narrowphase.sweeper.exit > 0.0:
+                    self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
                     return
-            elif not self.meetings.is_due(p):
+            elif not self.narrowphase.is_due(p):
                 return
         self.bodies.note_crossing(self.pairs.first[p])
         self.bodies.note_crossing(self.pairs.second[p])
@@ -912,8 +926,8 @@ class Timeline:
             self.pairs.inside[p] = 0
             self._note_image(p)
             self.contacts.forget_known(p)
-            self.log.add_contact(
-                ENDED, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
+            self.event_buffer.add_contact(
+                ENDED, WITHIN, self.narrowphase.now, self.queue.low[p], self.queue.high[p],
                 self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
             )  # fmt: skip
             self.pairs.began[p] = -1.0
@@ -929,8 +943,8 @@ class Timeline:
     def _log_entry(self, p: cython.Py_ssize_t) -> cython.void:
         """Log that the bodies of a crossing pair have entered each other."""
         self._note_image(p)
-        self.log.add_contact(
-            BEGAN, WITHIN, self.meetings.now, self.queue.low[p], self.queue.high[p],
+        self.event_buffer.add_contact(
+            BEGAN, WITHIN, self.narrowphase.now, self.queue.low[p], self.queue.high[p],
             self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
         )  # fmt: skip
 
@@ -938,10 +952,10 @@ class Timeline:
     def _enter(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a crossing pair be inside each other, and queue when they leave."""
         self.pairs.inside[p] = 1
-        self.pairs.began[p] = self.meetings.now
-        self.meetings.aim(p)
-        self.meetings.sweeper.solve()
-        self.meetings.sweep_crossing(p, self.meetings.sweeper.kind)
+        self.pairs.began[p] = self.narrowphase.now
+        self.narrowphase.aim(p)
+        self.narrowphase.sweeper.solve()
+        self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
 
     @cython.cfunc
     @cython.inline
@@ -949,33 +963,33 @@ class Timeline:
     def _note_image(self, p: cython.Py_ssize_t) -> cython.void:
         """Let contact events that are logged be those of the image of a pair."""
         if self.bodies.wraps:
-            self.log.image = self.pairs.image[p]
+            self.event_buffer.image = self.pairs.image[p]
 
     @cython.cfunc
     def _record(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
         """Log the impact whose turn it is; return its row."""
-        log: Log = self.log
+        event_buffer: EventBuffer = self.event_buffer
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
         k: cython.int
-        now: cython.double = self.meetings.now
-        n: cython.Py_ssize_t = log.add_collision()
+        now: cython.double = self.narrowphase.now
+        n: cython.Py_ssize_t = event_buffer.add_collision()
         at: cython.int = 4 + b.dim
         one: cython.double
         other: cython.double
 
-        log.time[n] = now
-        log.exit[n] = self.pairs.exit[p]
-        log.first[n] = self.queue.low[p]
-        log.second[n] = self.queue.high[p]
-        log.codes[n, 0] = self.pairs.kind[p]
-        log.codes[n, 1] = answer
-        log.codes[n, 2] = self.pairs.axis[p]
-        log.codes[n, 3] = self.pairs.sign[p]
-        log.solid_first[n] = log.solid_second[n] = -1
-        log.numbers[n, at] = self.pairs.speed[p]
-        log.impulse[n] = 0.0
+        event_buffer.time[n] = now
+        event_buffer.exit[n] = self.pairs.exit[p]
+        event_buffer.first[n] = self.queue.low[p]
+        event_buffer.second[n] = self.queue.high[p]
+        event_buffer.codes[n, 0] = self.pairs.kind[p]
+        event_buffer.codes[n, 1] = answer
+        event_buffer.codes[n, 2] = self.pairs.axis[p]
+        event_buffer.codes[n, 3] = self.pairs.sign[p]
+        event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
+        event_buffer.numbers[n, at] = self.pairs.speed[p]
+        event_buffer.impulse[n] = 0.0
         for k in range(b.dim):
             at += 1
             one = b.centre_at(i, k, now)
@@ -986,11 +1000,11 @@ class Timeline:
                 self._note_shared(n, p, k, one, other + self.pairs.offset_of(p, k))
                 one = b.into_world(k, one)
                 other = b.into_world(k, other)
-            log.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
-            log.numbers[n, at] = one + 0.0
-            log.numbers[n, at + b.dim] = other + 0.0
-            log.numbers[n, at + 2 * b.dim] = self._velocity_met(i, k, answer)
-            log.numbers[n, at + 3 * b.dim] = self._velocity_met(j, k, answer)
+            event_buffer.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
+            event_buffer.numbers[n, at] = one + 0.0
+            event_buffer.numbers[n, at + b.dim] = other + 0.0
+            event_buffer.numbers[n, at + 2 * b.dim] = self._velocity_met(i, k, answer)
+            event_buffer.numbers[n, at + 3 * b.dim] = self._velocity_met(j, k, answer)
         if answer != CROSSED:
             self.contacts.meet(p, now)
         return n
@@ -1003,19 +1017,19 @@ class Timeline:
     ) -> cython.double:
         """Return the velocity with which a body meets another now, as an event reports it."""
         b: Bodies = self.bodies
-        c: Clusters = self.responder.clusters
+        c: Clusters = self.solver.clusters
         gravity: Gravity = self.gravity
 
         if answer != STOPPED_ALREADY and not gravity.is_on and not b.on_hold[i]:
             return b.velocity[i, k]
-        if answer == STOPPED_ALREADY and b.turned_now(i, self.meetings.now):
+        if answer == STOPPED_ALREADY and b.turned_now(i, self.narrowphase.now):
             # What it met with, not what stopped it.
-            return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.meetings.now)
+            return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.narrowphase.now)
         if b.on_hold[i]:
             return b.kept[i, k]
         if not gravity.is_on or c.is_anchored(i, k):
             return b.velocity[i, k]
-        return gravity.velocity_at(i, k, b.velocity[i, k], self.meetings.now)
+        return gravity.velocity_at(i, k, b.velocity[i, k], self.narrowphase.now)
 
     @cython.cfunc
     @cython.inline
@@ -1036,7 +1050,7 @@ class Timeline:
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
         at: cython.int = 5 + 5 * b.dim + k
-        now: cython.double = self.meetings.now
+        now: cython.double = self.narrowphase.now
         half: cython.double = b.half_at(i, k, now)
         half2: cython.double = b.half_at(j, k, now)
         low: cython.double = max(centre - half, other - half2)
@@ -1052,8 +1066,8 @@ class Timeline:
         if b.wraps:
             low += b.into_world(k, centre) - centre
             high += b.into_world(k, centre) - centre
-        self.log.numbers[n, at] = low + 0.0
-        self.log.numbers[n, at + b.dim] = high + 0.0
+        self.event_buffer.numbers[n, at] = low + 0.0
+        self.event_buffer.numbers[n, at + b.dim] = high + 0.0
 
     @cython.cfunc
     def _answer(
@@ -1065,9 +1079,9 @@ class Timeline:
         j: cython.Py_ssize_t = self.pairs.second[p]
         k: cython.int = self.pairs.axis[p]
         restitution: cython.double = 0.0
-        gives_way: cython.bint = self.responder.weigh(i, j, k)
+        gives_way: cython.bint = self.solver.weigh(i, j, k)
 
-        if self.pairs.answered_at[p] == self.meetings.now:
+        if self.pairs.answered_at[p] == self.narrowphase.now:
             self.pairs.repeats[p] += 1
         else:
             self.pairs.repeats[p] = 0
@@ -1077,32 +1091,34 @@ class Timeline:
         ):
             self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
             return
-        if not (self.responder.first_yields or self.responder.second_yields):
+        if not (self.solver.first_yields or self.solver.second_yields):
             self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
             return
-        self.pairs.answered_at[p] = self.meetings.now
+        self.pairs.answered_at[p] = self.narrowphase.now
         if not (
             inelastic
             or gives_way
             or self.pairs.kind[p] == OVERLAP
             or self.pairs.speed[p] < self.rest_speed
         ):
-            restitution = self.responder.restitution_of(i, j)
+            restitution = self.solver.restitution_of(i, j)
         if self.pairs.repeats[p] >= INSTANT_LIMIT:
             # A pile that bounces would go on to the limits, a stop between two partners too.
             normal_only = True
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
-        self.responder.may_part = self.pairs.repeats[p] == 0
-        if b.traits.any_pusher:  # what one has along the surface may be none of its own
-            normal_only |= b.traits.way_out[i] != 0 or b.traits.way_out[j] != 0
-        if not self.responder.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
-            self._crush(p, self.responder.solid_first, self.responder.solid_second)
+        self.solver.may_part = self.pairs.repeats[p] == 0
+        if b.surfaces.any_pusher:  # what one has along the surface may be none of its own
+            normal_only |= (
+                b.surfaces.translation_side[i] != 0 or b.surfaces.translation_side[j] != 0
+            )
+        if not self.solver.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
+            self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
-        self.log.impulse[self.event] += self.responder.impulse
-        if b.traits.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
-            self.carrying.land(p)
+        self.event_buffer.impulse[self.event] += self.solver.impulse
+        if b.surfaces.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
+            self.carriers.land(p)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -1120,11 +1136,11 @@ class Timeline:
             one = other
             other = swap
         self.pairs.left_alone[p] = 1
-        self.log.codes[self.event, 1] = CRUSHED
+        self.event_buffer.codes[self.event, 1] = CRUSHED
         if one >= 0:
-            self.log.solid_first[self.event] = self.bodies.ids[one]
+            self.event_buffer.solid_first[self.event] = self.bodies.ids[one]
         if other >= 0:
-            self.log.solid_second[self.event] = self.bodies.ids[other]
+            self.event_buffer.solid_second[self.event] = self.bodies.ids[other]
         self.n_crushed += 1
 
     @cython.cfunc
@@ -1134,7 +1150,7 @@ class Timeline:
         Those that have come to their limit are held instead; return whether there are any.
         """
         b: Bodies = self.bodies
-        c: Candidates = self.candidates
+        c: Broadphase = self.broadphase
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         any_held: cython.bint = False
@@ -1162,16 +1178,16 @@ class Timeline:
         j: cython.Py_ssize_t
         p: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        n_looks: cython.longlong
+        n_visits: cython.longlong
 
         for n in range(b.n_turned):
             i = b.turned[n]
             b.is_turned[i] = DONE
             at = self.pairs.head_of(i)
-            n_looks = 0
+            n_visits = 0
             while at >= 0:
                 p = at
-                n_looks += self._may_meet(p)
+                n_visits += self._may_meet(p)
                 if self.pairs.first[p] == i:
                     j = self.pairs.second[p]
                     at = self.pairs.next_of_first[p] - 1
@@ -1181,14 +1197,14 @@ class Timeline:
                 if b.is_turned[j] == DONE:
                     continue
                 if self.pairs.inside[p] and not self.pairs.crossing[p]:
-                    self.contacts.follow(p, self.meetings.now)
-                if self.queue.place[p] > 0 and self.queue.time[p] == self.meetings.now:
+                    self.contacts.follow(p, self.narrowphase.now)
+                if self.queue.place[p] > 0 and self.queue.time[p] == self.narrowphase.now:
                     self.pairs.stale[p] = 1
                     self.pairs.clear[p] = 0
                 else:
-                    self.meetings.sweep_again(p)
-            self.holding.look(i, n_looks)
-            self.holding.n_pairs[i] = n_looks
+                    self.narrowphase.sweep_again(p)
+            self.holding.count_visits(i, n_visits)
+            self.holding.n_pairs[i] = n_visits
         for n in range(b.n_turned):
             b.is_turned[b.turned[n]] = 0
         b.n_turned = 0
@@ -1216,39 +1232,39 @@ class Timeline:
     def finish(
         self,
         rows: cython.longlong[::1],
-        settling: cython.bint,
+        correcting: cython.bint,
         driven: cython.longlong[::1],
         targets: cython.double[:, ::1],
     ):
         """Move the bodies of `rows` to the end of the step and compare contacts with before.
 
         Those of `driven` to their targets, a row for each, where nothing has
-        turned them away.  With `settling`, pairs that rounding has left inside each other by less than the slop
+        turned them away.  With `correcting`, pairs that rounding has left inside each other by less than the slop
         are snapped outward first.
         """
         self.bodies.note_pressed()
         self.bodies.finish_step(rows)
-        self.bodies.finish_roused()
-        self.responder.clusters.end_step()
+        self.bodies.finish_woken()
+        self.solver.clusters.end_step()
         self.bodies.arrive(driven, targets)
         self.queue.clear()
-        if settling:
-            self.sleepers.join_sunk()
-            self.settler.make_room()
-            self.settler.settle()
+        if correcting:
+            self.sleeping.pair_penetrating()
+            self.correction.make_room()
+            self.correction.correct()
         self.attachments.arrive()
         self.contacts.compare()
-        self.candidates.separating.end()
+        self.broadphase.separating.end()
         self.n_held = self.holding.n
         self.holding.release()
-        self.pushing.end()
-        self.carrying.end()
+        self.depenetration.end()
+        self.carriers.end()
         if self.gravity.is_on:
             self.gravity.finish(rows)
-            self.gravity.finish_roused()
+            self.gravity.finish_woken()
         self.restrain(rows)
-        if self.bodies.n_roused:
-            self.restrain(self.bodies.roused[: self.bodies.n_roused])
+        if self.bodies.n_woken:
+            self.restrain(self.bodies.woken[: self.bodies.n_woken])
 
     def bring_in(self, rows: cython.longlong[::1]):
         """Bring the bodies of `rows` that have left the world at the end of a step back into it.
@@ -1256,8 +1272,8 @@ class Timeline:
         Who lies against whom is remembered by where they are then.
         """
         b: Bodies = self.bodies
-        c: Candidates = self.candidates
-        shifts: cython.longlong[::1] = c.around.shifts
+        c: Broadphase = self.broadphase
+        shifts: cython.longlong[::1] = c.images.shifts
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
@@ -1268,7 +1284,7 @@ class Timeline:
 
         for n in range(rows.shape[0]):
             i = rows[n]
-            if b.traits.any_owner and b.traits.owner[i]:
+            if b.surfaces.any_owner and b.surfaces.owner[i]:
                 continue
             is_out = False
             for k in range(b.dim):

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.constants import NEW, QUARANTINED, SWITCHED_OFF
-from ecs_collide.motion.columns import Columns
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.body_table import BodyTable
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.quarantine import Wrong
 
-Rows = NDArray[np.int64]
+RowArray = NDArray[np.int64]
 
-SAME = 2.0**-40  # of the largest number: what rounding may move a box between two steps
+SAME_FRAME = 2.0**-40  # of the largest number: what rounding may move a box between two steps
 
 
 class Taken(NamedTuple):
@@ -54,17 +54,17 @@ class AttachedBoxes:
         How many boxes it leaves out.
     """
 
-    def __init__(self, columns: Columns, ring: Ring | None) -> None:
-        self._columns = columns
-        self._ring = ring
+    def __init__(self, table: BodyTable, domain: PeriodicDomain | None) -> None:
+        self._table = table
+        self._domain = domain
         self.rows = self.taking_part = np.zeros(0, np.int64)
-        self.starts = self._left = self._offsets = np.zeros((0, columns.dim))
+        self.starts = self._left = self._offsets = np.zeros((0, table.dim))
         self._was_out = np.zeros(0, np.int8)
         self.n_out = 0
 
     def begin(self) -> None:
         """Remember where the boxes are, before their components are read."""
-        c, rows = self._columns, self.rows
+        c, rows = self._table, self.rows
         self._left = c.seen_centre[rows]
         self._offsets = c.seen_offset[rows]
         self._was_out = c.quarantined[rows]
@@ -75,7 +75,7 @@ class AttachedBoxes:
         self.starts = self.starts[:0]
         self.n_out = 0
 
-    def take_up(self, attachments: Any, owners: Rows) -> Taken:
+    def find_targets(self, attachments: Any, owners: RowArray) -> Taken:
         """Find which boxes take part in the step, and attach them to their owners.
 
         Parameters
@@ -84,7 +84,7 @@ class AttachedBoxes:
         owners : int64 (n,)
             The rows of the owners of `rows`, -1 where there is none.
         """
-        c, rows = self._columns, self.rows
+        c, rows = self._table, self.rows
         is_out = c.quarantined[rows] != 0  # by its own numbers
         has_none = owners < 0
         is_chained = ~has_none & (c.attached[owners] != 0)
@@ -101,14 +101,16 @@ class AttachedBoxes:
         offset = np.where(is_new, target, self._offsets)
         with np.errstate(all="ignore"):  # of boxes that are left out
             starts = c.centre[owners] + offset
-            ways = starts - self._left
+            displacements = starts - self._left
             sizes = np.maximum(np.abs(c.centre[owners]), np.abs(offset))
-            if self._ring is not None:
-                starts = self._ring.into_world(starts)
-                ways = starts - self._left
-                ways = ways - self._ring.shortest(ways) * self._ring.widths
-                sizes = np.maximum(sizes, self._ring.widths)
-        jumped = inside & ~is_new[:, 0] & (np.abs(ways) > SAME * sizes).any(axis=1)
+            if self._domain is not None:
+                starts = self._domain.into_world(starts)
+                displacements = starts - self._left
+                displacements = (
+                    displacements - self._domain.shortest(displacements) * self._domain.widths
+                )
+                sizes = np.maximum(sizes, self._domain.widths)
+        jumped = inside & ~is_new[:, 0] & (np.abs(displacements) > SAME_FRAME * sizes).any(axis=1)
         self.taking_part, self.starts = rows[inside], starts[inside]
         arrays = self.taking_part, owners[inside], offset[inside], target[inside]
         attachments.set(*(array.data for array in arrays))
@@ -124,7 +126,7 @@ class AttachedBoxes:
 
     def _wrong(self, row: int, owner: int) -> Wrong:
         """Return what is wrong with the owner of a box."""
-        c = self._columns
+        c = self._table
         entity = int(c.seen_owner[row, 0])
         if owner < 0:
             text = "must be an entity with Position and Extents"

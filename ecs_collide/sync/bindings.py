@@ -44,7 +44,7 @@ from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
 @cython.final
 @cython.cclass
-class Kind:
+class ComponentBinding:
     """One type of component: who has it, and what its numbers were last known to be.
 
     Attributes
@@ -114,7 +114,7 @@ class Kind:
 
     @cython.cfunc
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
-        """File a component, or None, in row i; tell whether it is one."""
+        """File a component, or None, in row i; return whether it is one."""
         if not self.items:
             if component is None:
                 return False
@@ -142,7 +142,7 @@ class Kind:
 
     @cython.cfunc
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Take over the numbers of a component; tell whether one was not seen before.
+        """Take over the numbers of a component; return whether one was not seen before.
 
         What cannot be read raises, and nothing is taken over then.
         """
@@ -265,7 +265,7 @@ class Kind:
     def write_one(
         self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
     ) -> cython.int:
-        """Write a number by name; where that is cut short, `take_back` knows what it was to be."""
+        """Write a number by name; where that is cut short, `roll_back` knows what it was to be."""
         self.aimed = number
         self.aimed_axis = k
         self.aimed_row = i
@@ -346,7 +346,7 @@ class Kind:
         return 0
 
     @cython.ccall
-    def take_back(self, rows: cython.longlong[::1]) -> cython.int:
+    def roll_back(self, rows: cython.longlong[::1]) -> cython.int:
         """Let be seen, and say, what was before the step, with which what was kept began.
 
         `rows` are those that were kept to be written, in their order.  What the
@@ -357,7 +357,7 @@ class Kind:
 
         if self.aimed_row >= 0:
             i = self.aimed_row
-            self._say_again(i, self.aimed_axis, self.aimed, self.seen[i, self.aimed_axis])
+            self._write_again(i, self.aimed_axis, self.aimed, self.seen[i, self.aimed_axis])
         for n in range(min(self.n_written, rows.shape[0])):
             self._see_again(rows[n], self.written, n, True)
         for n in range(self.n_kept - 1, -1, -1):
@@ -379,13 +379,13 @@ class Kind:
         for k in range(self.width):
             if i < len(self.items):
                 if is_ours and before[n, k] != self.seen[i, k]:
-                    self._say_again(i, k, self.seen[i, k], before[n, k])
+                    self._write_again(i, k, self.seen[i, k], before[n, k])
                 slots_forget(self.slots, i, k)
             self.seen[i, k] = before[n, k]
         return 0
 
     @cython.cfunc
-    def _say_again(
+    def _write_again(
         self,
         i: cython.Py_ssize_t,
         k: cython.Py_ssize_t,

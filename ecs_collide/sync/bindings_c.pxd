@@ -1,6 +1,6 @@
 from ecs_collide.sync.slots_c cimport Slots
 
-cdef class Kind:
+cdef class ComponentBinding:
     cdef readonly object type
     cdef readonly tuple names
     cdef public int mark
@@ -38,6 +38,6 @@ cdef class Kind:
     cdef int write_by_name(self, Py_ssize_t i)
     cdef int write_one(self, Py_ssize_t i, Py_ssize_t k, double number)
     cpdef int forget_kept(self)
-    cpdef int take_back(self, long long[::1] rows)
+    cpdef int roll_back(self, long long[::1] rows)
     cdef int _see_again(self, Py_ssize_t i, double[:, ::1] before, Py_ssize_t n, bint is_ours)
-    cdef int _say_again(self, Py_ssize_t i, Py_ssize_t k, double ours, double before)
+    cdef int _write_again(self, Py_ssize_t i, Py_ssize_t k, double ours, double before)

@@ -36,7 +36,7 @@ def is_rule(number: cython.double) -> cython.bint:
 
 @cython.final
 @cython.cclass
-class ControlGatherer:
+class ControlReader:
     """The components of all bodies, and the columns that they are read into.
 
     Parameters

@@ -1,17 +1,17 @@
 cimport cython
 
 from ecs_collide.motion.controls_c cimport Controls
-from ecs_collide.sync.bindings_c cimport Kind
+from ecs_collide.sync.bindings_c cimport ComponentBinding
 
 cdef bint is_rule(double number) noexcept
 
 @cython.final
-cdef class ControlGatherer:
+cdef class ControlReader:
     cdef Controls controls
-    cdef Kind dominance
-    cdef Kind restitution
-    cdef Kind max_speed
-    cdef Kind locked_axes
+    cdef ComponentBinding dominance
+    cdef ComponentBinding restitution
+    cdef ComponentBinding max_speed
+    cdef ComponentBinding locked_axes
     cdef long long[::1] has
     cdef Py_ssize_t n_rows
     cdef readonly bint is_used

@@ -15,13 +15,22 @@ import numpy as np
 
 from ecs_collide._attributes import read_number
 from ecs_collide._checks import LARGEST
-from ecs_collide.constants import CUSTOM, DISABLED, GROWTH, NEW, ONE_WAY, SENSOR, TRAITS, VELOCITY
+from ecs_collide.constants import (
+    CUSTOM,
+    DISABLED,
+    GROWTH,
+    NEW,
+    ONE_WAY,
+    SENSOR,
+    SURFACES_SHIFT,
+    VELOCITY,
+)
 from ecs_collide.esper_world import World
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.quarantine import find_no_number
-from ecs_collide.sync.registry import Roster, Rows
+from ecs_collide.sync.registry import BodyRegistry, RowArray
 
-_NO_ROWS: Rows = np.zeros(0, np.int64)
+_NO_ROWS: RowArray = np.zeros(0, np.int64)
 
 
 class NewBody(NamedTuple):
@@ -59,15 +68,15 @@ class _Changes(NamedTuple):
     seen_mark: object  # of the world, by the roster
     gone: frozenset[int]
     gone_rows: tuple[int, ...]
-    replaced_rows: Rows
+    replaced_rows: RowArray
 
 
 class Presence:
     """Compares the bodies of the last step with the world as it is now."""
 
-    def __init__(self, roster: Roster, ring: Ring | None) -> None:
-        self._roster = roster
-        self._ring = ring
+    def __init__(self, registry: BodyRegistry, domain: PeriodicDomain | None) -> None:
+        self._registry = registry
+        self._domain = domain
         self._changes: _Changes | None = None
         self._n_checks = 0  # of single bodies, since something came or went
         self._checks_of: tuple[object, int] = None, 0
@@ -76,8 +85,8 @@ class Presence:
 
     def is_there(self, world: World) -> Callable[[int], bool]:
         """Return a function that says whether an entity still is the body that it was."""
-        find, row_of = self._finder(world), self._roster.row_of
-        position, extents = self._roster.makers
+        find, row_of = self._finder(world), self._registry.row_of
+        position, extents = self._registry.makers
         position_type, extents_type = position.type, extents.type
 
         def is_there(entity: int) -> bool:
@@ -99,28 +108,28 @@ class Presence:
 
         Hits are looked up one by one until that has cost as much as a look at all bodies.
         """
-        if self._roster.is_current(world):
+        if self._registry.is_current(world):
             return None
         mark, n_dead = world.mark(), len(world.dead())
         if self._checks_of[0] is not mark or self._checks_of[1] != n_dead:
             self._checks_of, self._n_checks = (mark, n_dead), 0
         self._n_checks += n_hits
-        if mark is None or self._n_checks < len(self._roster.rows):
+        if mark is None or self._n_checks < len(self._registry.rows):
             return self.is_there(world)
         gone = self._compared(world).gone
         return (lambda entity: entity not in gone) if gone else None
 
     def gone_rows(self, world: World) -> tuple[int, ...]:
         """Return the rows of the bodies that are no longer there."""
-        return () if self._roster.is_current(world) else self._compared(world).gone_rows
+        return () if self._registry.is_current(world) else self._compared(world).gone_rows
 
-    def replaced_rows(self, world: World) -> Rows:
+    def replaced_rows(self, world: World) -> RowArray:
         """Return the rows of the bodies whose ids other bodies have now."""
-        return _NO_ROWS if self._roster.is_current(world) else self._compared(world).replaced_rows
+        return _NO_ROWS if self._registry.is_current(world) else self._compared(world).replaced_rows
 
     def _compared(self, world: World) -> _Changes:
         """Look at all bodies, once for each mark of a world."""
-        mark, n_dead, seen_mark = world.mark(), len(world.dead()), self._roster.mark
+        mark, n_dead, seen_mark = world.mark(), len(world.dead()), self._registry.mark
         known = self._changes
         if (
             known is None
@@ -129,7 +138,11 @@ class Presence:
             or known.n_dead != n_dead
             or known.seen_mark is not seen_mark
         ):
-            is_there, find, row_of = self.is_there(world), self._finder(world), self._roster.row_of
+            is_there, find, row_of = (
+                self.is_there(world),
+                self._finder(world),
+                self._registry.row_of,
+            )
             gone = [entity for entity in row_of if not is_there(entity)]
             replaced = [row_of[entity] for entity in gone if self._is_body(find(entity))]
             known = self._changes = _Changes(
@@ -143,7 +156,7 @@ class Presence:
         return known
 
     def _finder(self, world: World) -> Callable[[int], Mapping[type, Any] | None]:
-        return world.finder(self._roster.types)
+        return world.finder(self._registry.types)
 
     # -- bodies that are new --
 
@@ -157,12 +170,12 @@ class Presence:
         KeyError
             The entity is no body.
         """
-        roster = self._roster
-        row = roster.row_of.get(entity)
+        registry = self._registry
+        row = registry.row_of.get(entity)
         if (
             row is not None
-            and not roster.views.news[row] & NEW
-            and (roster.is_current(world) or not self._is_another(world, entity))
+            and not registry.views.news[row] & NEW
+            and (registry.is_current(world) or not self._is_another(world, entity))
         ):
             return row
         now = self._finder(world)(entity)
@@ -171,7 +184,7 @@ class Presence:
         return -1
 
     def _is_body(self, now: Mapping[type, Any] | None) -> bool:
-        return now is not None and all(kind.type in now for kind in self._roster.makers)
+        return now is not None and all(kind.type in now for kind in self._registry.makers)
 
     def _is_another(self, world: World, entity: int) -> bool:
         """Return whether the id of a body belongs to another one now."""
@@ -179,17 +192,17 @@ class Presence:
 
     def component(self, world: World, entity: int, kind: Any) -> Any | None:
         """Return the component of some kind that a body has now; of a deleted one, the last."""
-        row = self._roster.row_of.get(entity)
-        now = None if self._roster.is_current(world) else self._finder(world)(entity)
+        row = self._registry.row_of.get(entity)
+        now = None if self._registry.is_current(world) else self._finder(world)(entity)
         if now is not None:
             return now.get(kind)
-        return None if row is None else self._roster.holder(kind, row)
+        return None if row is None else self._registry.holder(kind, row)
 
     def no_body(self, entity: object, now: Mapping[type, Any] | None) -> KeyError:
         """Return the error to raise for an entity that is no body."""
-        names = [kind.type.__name__ for kind in self._roster.makers]
+        names = [kind.type.__name__ for kind in self._registry.makers]
         missing = [
-            kind.type.__name__ for kind in self._roster.makers if now and kind.type not in now
+            kind.type.__name__ for kind in self._registry.makers if now and kind.type not in now
         ]
         why = f"it has no {' and no '.join(missing)}" if missing else "it does not exist"
         return KeyError(
@@ -204,9 +217,9 @@ class Presence:
         TypeError, AttributeError
             One of them holds something that is no number, or lacks an attribute.
         """
-        roster, now = self._roster, self._finder(world)(entity) or {}
-        position, extents, velocity, *_ = roster.kinds
-        mass = roster.kinds[4]
+        registry, now = self._registry, self._finder(world)(entity) or {}
+        position, extents, velocity, *_ = registry.kinds
+        mass = registry.kinds[4]
 
         def numbers(kind: Any, otherwise: float) -> list[float]:
             component = now.get(kind.type)
@@ -214,14 +227,14 @@ class Presence:
                 return [otherwise] * len(kind.names)
             return [float(read_number(component, name)) for name in kind.names]
 
-        error = find_no_number(roster.rules, entity, now.get)
+        error = find_no_number(registry.rules, entity, now.get)
         if error is not None:
             raise error
-        centre, half = roster.box_of(numbers(position, 0.0), numbers(extents, 0.0))
-        if self._ring is not None:
-            centre = self._ring.into_world(np.array(centre)).tolist()
+        centre, half = registry.box_of(numbers(position, 0.0), numbers(extents, 0.0))
+        if self._domain is not None:
+            centre = self._domain.into_world(np.array(centre)).tolist()
         has, responds = 0, False
-        for kind in roster.kinds:
+        for kind in registry.kinds:
             if now.get(kind.type) is not None:
                 has |= kind.mark
                 responds |= bool(kind.response or kind.mark & CUSTOM)
@@ -229,11 +242,11 @@ class Presence:
             centre,
             half,
             numbers(velocity, 0.0),
-            moves=bool(has & (VELOCITY | GROWTH)) or (roster.sweeps and responds),
+            moves=bool(has & (VELOCITY | GROWTH)) or (registry.sweeps and responds),
             yields=responds
-            and (roster.sweeps or bool(has & VELOCITY))
+            and (registry.sweeps or bool(has & VELOCITY))
             and numbers(mass, 1.0)[0] <= LARGEST,
             is_sensor=bool(has & SENSOR),
-            is_one_way=bool(has >> TRAITS & ONE_WAY),
+            is_one_way=bool(has >> SURFACES_SHIFT & ONE_WAY),
             is_disabled=bool(has & DISABLED),
         )

@@ -12,7 +12,7 @@ from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
 from ecs_collide.constants import MOST_PULL
-from ecs_collide.motion.wrapping import ROUNDS, Wrap
+from ecs_collide.motion.wrapping import MAX_ROUNDS, Wrap
 from ecs_collide.traits import (
     ALL,
     MOST_DOMINANCE,
@@ -32,7 +32,7 @@ from ecs_collide.traits import (
     Separate,
 )
 
-_WITHIN = "must be finite and within -2**500 ... 2**500"
+_WITHIN_RANGE = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
 _AXES = ("x", "y", "z")
 
@@ -45,8 +45,8 @@ class Rule(NamedTuple):
 
     kind: type
     names: tuple[str, ...]
-    least: float
-    most: float
+    minimum: float
+    maximum: float
     text: str
     leads_on: bool = False  # it says where the body goes
     may_be_infinite: bool = False
@@ -58,7 +58,7 @@ class Rule(NamedTuple):
         number = float(value)  # as a step reads it: Decimal("NaN") refuses to be compared
         if self.may_be_infinite and number == math.inf:
             return True
-        return self.least <= number <= self.most and not (self.is_whole and number % 1)
+        return self.minimum <= number <= self.maximum and not (self.is_whole and number % 1)
 
 
 def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Rule]:
@@ -67,22 +67,22 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         components.vector(role, dim) for role in ("position", "extents", "velocity", "growth")
     )
     heavy = "must be within 2**-500 ... 2**500, or inf for an immovable body"
-    most = 1.0 if components.whole_sizes else 0.5
+    maximum = 1.0 if components.whole_sizes else 0.5
     narrow = [
         Rule(
-            extents.kind, (name,), 0.0, most * width,
-            f"must be at most {most * width!r}, the world is {width!r} wide on {'xyz'[k]} and a "
+            extents.kind, (name,), 0.0, maximum * width,
+            f"must be at most {maximum * width!r}, the world is {width!r} wide on {'xyz'[k]} and a "
             "box may be no wider",
         )
         for k, (name, width) in enumerate(zip(extents.names, wrap or (), strict=False))
         if width
     ]  # fmt: skip
     return [
-        Rule(*position, -LARGEST, LARGEST, _WITHIN),
+        Rule(*position, -LARGEST, LARGEST, _WITHIN_RANGE),
         Rule(*extents, 0.0, LARGEST, "must be finite and >= 0"),
         *narrow,
-        Rule(*velocity, -LARGEST, LARGEST, _WITHIN, leads_on=True),
-        Rule(*growth, -LARGEST, LARGEST, _WITHIN, leads_on=True),
+        Rule(*velocity, -LARGEST, LARGEST, _WITHIN_RANGE, leads_on=True),
+        Rule(*growth, -LARGEST, LARGEST, _WITHIN_RANGE, leads_on=True),
         Rule(*components.mass, 1.0 / LARGEST, LARGEST, heavy, may_be_infinite=True),
         Rule(*Role(Deflect, ("restitution",)), 0.0, 1.0, "must be within 0 ... 1"),
         Rule(Filter, ("categories",), 0, ALL, "must be whole, within 0 ... 2**32 - 1",
@@ -95,8 +95,8 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(OneWay, _AXES[:dim], -1.0, OF_SPACE, _UNIT, is_axis=True),
         Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, OF_SPACE, _UNIT,
              is_axis=True),
-        Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
-        Rule(Attached, _AXES[:dim], -LARGEST, LARGEST, _WITHIN),
+        Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN_RANGE),
+        Rule(Attached, _AXES[:dim], -LARGEST, LARGEST, _WITHIN_RANGE),
         Rule(Attached, ("owner",), 1, 2**53, "must be the id of an entity", is_whole=True),
         *(
             Rule(kind, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
@@ -192,7 +192,7 @@ def _is_axis(normal: list[float]) -> bool:
     return sizes[-2:] == [0.0, 1.0] or normal == [OF_SPACE] * len(normal)
 
 
-def leads_around(
+def leads_too_far(
     components: Components, wrap: Wrap, dt: float, component_of: Lookup
 ) -> Wrong | None:
     """Return what makes a body go around too often in a step, or grow too wide, or None."""
@@ -215,8 +215,8 @@ def leads_around(
                 )
 
     for _, field, value, width in numbers("velocity"):
-        if abs(value * dt) > ROUNDS * width:
-            text = f"must not lead more than {ROUNDS} times around the world"
+        if abs(value * dt) > MAX_ROUNDS * width:
+            text = f"must not lead more than {MAX_ROUNDS} times around the world"
             return Wrong(field, value, f"{text}, {width!r} wide, in a step of {dt!r} seconds")
     for k, field, value, width in numbers("growth"):
         if 2.0 * (sizes[size.names[k]] / halves + value * dt) > width:

@@ -16,33 +16,33 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import flat
-    from cython.cimports.ecs_collide.motion.surfaces_c import Traits
-    from cython.cimports.ecs_collide.sync.bindings_c import Kind
+    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
+    from cython.cimports.ecs_collide.sync.bindings_c import ComponentBinding
     from cython.cimports.ecs_collide.sync.slots_c import (
         Watch,
         slots_hold,
         slots_write,
         watch_run,
     )
-    from cython.cimports.ecs_collide.sync.trait_reader_c import TraitGatherer
+    from cython.cimports.ecs_collide.sync.surface_reader_c import SurfaceReader
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
-    from ecs_collide.motion.surfaces import Traits
-    from ecs_collide.sync.bindings import Kind
+    from ecs_collide.motion.surfaces import Surfaces
+    from ecs_collide.sync.bindings import ComponentBinding
     from ecs_collide.sync.slots import slots_hold, slots_write
-    from ecs_collide.sync.trait_reader import TraitGatherer
+    from ecs_collide.sync.surface_reader import SurfaceReader
 
 cython.declare(
     LARGEST=cython.double,
     MOST_ID=cython.double,
     INFINITE=cython.double,
     NOT_SEEN=cython.double,
-    FAR=cython.double,
-    ROUNDS=cython.double,
+    SAFE_LIMIT=cython.double,
+    MAX_ROUNDS=cython.double,
     PRESSES=cython.double,
-    FEW=cython.int,
+    MAX_LISTED_ROWS=cython.int,
     ATTACHED=cython.int,
     BAD=cython.int,
     CONTROL=cython.int,
@@ -56,14 +56,14 @@ cython.declare(
     GROWTH=cython.int,
     MASS=cython.int,
     NEW=cython.int,
-    PICKY=cython.int,
+    HAS_FILTER=cython.int,
     QUARANTINED=cython.int,
     OFFERED=cython.int,
     SENSOR=cython.int,
     TOUCHED_AS_NEW=cython.int,
     TOUCHED_BY_FILTER=cython.int,
     TOUCHED_BY_GAME=cython.int,
-    TRAITS=cython.int,
+    SURFACES_SHIFT=cython.int,
     UNCHECKED=cython.int,
     UNPLACED=cython.int,
     VELOCITY=cython.int,
@@ -81,16 +81,16 @@ from ecs_collide.constants import (
     FIXED,
     GROWTH,
     HANDED,
+    HAS_FILTER,
     MASS,
     NEW,
     OFFERED,
-    PICKY,
     QUARANTINED,
     SENSOR,
+    SURFACES_SHIFT,
     TOUCHED_AS_NEW,
     TOUCHED_BY_FILTER,
     TOUCHED_BY_GAME,
-    TRAITS,
     UNCHECKED,
     UNPLACED,
     VELOCITY,
@@ -101,15 +101,15 @@ LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 MOST_ID = 2.0**53  # of an entity
 INFINITE = float("inf")
 NOT_SEEN = float("nan")  # differs from every number
-FAR = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
+SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
-ROUNDS = 64.0  # so often may a body go around the world in a step
-FEW = 256  # rows that are listed; of more, only the number is kept
+MAX_ROUNDS = 64.0  # so often may a body go around the world in a step
+MAX_LISTED_ROWS = 256  # rows that are listed; of more, only the number is kept
 
 
 @cython.final
 @cython.cclass
-class Gatherer:
+class ComponentReader:
     """The components of all bodies, and the columns that they are read into.
 
     Attributes
@@ -117,13 +117,13 @@ class Gatherer:
     kinds : list of Kind
         The first six are Position, Extents, Velocity, Growth, Mass, Deflect,
         or what plays their roles.
-    trait_kinds : list of Kind
-        As `TraitGatherer` wants them; they are among `kinds` too.
+    surface_bindings : list of Kind
+        As `SurfaceReader` wants them; they are among `kinds` too.
     fallen : list of int
         After `read`: rows that can no longer be computed with.
     touched_rows : list of int
         After `read`: rows that the game has moved or resized.
-    looked_at : list of int
+    examined : list of int
         After `read`: rows of bodies that do not move and are to be looked at.
     to_place : list of int
         After `read`: rows of bodies that do not move and have a new place.
@@ -145,20 +145,20 @@ class Gatherer:
     """
 
     dim: cython.int
-    is_settled: cython.bint
+    has_written: cython.bint
     any_sensor: cython.bint
-    traits: Traits
-    trait_gatherer: TraitGatherer
-    has_traits: cython.schar[::1]
+    surfaces: Surfaces
+    surface_reader: SurfaceReader
+    surface_bits: cython.schar[::1]
     sweeps = cython.declare(cython.bint, visibility="public")
     rest_speed = cython.declare(cython.double, visibility="public")
     kinds = cython.declare(list, visibility="readonly")
     fallen = cython.declare(list, visibility="readonly")
     touched_rows = cython.declare(list, visibility="public")
-    looked_at = cython.declare(list, visibility="public")
+    examined = cython.declare(list, visibility="public")
     altered = cython.declare(list, visibility="readonly")
     to_place = cython.declare(list, visibility="public")
-    awoken = cython.declare(list, visibility="readonly")
+    woken = cython.declare(list, visibility="readonly")
     pressed = cython.declare(list, visibility="readonly")
     dt: cython.double
     contradictory = cython.declare(list, visibility="readonly")
@@ -170,14 +170,14 @@ class Gatherer:
     n_boxes_read: cython.Py_ssize_t  # how many of these `read` has kept
     kept_out: list  # rows, and whether and why they were left out
     writing: cython.longlong[::1]
-    position: Kind
-    extents: Kind
-    velocity: Kind
-    growth: Kind
-    mass_kind: Kind
-    deflect: Kind
-    offset: Kind
-    owner: Kind
+    position: ComponentBinding
+    extents: ComponentBinding
+    velocity: ComponentBinding
+    growth: ComponentBinding
+    mass_kind: ComponentBinding
+    deflect: ComponentBinding
+    offset: ComponentBinding
+    owner: ComponentBinding
     converts: cython.bint
     halves: cython.double
     lean: cython.double[3]
@@ -223,25 +223,25 @@ class Gatherer:
     quarantined: cython.schar[::1]
     disabled: cython.schar[::1]
     attached: cython.schar[::1]
-    calm: cython.schar[::1]
+    rest_count: cython.schar[::1]
     asleep: cython.schar[::1]
     leans: cython.schar[::1]
 
-    def __init__(self, dim: cython.int, kinds: list, trait_kinds: list, traits: Traits):
+    def __init__(self, dim: cython.int, kinds: list, surface_bindings: list, surfaces: Surfaces):
         self.dim = dim
-        self.traits = traits
-        self.trait_gatherer = TraitGatherer(traits, trait_kinds)
+        self.surfaces = surfaces
+        self.surface_reader = SurfaceReader(surfaces, surface_bindings)
         self.any_sensor = False
-        self.is_settled = False
+        self.has_written = False
         self.sweeps = False
         self.rest_speed = 0.0
         self.kinds = kinds
         self.fallen = []
         self.touched_rows = []
-        self.looked_at = []
+        self.examined = []
         self.altered = []
         self.to_place = []
-        self.awoken = []
+        self.woken = []
         self.pressed = []
         self.dt = 0.0
         self.contradictory = []
@@ -289,43 +289,43 @@ class Gatherer:
         for k in range(self.dim):
             self.width[k] = widths[k]
 
-    def bind(self, columns, n_rows: cython.Py_ssize_t):
-        """Look at the arrays of `columns` from now on; call it again when they are replaced.
+    def bind(self, table, n_rows: cython.Py_ssize_t):
+        """Look at the arrays of `table` from now on; call it again when they are replaced.
 
         Where it raises, it is to be called again before anything else.
         """
         self.n_rows = 0
-        self.centre = columns.centre
-        self.half = columns.half
-        self.velocity_now = columns.velocity
-        self.growth_now = columns.growth
-        self.seen_centre = columns.seen_centre
-        self.seen_half = columns.seen_half
-        self.seen_velocity = columns.seen_velocity
-        self.seen_growth = columns.seen_growth
-        self.motion = columns.motion
-        self.tight_min = columns.tight_min
-        self.tight_max = columns.tight_max
-        self.mass = columns.mass
-        self.restitution = columns.restitution
-        self.seen_restitution = columns.seen_restitution
-        self.n_filed = columns.n_filed
-        self.has = columns.has
-        self.has_traits = columns.traits
-        self.news = columns.news
-        self.bad = columns.bad
-        self.moves = columns.moves
-        self.touched = columns.touched
-        self.response = columns.response
-        self.custom = columns.custom
-        self.sensor = columns.sensor
-        self.yields = columns.yields
-        self.quarantined = columns.quarantined
-        self.disabled = columns.disabled
-        self.attached = columns.attached
-        self.calm = columns.calm
-        self.asleep = columns.asleep
-        self.leans = columns.leans
+        self.centre = table.centre
+        self.half = table.half
+        self.velocity_now = table.velocity
+        self.growth_now = table.growth
+        self.seen_centre = table.seen_centre
+        self.seen_half = table.seen_half
+        self.seen_velocity = table.seen_velocity
+        self.seen_growth = table.seen_growth
+        self.motion = table.motion
+        self.tight_min = table.tight_min
+        self.tight_max = table.tight_max
+        self.mass = table.mass
+        self.restitution = table.restitution
+        self.seen_restitution = table.seen_restitution
+        self.n_filed = table.n_filed
+        self.has = table.has
+        self.surface_bits = table.surfaces
+        self.news = table.news
+        self.bad = table.bad
+        self.moves = table.moves
+        self.touched = table.touched
+        self.response = table.response
+        self.custom = table.custom
+        self.sensor = table.sensor
+        self.yields = table.yields
+        self.quarantined = table.quarantined
+        self.disabled = table.disabled
+        self.attached = table.attached
+        self.rest_count = table.rest_count
+        self.asleep = table.asleep
+        self.leans = table.leans
         if cython.compiled:  # as Python this is done over whole arrays
             self.flat_centre = flat(self.centre)
             self.flat_half = flat(self.half)
@@ -340,31 +340,31 @@ class Gatherer:
             self.watch.flags[1] = cython.address(self.touched[0])
             self.watch.flags[2] = cython.address(self.bad[0])
             self.watch.flags[3] = cython.address(self.quarantined[0])
-            self.watch.flags[4] = cython.address(self.has_traits[0])
+            self.watch.flags[4] = cython.address(self.surface_bits[0])
             self.watch.any_mark = VELOCITY | GROWTH | MASS | DEFLECT
             self.watch.marks[0], self.watch.others[0] = VELOCITY, self.velocity.slots
             self.watch.marks[1], self.watch.others[1] = GROWTH, self.growth.slots
             self.watch.marks[2], self.watch.others[2] = MASS, self.mass_kind.slots
             self.watch.marks[3], self.watch.others[3] = DEFLECT, self.deflect.slots
         for kind in self.kinds:
-            if kind.mark >> TRAITS == 0 or not kind.names:
-                kind.bind(n_rows, columns.seen_mass, columns.seen_mass)
-        self.trait_gatherer.bind(n_rows)
-        self.place, self.seen_place = columns.place, columns.seen_place
-        self.size, self.seen_size = columns.size, columns.seen_size
-        self.position.bind(n_rows, columns.seen_place, columns.place)
-        self.extents.bind(n_rows, columns.seen_size, columns.size)
-        self.velocity.bind(n_rows, columns.seen_velocity, columns.velocity)
-        self.growth.bind(n_rows, columns.seen_growth, columns.growth)
-        self.deflect.bind(n_rows, columns.seen_restitution, columns.seen_restitution)
-        self.offset.bind(n_rows, columns.seen_offset, columns.seen_offset)
-        self.owner.bind(n_rows, columns.seen_owner, columns.seen_owner)
+            if kind.mark >> SURFACES_SHIFT == 0 or not kind.names:
+                kind.bind(n_rows, table.seen_mass, table.seen_mass)
+        self.surface_reader.bind(n_rows)
+        self.place, self.seen_place = table.place, table.seen_place
+        self.size, self.seen_size = table.size, table.seen_size
+        self.position.bind(n_rows, table.seen_place, table.place)
+        self.extents.bind(n_rows, table.seen_size, table.size)
+        self.velocity.bind(n_rows, table.seen_velocity, table.velocity)
+        self.growth.bind(n_rows, table.seen_growth, table.growth)
+        self.deflect.bind(n_rows, table.seen_restitution, table.seen_restitution)
+        self.offset.bind(n_rows, table.seen_offset, table.seen_offset)
+        self.owner.bind(n_rows, table.seen_owner, table.seen_owner)
         self.n_rows = n_rows
 
     @cython.cfunc
     def _require_room(self) -> cython.int:
         """Raise IndexError unless all columns and kinds have the rows that bodies may stand in."""
-        kind: Kind
+        kind: ComponentBinding
 
         if self.n_rows == 0 or self.centre.shape[0] != self.n_rows:
             raise IndexError("the columns of the bodies were replaced, and not all know of it")
@@ -381,20 +381,20 @@ class Gatherer:
             if not 0 <= rows[n] < self.n_rows:
                 raise IndexError(f"row {rows[n]} must be below {self.n_rows}")
 
-    def add_kind(self, kind: Kind):
+    def add_kind(self, kind: ComponentBinding):
         """File components of one more type from now on."""
         kind.bind(self.n_rows, self.seen_restitution, self.seen_restitution)
         self.kinds.append(kind)
 
-    def use_traits(self):
+    def use_surfaces(self):
         """Have columns for traits from now on."""
-        self.trait_gatherer.use()
+        self.surface_reader.use()
 
     # -- structure --
 
     def file(self, i: cython.Py_ssize_t, components: dict):
         """File the components of the body in row i, and note what follows from having them."""
-        kind: Kind
+        kind: ComponentBinding
         k: cython.int
         n_filed: cython.int = 0
         has: cython.int = 0
@@ -405,22 +405,29 @@ class Gatherer:
             raise IndexError(f"row {i} must be below {self.n_rows}")
         for kind in self.kinds:
             component = components.get(kind.type)
-            if component is not None and kind.mark >> TRAITS and kind.width:
-                self.trait_gatherer.use()
+            if component is not None and kind.mark >> SURFACES_SHIFT and kind.width:
+                self.surface_reader.use()
             if kind.file(i, component):
                 n_filed += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
         if has & ATTACHED:  # what is left of it is a sensor
-            has &= GROWTH | MASS | FIXED | ATTACHED | DISABLED | (FILTER | PICKY) << TRAITS
+            has &= (
+                GROWTH
+                | MASS
+                | FIXED
+                | ATTACHED
+                | DISABLED
+                | (FILTER | HAS_FILTER) << SURFACES_SHIFT
+            )
             has |= SENSOR
             response = 0
         self.attached[i] = (has & ATTACHED) != 0
         self.n_filed[i] = n_filed
-        self.has_traits[i] = has >> TRAITS & 0x7F
-        if has >> TRAITS & CONTROL:
-            self.has_traits[i] = self.has_traits[i] - CONTROL  # its bit is that of the sign
-        self.trait_gatherer.control.file(i, has)
+        self.surface_bits[i] = has >> SURFACES_SHIFT & 0x7F
+        if has >> SURFACES_SHIFT & CONTROL:
+            self.surface_bits[i] = self.surface_bits[i] - CONTROL  # its bit is that of the sign
+        self.surface_reader.control.file(i, has)
         self.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         self.sensor[i] = (has & SENSOR) != 0
@@ -455,7 +462,7 @@ class Gatherer:
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
         """File only whether a body is disabled; False, with nothing done, if more has changed."""
-        kind: Kind
+        kind: ComponentBinding
         n_filed: cython.int = 0
 
         if not 0 <= i < self.n_rows:
@@ -479,7 +486,7 @@ class Gatherer:
 
     def filed(self, i: cython.Py_ssize_t) -> list:
         """Return the components that are filed for the body in row i, or None, for each kind."""
-        kind: Kind
+        kind: ComponentBinding
         items: list = []
 
         for kind in self.kinds:
@@ -488,7 +495,7 @@ class Gatherer:
 
     def clear(self, i: cython.Py_ssize_t):
         """Let go of the components of a body that is gone."""
-        kind: Kind
+        kind: ComponentBinding
 
         for kind in self.kinds:
             kind.file(i, None)
@@ -499,7 +506,7 @@ class Gatherer:
         After columns were set to what the components did not say: a game may
         set the very object again that was known.
         """
-        kind: Kind
+        kind: ComponentBinding
         n: cython.Py_ssize_t
 
         for kind in self.kinds:
@@ -510,7 +517,7 @@ class Gatherer:
 
     def forget_kept(self):
         """Have nothing to take back any more: a step is done, or is about to begin."""
-        kind: Kind
+        kind: ComponentBinding
 
         if self.writing.shape[0]:
             self.writing = self.writing[:0]
@@ -531,9 +538,9 @@ class Gatherer:
     @cython.cfunc
     def _keep_boxes(self, rows) -> cython.int:
         """As `keep_box`, of many bodies."""
-        columns: tuple = (np.asarray(self.seen_centre)[rows], np.asarray(self.seen_half)[rows])
+        table: tuple = (np.asarray(self.seen_centre)[rows], np.asarray(self.seen_half)[rows])
 
-        self.kept_boxes.append((rows, columns[0], columns[1]))
+        self.kept_boxes.append((rows, table[0], table[1]))
         return 0
 
     @cython.ccall
@@ -542,15 +549,15 @@ class Gatherer:
         self.kept_out.append((i, was_out))
         return 0
 
-    def take_back(self):
+    def roll_back(self):
         """Let be seen, and let components say, what was before the step; it can be called again.
 
         What the game has set in them since stays.
         """
-        kind: Kind
+        kind: ComponentBinding
 
         for kind in self.kinds:
-            kind.take_back(self.writing)
+            kind.roll_back(self.writing)
         for rows, centres, halves in reversed(self.kept_boxes):
             np.asarray(self.seen_centre)[rows] = centres
             np.asarray(self.seen_half)[rows] = halves
@@ -580,9 +587,9 @@ class Gatherer:
         for n in range(rows.shape[0]):
             i = rows[n]
             if self.attached[i]:
-                if self.owner.is_other(i) or self.trait_gatherer.filter.is_other(i):
+                if self.owner.is_other(i) or self.surface_reader.filter.is_other(i):
                     found.append(i)
-            elif self.has_traits[i] and self.trait_gatherer.is_other(i, self.has_traits[i]):
+            elif self.surface_bits[i] and self.surface_reader.is_other(i, self.surface_bits[i]):
                 found.append(i)
         return found
 
@@ -594,8 +601,8 @@ class Gatherer:
         self.require(rows)
         for n in range(rows.shape[0]):
             i = rows[n]
-            if self.has_traits[i]:
-                self.trait_gatherer.read(i, self.has_traits[i])
+            if self.surface_bits[i]:
+                self.surface_reader.read(i, self.surface_bits[i])
             if self.attached[i]:
                 self.owner.read(i)
             self._check(i)
@@ -606,19 +613,19 @@ class Gatherer:
 
         self.require(rows)
         for n in range(rows.shape[0]):
-            self.trait_gatherer.mistrust(rows[n])
+            self.surface_reader.mistrust(rows[n])
             if self.attached[rows[n]]:
                 self.owner.forget(rows[n])
                 self.owner.seen[rows[n], 0] = NOT_SEEN
 
     def set_up(self, side: cython.int):
         """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
-        self.trait_gatherer.up = side
+        self.surface_reader.up = side
 
-    def exempt_from_gravity(self, kind: Kind):
+    def exempt_from_gravity(self, kind: ComponentBinding):
         """Let bodies that have a component of a kind, which was added, not fall."""
-        self.trait_gatherer.use()
-        self.trait_gatherer.exempt.append(kind)
+        self.surface_reader.use()
+        self.surface_reader.exempt.append(kind)
 
     def set_gravity(self, gravity):
         """Know how fast bodies fall, in world units per second squared."""
@@ -627,10 +634,10 @@ class Gatherer:
         for k in range(self.dim):
             self.gravity[k] = gravity[k]
 
-    def use(self, traits: Traits):
+    def use(self, surfaces: Surfaces):
         """Fill the columns of other traits from now on, after the next `bind`."""
-        self.traits = traits
-        self.trait_gatherer.aim(traits)
+        self.surfaces = surfaces
+        self.surface_reader.aim(surfaces)
 
     # -- reading --
 
@@ -661,14 +668,14 @@ class Gatherer:
         k: cython.int
         n_out: cython.Py_ssize_t = 0
 
-        settled: cython.bint = self.is_settled
-        passes: cython.bint = settled and dt <= FAR
+        was_written: cython.bint = self.has_written
+        passes: cython.bint = was_written and dt <= SAFE_LIMIT
 
         self._require_room()
-        self.is_settled = False
+        self.has_written = False
         self.fallen = []
         self.touched_rows = []
-        self.looked_at = []
+        self.examined = []
         self.altered = []
         self.to_place = []
         self.pressed = []
@@ -681,7 +688,7 @@ class Gatherer:
             if n >= movers.shape[0]:
                 break
             i = movers[n]
-            if not self._look(i, dt, not settled):
+            if not self._read_row(i, dt, not was_written):
                 n_out += 1
             self._note_fresh(i)
         n = -1
@@ -690,7 +697,7 @@ class Gatherer:
             if n >= stills.shape[0]:
                 break
             i = stills[n]
-            if not self._look(i, dt, True):
+            if not self._read_row(i, dt, True):
                 n_out += 1
                 self._note_fresh(i)
                 continue
@@ -698,7 +705,7 @@ class Gatherer:
                 self.touched[i] |= TOUCHED_AS_NEW
             self._note_fresh(i)
             if self.touched[i]:
-                self.looked_at.append(i)
+                self.examined.append(i)
             if (self.touched[i] or self.news[i]) and not self.asleep[i]:
                 self.to_place.append(i)
                 for k in range(self.dim):
@@ -712,7 +719,7 @@ class Gatherer:
 
         self._require_room()
         for n in range(rows.shape[0]):
-            self._look(rows[n], dt, True)
+            self._read_row(rows[n], dt, True)
             self._note_fresh(rows[n])
         self.n_boxes_read = len(self.kept_boxes)
 
@@ -743,14 +750,14 @@ class Gatherer:
         """Note a body whose `news` or `touched` are to be cleared."""
         if self.news[i] | self.touched[i]:
             self.n_fresh += 1
-            if self.n_fresh <= FEW:
+            if self.n_fresh <= MAX_LISTED_ROWS:
                 self.fresh.append(i)
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether there is certainly nothing new about a body."""
+        """Return whether there is certainly nothing new about a body."""
         has: cython.int = self.has[i]
 
         return (
@@ -761,17 +768,21 @@ class Gatherer:
             and (not has & GROWTH or slots_hold(self.growth.slots, i))
             and (not has & MASS or slots_hold(self.mass_kind.slots, i))
             and (not has & DEFLECT or slots_hold(self.deflect.slots, i))
-            and (not self.has_traits[i] or self.trait_gatherer.is_as_seen(i, self.has_traits[i]))
+            and (
+                not self.surface_bits[i] or self.surface_reader.is_as_seen(i, self.surface_bits[i])
+            )
         )
 
     @cython.cfunc
-    def _look(self, i: cython.Py_ssize_t, dt: cython.double, anew: cython.bint) -> cython.bint:
-        """Read the components of a body; tell whether it can be computed with.
+    def _read_row(self, i: cython.Py_ssize_t, dt: cython.double, anew: cython.bint) -> cython.bint:
+        """Read the components of a body; return whether it can be computed with.
 
         With `anew`, what the step works on is set also where nothing changed.
         """
         self._read_body(i, anew)
-        if (self.bad[i] or dt > FAR) and (self.bad[i] & BAD or not self._stays_within(i, dt)):
+        if (self.bad[i] or dt > SAFE_LIMIT) and (
+            self.bad[i] & BAD or not self._stays_within(i, dt)
+        ):
             if self.quarantined[i] != QUARANTINED:
                 self.keep_out(i, self.quarantined[i])
                 self.fallen.append(i)
@@ -779,7 +790,7 @@ class Gatherer:
         if self.quarantined[i]:
             self.keep_out(i, self.quarantined[i])
             self.quarantined[i] = 0
-            self.calm[i] = -1
+            self.rest_count[i] = -1
             self.news[i] |= NEW
         if self.news[i] & NEW:
             self.touched[i] = 0  # not moved: it was nowhere before
@@ -818,21 +829,21 @@ class Gatherer:
             self.news[i] |= UNCHECKED
         if self.attached[i] and self.offset.read(i) | self.owner.read(i):
             self.news[i] |= UNCHECKED
-        if self.has_traits[i] and self.trait_gatherer.read(i, self.has_traits[i]):
+        if self.surface_bits[i] and self.surface_reader.read(i, self.surface_bits[i]):
             self.news[i] |= UNCHECKED
             if not self.moves[i]:
                 self.altered.append(i)
         if self.news[i] & UNCHECKED:
-            self.calm[i] = -1
+            self.rest_count[i] = -1
         elif speeds and self.leans[i] and self._is_pressed_only(i):
             self.pressed.append(i)
         elif speeds:
             self.news[i] |= UNCHECKED
-            if self.calm[i] >= 0:
-                self.calm[i] = -1 - self.calm[i]
+            if self.rest_count[i] >= 0:
+                self.rest_count[i] = -1 - self.rest_count[i]
         if self.news[i] & UNCHECKED:
             if self.asleep[i]:
-                self.awoken.append(i)
+                self.woken.append(i)
             self._check(i)
         elif not anew:
             return 0
@@ -858,7 +869,7 @@ class Gatherer:
                 continue
             # No less than what closes a gap of an ulp, and so is answered.
             least = PRESSES * max(abs(self.seen_centre[i, k]), self.seen_half[i, k])
-            if not least < abs(velocity) * self.dt < INFINITE or abs(velocity) > FAR:
+            if not least < abs(velocity) * self.dt < INFINITE or abs(velocity) > SAFE_LIMIT:
                 return False
             if not leans & (1 << (2 * k + (velocity > 0.0))):
                 return False
@@ -918,10 +929,13 @@ class Gatherer:
             fine &= 0.0 <= self.seen_half[i, k] <= LARGEST
             fine &= abs(self.seen_velocity[i, k]) <= LARGEST
             fine &= abs(self.seen_growth[i, k]) <= LARGEST
-            near &= abs(self.seen_centre[i, k]) <= FAR and self.seen_half[i, k] <= FAR
-            near &= abs(self.seen_velocity[i, k]) <= FAR and abs(self.seen_growth[i, k]) <= FAR
-        if self.traits.is_used:
-            fine &= self._check_traits(i)
+            near &= abs(self.seen_centre[i, k]) <= SAFE_LIMIT and self.seen_half[i, k] <= SAFE_LIMIT
+            near &= (
+                abs(self.seen_velocity[i, k]) <= SAFE_LIMIT
+                and abs(self.seen_growth[i, k]) <= SAFE_LIMIT
+            )
+        if self.surfaces.is_used:
+            fine &= self._read_surfaces(i)
         if self.attached[i]:
             owner = self.owner.seen[i, 0]
             fine &= 1.0 <= owner <= MOST_ID and floor(owner) == owner
@@ -943,13 +957,13 @@ class Gatherer:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _check_traits(self, i: cython.Py_ssize_t) -> cython.bint:
+    def _read_surfaces(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill a body's columns of traits, and note whether it meets others than before."""
-        f: cython.longlong[:, ::1] = self.traits.filters
+        f: cython.longlong[:, ::1] = self.surfaces.filters
         categories: cython.longlong = f[i, 0]
         mask: cython.longlong = f[i, 1]
         group: cython.longlong = f[i, 2]
-        fine: cython.bint = self.trait_gatherer.check(i, self.has_traits[i])
+        fine: cython.bint = self.surface_reader.check(i, self.surface_bits[i])
 
         differs: cython.bint = f[i, 0] != categories or f[i, 1] != mask or f[i, 2] != group
 
@@ -962,28 +976,30 @@ class Gatherer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:
-        """Tell whether a body's path of this step stays where products are finite."""
+        """Return whether a body's path of this step stays where products are finite."""
         k: cython.int
-        way: cython.double
+        displacement: cython.double
         fine: cython.bint = True
 
         for k in range(self.dim):
-            way = abs(self.seen_centre[i, k]) + abs(self.seen_velocity[i, k] * dt)
-            way += self.seen_half[i, k] + abs(self.seen_growth[i, k] * dt)
-            fine &= way <= LARGEST
+            displacement = abs(self.seen_centre[i, k]) + abs(self.seen_velocity[i, k] * dt)
+            displacement += self.seen_half[i, k] + abs(self.seen_growth[i, k] * dt)
+            fine &= displacement <= LARGEST
             if self.wraps and self.width[k] > 0.0:
-                way = self.seen_half[i, k] + max(0.0, self.seen_growth[i, k] * dt)
-                fine &= 2.0 * way <= self.width[k]
+                displacement = self.seen_half[i, k] + max(0.0, self.seen_growth[i, k] * dt)
+                fine &= 2.0 * displacement <= self.width[k]
                 if not self.sweeps:
-                    way = abs(self.seen_velocity[i, k] * dt) + abs(self._fall_of(i, k) * dt * dt)
-                    fine &= way <= ROUNDS * self.width[k]
+                    displacement = abs(self.seen_velocity[i, k] * dt) + abs(
+                        self._fall_of(i, k) * dt * dt
+                    )
+                    fine &= displacement <= MAX_ROUNDS * self.width[k]
         return fine
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how fast a body falls after one second."""
-        return self.gravity[k] * (self.traits.gravity_scale[i] if self.traits.is_used else 1.0)
+        return self.gravity[k] * (self.surfaces.gravity_scale[i] if self.surfaces.is_used else 1.0)
 
     def unlike(self, i: cython.Py_ssize_t) -> list:
         """Return the kinds of components of a body that say something else than what was seen."""
@@ -1002,8 +1018,8 @@ class Gatherer:
         i: cython.Py_ssize_t
         k: cython.int
         has: cython.int
-        position: Kind = self.position
-        velocity: Kind = self.velocity
+        position: ComponentBinding = self.position
+        velocity: ComponentBinding = self.velocity
 
         self._require_room()
         self.writing = rows
@@ -1016,7 +1032,7 @@ class Gatherer:
             self._keep_boxes(np.asarray(rows))
         if not cython.compiled:
             _write_at_once(self, rows)
-            self.is_settled = True
+            self.has_written = True
             return
         for n in range(rows.shape[0]):
             i = rows[n]
@@ -1037,7 +1053,7 @@ class Gatherer:
                 if not slots_write(self.growth.slots, i):
                     self.growth.write_by_name(i)
             self._find_faces(i)
-        self.is_settled = True
+        self.has_written = True
 
     def begun_into(self, centres: cython.double[:, ::1]):
         """Write, by row, where the step that is done began with the bodies that it has written.
@@ -1080,46 +1096,54 @@ class Gatherer:
             high = self.flat_centre[at] + self.flat_half[at]
             self.flat_min[at] = low
             self.flat_max[at] = high
-            near &= (low >= -FAR) & (high <= FAR) & (abs(self.flat_velocity[at]) <= FAR)
+            near &= (
+                (low >= -SAFE_LIMIT)
+                & (high <= SAFE_LIMIT)
+                & (abs(self.flat_velocity[at]) <= SAFE_LIMIT)
+            )
         if not near:
             self.bad[i] |= DISTANT
         return 0
 
 
-def _write_at_once(gatherer, rows):
-    """Do as `Gatherer.write` over whole arrays, where a loop would be one in Python."""
+def _write_at_once(reader, rows):
+    """Do as `ComponentReader.write` over whole arrays, where a loop would be one in Python."""
     rows = np.asarray(rows)
-    has = np.asarray(gatherer.has)[rows]
+    has = np.asarray(reader.has)[rows]
     growing = rows[has & GROWTH != 0]
-    rate = np.asarray(gatherer.seen_growth)[growing]
-    ended = (rate < 0.0) & (np.asarray(gatherer.half)[growing] == 0.0)
-    np.asarray(gatherer.growth_now)[growing] = np.where(ended, 0.0, rate)
-    if gatherer.converts:
+    rate = np.asarray(reader.seen_growth)[growing]
+    ended = (rate < 0.0) & (np.asarray(reader.half)[growing] == 0.0)
+    np.asarray(reader.growth_now)[growing] = np.where(ended, 0.0, rate)
+    if reader.converts:
         for row in rows.tolist():
-            gatherer._find_place(row)
+            reader._find_place(row)
     for kind, having in (
-        (gatherer.position, rows),
-        (gatherer.velocity, rows[has & VELOCITY != 0]),
-        (gatherer.extents, growing),
-        (gatherer.growth, growing),
+        (reader.position, rows),
+        (reader.velocity, rows[has & VELOCITY != 0]),
+        (reader.extents, growing),
+        (reader.growth, growing),
     ):
         now, seen = np.asarray(kind.now), np.asarray(kind.seen)
         places = np.argwhere(now[having] != seen[having])
         for i, k in zip(having[places[:, 0]].tolist(), places[:, 1].tolist(), strict=True):
             kind.write_one(i, k, kind.now[i, k])
         now[having] = seen[having]
-    gatherer.find_faces(rows)
+    reader.find_faces(rows)
 
 
-def _find_faces_at_once(gatherer, rows):
-    """Do as `Gatherer.find_faces` over whole arrays, where a loop would be one in Python."""
+def _find_faces_at_once(reader, rows):
+    """Do as `ComponentReader.find_faces` over whole arrays, where a loop would be one in Python."""
     rows = np.asarray(rows)
-    centre, half = np.asarray(gatherer.centre)[rows], np.asarray(gatherer.half)[rows]
-    half = np.where(half == 0.0, np.asarray(gatherer.seen_half)[rows], half)
-    np.asarray(gatherer.half)[rows] = half
+    centre, half = np.asarray(reader.centre)[rows], np.asarray(reader.half)[rows]
+    half = np.where(half == 0.0, np.asarray(reader.seen_half)[rows], half)
+    np.asarray(reader.half)[rows] = half
     with np.errstate(invalid="ignore"):  # of bodies that are left out
         low, high = centre - half, centre + half
-    np.asarray(gatherer.tight_min)[rows] = low
-    np.asarray(gatherer.tight_max)[rows] = high
-    near = (low >= -FAR) & (high <= FAR) & (abs(np.asarray(gatherer.velocity_now)[rows]) <= FAR)
-    np.asarray(gatherer.bad)[rows[~near.all(axis=1)]] |= DISTANT
+    np.asarray(reader.tight_min)[rows] = low
+    np.asarray(reader.tight_max)[rows] = high
+    near = (
+        (low >= -SAFE_LIMIT)
+        & (high <= SAFE_LIMIT)
+        & (abs(np.asarray(reader.velocity_now)[rows]) <= SAFE_LIMIT)
+    )
+    np.asarray(reader.bad)[rows[~near.all(axis=1)]] |= DISTANT

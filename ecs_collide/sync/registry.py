@@ -43,10 +43,10 @@ from ecs_collide.constants import (
     QUARANTINED,
     RESTITUTION,
     SENSOR,
-    SEPARATE,
+    SEPARATES,
+    SURFACES_SHIFT,
     SWITCHED_OFF,
     TOUCHED_BY_GAME,
-    TRAITS,
     UNCHECKED,
     UNPLACED,
     VELOCITY,
@@ -54,14 +54,14 @@ from ecs_collide.constants import (
 )
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason, Vector
-from ecs_collide.motion.columns import Columns
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.body_table import BodyTable
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.response.rules import RESPONSE_CODES
 from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.quarantine import (
     Report,
     find_no_number,
-    leads_around,
+    leads_too_far,
     out_of_bounds,
     quarantine_report,
     rules,
@@ -80,7 +80,7 @@ from ecs_collide.sync.seen import (
     none_of,
 )
 from ecs_collide.sync.sleep_list import KeptSleep, Sleep
-from ecs_collide.sync.targets import Drives
+from ecs_collide.sync.targets import KinematicTargets
 from ecs_collide.traits import (
     ALL,
     Attached,
@@ -98,53 +98,57 @@ from ecs_collide.traits import (
     Separate,
 )
 
-Rows = NDArray[np.int64]
+RowArray = NDArray[np.int64]
 
 _DISABLED = END_REASONS.index(EndReason.DISABLED)
-_NO_ROWS: Rows = np.zeros(0, np.int64)
+_NO_ROWS: RowArray = np.zeros(0, np.int64)
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
 
 
-def _make_kinds(components: Components, dim: int) -> list[Any]:
+def _make_bindings(components: Components, dim: int) -> list[Any]:
     """Return the kinds of components that every space looks at, in the kernels' order."""
-    g = _backend.kernels.kinds
+    g = _backend.kernels.bindings
     marks = {"position": 0, "extents": 0, "velocity": VELOCITY, "growth": GROWTH}
-    kinds = [g.Kind(*components.vector(role, dim), mark, 0) for role, mark in marks.items()]
-    kinds += [
-        g.Kind(*components.mass, MASS, 0),
-        g.Kind(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect]),
-        g.Kind(Sensor, (), SENSOR, 0),
+    kinds = [
+        g.ComponentBinding(*components.vector(role, dim), mark, 0) for role, mark in marks.items()
     ]
     kinds += [
-        g.Kind(kind, (), 0, RESPONSE_CODES[kind]) for kind in RESPONSE_CODES if kind is not Deflect
+        g.ComponentBinding(*components.mass, MASS, 0),
+        g.ComponentBinding(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect]),
+        g.ComponentBinding(Sensor, (), SENSOR, 0),
     ]
-    kinds.append(g.Kind(Fixed, (), FIXED, 0))
-    kinds.append(g.Kind(Disabled, (), DISABLED, 0))
+    kinds += [
+        g.ComponentBinding(kind, (), 0, RESPONSE_CODES[kind])
+        for kind in RESPONSE_CODES
+        if kind is not Deflect
+    ]
+    kinds.append(g.ComponentBinding(Fixed, (), FIXED, 0))
+    kinds.append(g.ComponentBinding(Disabled, (), DISABLED, 0))
     for names in (("x", "y", "z")[:dim], ("owner",)):
-        kinds.append(g.Kind(Attached, names, ATTACHED, 0))
+        kinds.append(g.ComponentBinding(Attached, names, ATTACHED, 0))
     return kinds
 
 
-def _make_trait_kinds(dim: int) -> list[Any]:
+def _make_surface_bindings(dim: int) -> list[Any]:
     """Return the kinds of components that only some bodies have, in the kernels' order."""
-    kind = _backend.kernels.kinds.Kind
+    kind = _backend.kernels.bindings.ComponentBinding
     axes = ("x", "y", "z")[:dim]
     normal = tuple(f"normal_{axis}" for axis in axes)
     return [
-        kind(Filter, ("categories", "mask", "group"), FILTER << TRAITS, 0),
-        kind(Friction, ("value", "code"), FRICTION << TRAITS, 0),
-        kind(OneWay, axes, ONE_WAY << TRAITS, 0),
-        kind(Carry, normal, CARRY << TRAITS, 0),
-        kind(Carry, axes, CARRY << TRAITS, 0),
-        kind(PushOut, ("speed",), PUSH_OUT << TRAITS, 0),
-        kind(Separate, ("speed",), SEPARATE << TRAITS, 0),
-        kind(GravityScale, ("value",), FALL << TRAITS, 0),
-        kind(Damping, ("value",), FALL << TRAITS, 0),
-        kind(Dominance, ("level",), DOMINANCE | CONTROL << TRAITS, 0),
-        kind(Restitution, ("value", "code"), RESTITUTION | CONTROL << TRAITS, 0),
-        kind(MaxSpeed, ("speed",), MAX_SPEED | CONTROL << TRAITS, 0),
-        kind(LockedAxes, axes, LOCKED_AXES | CONTROL << TRAITS, 0),
+        kind(Filter, ("categories", "mask", "group"), FILTER << SURFACES_SHIFT, 0),
+        kind(Friction, ("value", "code"), FRICTION << SURFACES_SHIFT, 0),
+        kind(OneWay, axes, ONE_WAY << SURFACES_SHIFT, 0),
+        kind(Carry, normal, CARRY << SURFACES_SHIFT, 0),
+        kind(Carry, axes, CARRY << SURFACES_SHIFT, 0),
+        kind(PushOut, ("speed",), PUSH_OUT << SURFACES_SHIFT, 0),
+        kind(Separate, ("speed",), SEPARATES << SURFACES_SHIFT, 0),
+        kind(GravityScale, ("value",), FALL << SURFACES_SHIFT, 0),
+        kind(Damping, ("value",), FALL << SURFACES_SHIFT, 0),
+        kind(Dominance, ("level",), DOMINANCE | CONTROL << SURFACES_SHIFT, 0),
+        kind(Restitution, ("value", "code"), RESTITUTION | CONTROL << SURFACES_SHIFT, 0),
+        kind(MaxSpeed, ("speed",), MAX_SPEED | CONTROL << SURFACES_SHIFT, 0),
+        kind(LockedAxes, axes, LOCKED_AXES | CONTROL << SURFACES_SHIFT, 0),
     ]
 
 
@@ -153,15 +157,15 @@ class Kept(NamedTuple):
 
     Attributes
     ----------
-    entities, rows, teleports : as in `Roster`
+    entities, rows, teleports : as in `BodyRegistry`
     n_out : int
         How many of the bodies that the step before has read were left out.
     told : two int8 (capacity,), or None
         The columns `touched` and `news`; None where they hold nothing.
     put : frozenset of int
-        As in `Drives`.
+        As in `KinematicTargets`.
     unread : int64 (n,)
-        Rows of the fixed bodies that the step was to read, besides those of `asked`.
+        Rows of the fixed bodies that the step was to read, besides those of `requested`.
     asked : frozenset of int
         Rows of the fixed bodies that the game has asked to be read.
     ignored : tuple of int
@@ -172,20 +176,20 @@ class Kept(NamedTuple):
         Who slept.
     """
 
-    entities: Rows
-    rows: Rows
+    entities: RowArray
+    rows: RowArray
     teleports: dict[int, int]
     n_out: int
-    told: tuple[NDArray[np.int8], NDArray[np.int8]] | None
+    reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None
     put: frozenset[int]
-    unread: Rows
-    asked: frozenset[int]
+    unread: RowArray
+    requested: frozenset[int]
     ignored: tuple[int, ...]
     moves: dict[int, list[float]]
     sleep: KeptSleep
 
 
-class Roster:
+class BodyRegistry:
     """The bodies of one world in rows.
 
     Attributes
@@ -214,17 +218,17 @@ class Roster:
         timeline: Any,
         components: Components,
         sweeps: bool,
-        ring: Ring | None = None,
+        domain: PeriodicDomain | None = None,
     ) -> None:
         self.components = components
-        self._ring = ring
+        self._domain = domain
         self._leans = components.leans(dim)
         self._halves = 2.0 if components.whole_sizes else 1.0  # in a size
         converts = any(self._leans) or components.whole_sizes
-        self.columns = Columns(dim, converts)
-        self.drives = Drives(self.columns, ring)
-        self.attached = AttachedBoxes(self.columns, ring)
-        self.sleep = Sleep(self.columns, timeline)
+        self.table = BodyTable(dim, converts)
+        self.kinematic_targets = KinematicTargets(self.table, domain)
+        self.attached = AttachedBoxes(self.table, domain)
+        self.sleep = Sleep(self.table, timeline)
         self.sweeps = sweeps
         self.row_of: dict[int, int] = {}
         self.entities = self.rows = _NO_ROWS
@@ -232,21 +236,21 @@ class Roster:
         self.watched = self._unfixed = _NO_ROWS
         self._movers = self._stills = _NO_ROWS  # of those watched, quarantined ones too
         self._unread = _NO_ROWS  # fixed bodies that the step under way reads
-        self._asked: set[int] = set()  # fixed bodies that the next step is to read
-        self._ignored: list[int] = []  # see `take_ignored`
+        self._requested: set[int] = set()  # fixed bodies that the next step is to read
+        self._ignored: list[int] = []  # see `pop_ignored`
         self._read = _NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
         self._exempt: list[type] = []  # see `exempt_from_gravity`
         self._falls = False  # whether anybody does
         self._pressed = _NO_ROWS  # who sleeps on though the game has set a velocity
-        self._roused = _NO_ROWS  # see `take_in_roused`
+        self._woken = _NO_ROWS  # see `count_woken`
         self._n_out = 0  # how many the step leaves out
-        self._is_told = True  # whether nothing has become of bodies that no step has looked at
+        self._is_reported = True  # whether nothing has become of bodies that no step has looked at
         self._switched_off: list[int] = []  # rows that are disabled, and to be read once
-        self._taken: list[int] = []  # rows that were given out in this step
+        self._allocated: list[int] = []  # rows that were given out in this step
         self._filed: list[tuple[int, int, list[Any]]] = []  # see `_keep_filed`
         self._new: list[int] = []  # rows that queries must not see as they were left
-        self._stale: list[Rows] = []  # whose boxes the queries have not seen yet
+        self._stale: list[RowArray] = []  # whose boxes the queries have not seen yet
         self._mark: object = object()
         self._dead: frozenset[int] = frozenset()
         self._has_begun = False  # whether it is known where the last step began
@@ -254,30 +258,30 @@ class Roster:
         self._moves: dict[int, list[float]] = {}  # see `note_move`
         self._relocated: list[int] = []  # rows that a response has put somewhere else
         self._timeline = timeline
-        self.rules = rules(components, dim, None if ring is None else ring.wrap)
-        kinds, traits = _make_kinds(components, dim), _make_trait_kinds(dim)
+        self.rules = rules(components, dim, None if domain is None else domain.wrap)
+        kinds, surfaces = _make_bindings(components, dim), _make_surface_bindings(dim)
         self._position, self._extents, self._velocity = kinds[:3]
-        self._kinds = {kind.type: kind for kind in reversed([*kinds, *traits])}
-        self._gatherer = _backend.kernels.gather.Gatherer(
-            dim, [*kinds, *traits], traits, timeline.bodies.traits
+        self._kinds = {kind.type: kind for kind in reversed([*kinds, *surfaces])}
+        self._reader = _backend.kernels.reader.ComponentReader(
+            dim, [*kinds, *surfaces], surfaces, timeline.bodies.surfaces
         )
-        self._gatherer.sweeps = sweeps
-        if ring is not None:
-            self._gatherer.wrap(ring.widths.tolist())
-            timeline.wrap(ring.widths.tolist())
+        self._reader.sweeps = sweeps
+        if domain is not None:
+            self._reader.wrap(domain.widths.tolist())
+            timeline.wrap(domain.widths.tolist())
         if converts:
-            self._gatherer.convert(self._leans, self._halves)
-        self._census = _backend.kernels.census.Census()
+            self._reader.convert(self._leans, self._halves)
+        self._world_diff = _backend.kernels.world_diff.WorldDiff()
         self._bind()
 
     def set_up(self, up: Vector) -> None:
         """Let normals that are not given be this unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
-        self._gatherer.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
+        self._reader.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
 
     def set_gravity(self, gravity: Vector) -> None:
         """Let bodies fall otherwise from the next step on, those that sleep too."""
-        self._gatherer.set_gravity(gravity)
+        self._reader.set_gravity(gravity)
         self._falls = any(gravity)
         for kind in self._exempt if self._falls else ():
             self._exempt_now(kind)
@@ -292,50 +296,50 @@ class Roster:
     def _exempt_now(self, kind: type) -> None:
         """Exempt a type, once somebody falls: it costs columns for the traits of all bodies."""
         known = self._kinds.get(kind)
-        if known is None or not known.mark & (FALL << TRAITS):
-            self.watch(kind, FALL << TRAITS)
-            self._gatherer.exempt_from_gravity(self._kinds[kind])
+        if known is None or not known.mark & (FALL << SURFACES_SHIFT):
+            self.watch(kind, FALL << SURFACES_SHIFT)
+            self._reader.exempt_from_gravity(self._kinds[kind])
 
-    def use(self, timeline: Any, with_traits: bool) -> None:
+    def use(self, timeline: Any, with_surfaces: bool) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
         self._timeline = timeline
         self.sleep.use(timeline)
-        if self._ring is not None:
-            timeline.wrap(self._ring.widths.tolist())
-        self._gatherer.use(timeline.bodies.traits)
+        if self._domain is not None:
+            timeline.wrap(self._domain.widths.tolist())
+        self._reader.use(timeline.bodies.surfaces)
         self._bind()
-        if with_traits:
-            self._gatherer.use_traits()
+        if with_surfaces:
+            self._reader.use_surfaces()
 
     def _bind(self) -> None:
-        self.views = self.columns.views()
-        self._timeline.bind(self.views, self.columns.capacity)
-        self._gatherer.bind(self.views, self.columns.capacity)
+        self.views = self.table.views()
+        self._timeline.bind(self.views, self.table.capacity)
+        self._reader.bind(self.views, self.table.capacity)
 
     def watch(self, kind: type, mark: int) -> None:
         """Note from now on, with a bit, which bodies have components of some type."""
         known = self._kinds.get(kind)
         if known is None:
-            self._kinds[kind] = _backend.kernels.kinds.Kind(kind, (), mark, 0)
-            self._gatherer.add_kind(self._kinds[kind])
+            self._kinds[kind] = _backend.kernels.bindings.ComponentBinding(kind, (), mark, 0)
+            self._reader.add_kind(self._kinds[kind])
         else:
             known.mark |= mark
-        self._file_all_anew()
+        self._file_all_again()
 
     def unwatch(self, kind: type, mark: int) -> None:
         """Do not note any more, with a bit, which bodies have components of a watched type."""
         self._kinds[kind].mark &= ~mark
-        self._file_all_anew()
+        self._file_all_again()
 
-    def _file_all_anew(self) -> None:
-        self.columns.n_filed[:] = -1
+    def _file_all_again(self) -> None:
+        self.table.n_filed[:] = -1
         self._mark = object()
-        self._is_told = False
+        self._is_reported = False
 
     @property
     def kinds(self) -> list[Any]:
         """What is looked at: Position, Extents, Velocity, Growth, Mass, Deflect, Sensor, others."""
-        kinds: list[Any] = self._gatherer.kinds
+        kinds: list[Any] = self._reader.kinds
         return kinds
 
     @property
@@ -369,12 +373,12 @@ class Roster:
         if mark is self._mark and dead == self._dead:
             return
         entities = world.entities(self._kinds)
-        census, gatherer, v = self._census, self._gatherer, self.views
-        census.take(
-            entities, dead, self.row_of, gatherer.kinds, self.rows.data, v.ids, v.n_filed, v.present
+        diff, reader, v = self._world_diff, self._reader, self.views
+        diff.compare(
+            entities, dead, self.row_of, reader.kinds, self.rows.data, v.ids, v.n_filed, v.present
         )
-        is_empty = bool(census.gone) and world.is_empty()
-        for entity in census.gone:
+        is_empty = bool(diff.gone) and world.is_empty()
+        for entity in diff.gone:
             if is_empty:
                 reason = EndReason.WORLD_CLEARED
             elif world.exists(entity):
@@ -383,43 +387,43 @@ class Roster:
                 reason = EndReason.ENTITY_DELETED
             self._release(entity, reason)
         if self.sleep.n:
-            self.sleep.filed += [self.row_of[entity] for entity in census.changed]
+            self.sleep.filed += [self.row_of[entity] for entity in diff.changed]
             self.sleep.wake(self.sleep.filed)
-        for entity in census.changed:
+        for entity in diff.changed:
             self._refile(entity, entities[entity])
-        newcomers = sorted(census.newcomers)
+        newcomers = sorted(diff.newcomers)
         if newcomers:
             self._admit(newcomers, entities)
-        if newcomers or census.gone:
-            self._update_order(newcomers, census.gone)
-        if newcomers or census.gone or census.changed:
+        if newcomers or diff.gone:
+            self._update_order(newcomers, diff.gone)
+        if newcomers or diff.gone or diff.changed:
             self._find_watched()
             self._part()
         self._mark, self._dead = mark, dead
 
     def _find_watched(self) -> None:
         """Tell the bodies that each step reads from the fixed ones."""
-        self._gatherer.require(self.rows.data)
-        c = self.columns
+        self._reader.require(self.rows.data)
+        c = self.table
         is_on, is_attached = c.disabled[self.rows] == 0, c.attached[self.rows] != 0
         is_fixed = c.has[self.rows] & FIXED != 0
         self.watched = self.rows[~is_fixed & is_on & ~is_attached]
         self._unfixed = self.rows[~is_fixed]
         self.attached.rows = self.rows[is_on & is_attached]
-        contradictory = self._gatherer.contradictory
+        contradictory = self._reader.contradictory
         if contradictory:
-            self._ignored += self.columns.ids[contradictory].tolist()
+            self._ignored += self.table.ids[contradictory].tolist()
             contradictory.clear()
 
     def _part(self) -> None:
         """Tell those that move from the others, of all that are watched."""
-        moves = self.columns.moves[self.watched] != 0
+        moves = self.table.moves[self.watched] != 0
         self._movers, self._stills = self.watched[moves], self.watched[~moves]
 
     def read_again(self, row: int) -> None:
         """Read the components of a body in the next step, fixed or not."""
         if self.is_fixed(row):
-            self._asked.add(row)
+            self._requested.add(row)
 
     def is_fixed(self, row: int) -> bool:
         """Return whether the components of a body are read only when they are asked for."""
@@ -427,26 +431,26 @@ class Roster:
 
     def is_awaited(self, row: int) -> bool:
         """Return whether the next step reads the components of a fixed body."""
-        return row in self._asked or row in self._unread
+        return row in self._requested or row in self._unread
 
     def changed_kinds(self, row: int) -> list[Any]:
         """Return the kinds whose component of a body says something else than was seen last."""
-        changed: list[Any] = self._gatherer.unlike(row)
+        changed: list[Any] = self._reader.unlike(row)
         return list({kind.type: kind for kind in changed}.values())
 
-    def take_ignored(self) -> list[int]:
+    def pop_ignored(self) -> list[int]:
         """Return the entities that were found to be fixed and moving, and forget them."""
         ignored, self._ignored = sorted(self._ignored), []
         return ignored
 
-    def _take_asked(self) -> Rows:
+    def _pop_requested(self) -> RowArray:
         """Return the rows of the fixed bodies to read in this step, in the order of their ids."""
-        if self._asked:
-            asked = np.array(list(self._asked), np.int64)
-            self._unread = np.union1d(self._unread, asked)
-            self._asked.clear()
+        if self._requested:
+            requested = np.array(list(self._requested), np.int64)
+            self._unread = np.union1d(self._unread, requested)
+            self._requested.clear()
         if len(self._unread):
-            c = self.columns
+            c = self.table
             wanted = (c.has[self._unread] & FIXED != 0) & (c.disabled[self._unread] == 0)
             self._unread = self._unread[wanted]
             self._unread = self._unread[np.argsort(c.ids[self._unread])]
@@ -456,11 +460,11 @@ class Roster:
         """Take note of the components that a body has now."""
         row = self.row_of[entity]
         self._keep_filed(row)
-        if not self._gatherer.switch(row, components):
+        if not self._reader.switch(row, components):
             if self._is_another(row, components):
                 self._forget(row, EndReason.ENTITY_DELETED)
-                self.columns.news[row] |= NEW
-            self._gatherer.file(row, components)
+                self.table.news[row] |= NEW
+            self._reader.file(row, components)
         self.read_again(row)
         self._switch(row)
 
@@ -472,14 +476,14 @@ class Roster:
         v = self.views
         if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
             return
-        self._gatherer.keep_out(row, v.quarantined[row])
+        self._reader.keep_out(row, v.quarantined[row])
         self._timeline.contacts.forget(row, _DISABLED)
-        self._timeline.candidates.remove(row)
+        self._timeline.broadphase.remove(row)
         v.quarantined[row] = SWITCHED_OFF
         self._switched_off.append(row)
 
     def _is_another(self, row: int, components: Mapping[type, Any]) -> bool:
-        """Tell whether an id was used again: what makes it a body is all new."""
+        """Return whether an id was used again: what makes it a body is all new."""
         return (
             self._position.items[row] is not components[self._position.type]
             and self._extents.items[row] is not components[self._extents.type]
@@ -487,18 +491,18 @@ class Roster:
 
     def _admit(self, newcomers: list[int], entities: Mapping[int, Mapping[type, Any]]) -> None:
         """Give rows to new bodies."""
-        if self.columns.reserve(len(newcomers)):
+        if self.table.reserve(len(newcomers)):
             self._bind()
-        rows = self.columns.take(newcomers)
-        self._taken += rows
-        self.columns.news[rows] = NEW
+        rows = self.table.allocate(newcomers)
+        self._allocated += rows
+        self.table.news[rows] = NEW
         self._new += rows
         self.row_of.update(zip(newcomers, rows, strict=True))
         for entity, row in zip(newcomers, rows, strict=True):
-            self._gatherer.file(row, entities[entity])
+            self._reader.file(row, entities[entity])
             self._switch(row)
         admitted = np.array(rows, np.int64)
-        admitted = admitted[self.columns.has[admitted] & FIXED != 0]
+        admitted = admitted[self.table.has[admitted] & FIXED != 0]
         if len(admitted):
             self._unread = np.union1d(self._unread, admitted)
 
@@ -523,11 +527,11 @@ class Roster:
         self._moves = {known: place for known, place in self._moves.items() if known != row}
         del self.row_of[entity]
         self._forget(row, reason)
-        self._timeline.sleepers.forget(row)
-        self._timeline.candidates.remove(row)
-        self._gatherer.clear(row)
-        self.columns.has[row] = self.columns.attached[row] = 0
-        self.columns.give_back(row)
+        self._timeline.sleeping.forget(row)
+        self._timeline.broadphase.remove(row)
+        self._reader.clear(row)
+        self.table.has[row] = self.table.attached[row] = 0
+        self.table.free(row)
 
     # -- values --
 
@@ -539,43 +543,43 @@ class Roster:
         TypeError, AttributeError
             A component holds something that is no number, or lacks an attribute.
         """
-        c, gatherer = self.columns, self._gatherer
-        gatherer.rest_speed = rest_speed
-        stills, unread = self._stills, self._take_asked()
+        c, reader = self.table, self._reader
+        reader.rest_speed = rest_speed
+        stills, unread = self._stills, self._pop_requested()
         self._read = self.watched
         if len(unread):
             self._read = self._in_order(np.concatenate([self.watched, unread]))
             stills = self._in_order(np.concatenate([stills, unread]))
         if self.sweeps:
-            self.drives.begin(self._read)
+            self.kinematic_targets.begin(self._read)
         try:
-            n_out = gatherer.read(self._movers.data, stills.data, dt)
+            n_out = reader.read(self._movers.data, stills.data, dt)
             if len(self.attached.rows):
                 self.attached.begin()
-                gatherer.read_attached(self.attached.rows.data, dt)
+                reader.read_attached(self.attached.rows.data, dt)
             if self._switched_off:
-                gatherer.read_switched_off(self._switched_off)
+                reader.read_switched_off(self._switched_off)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise self._not_a_number() from error
-        if gatherer.awoken:
+        if reader.woken:
             self._wake_changed()
         reports = [
             self._quarantine(row, step, dt)
-            for row in sorted(gatherer.fallen, key=self.views.ids.__getitem__)
+            for row in sorted(reader.fallen, key=self.views.ids.__getitem__)
         ]
         if self.sweeps:
-            self._take_up_drives(dt)
-        if self._ring is not None:
-            self._bring_in(self._ring)
+            self._start_targets(dt)
+        if self._domain is not None:
+            self._bring_in(self._domain)
         if len(self.attached.rows) or len(self.attached.taking_part):
             reports += self._attach(step, dt)
         self._clear(c.news)
         self._new += self._switched_off
         self._switched_off.clear()
         if self._new:
-            gatherer.find_faces(np.array(self._new, np.int64).data)
+            reader.find_faces(np.array(self._new, np.int64).data)
             self._new.clear()
-        touched, moves = gatherer.touched_rows, self._moves
+        touched, moves = reader.touched_rows, self._moves
         self._moves = {}
         before, self.teleports = self.teleports, {}
         for row in touched:
@@ -590,20 +594,20 @@ class Roster:
         self._n_out = n_out
         if n_out:
             self._stale.append(self._read[c.quarantined[self._read] != 0])
-        self.sleep.filed += gatherer.altered
+        self.sleep.filed += reader.altered
         self._list_moving()
         self.touched_still = _NO_ROWS
-        if gatherer.to_place:
-            self.touched_still = np.array(gatherer.to_place, np.int64)
+        if reader.to_place:
+            self.touched_still = np.array(reader.to_place, np.int64)
             self._stale.append(self.touched_still)
         return reports
 
     def _attach(self, step: int, dt: float) -> list[Report]:
         """Attach boxes to their owners for this step; return reports of those that have none."""
-        c, boxes, rows = self.columns, self.attached, self.attached.rows
+        c, boxes, rows = self.table, self.attached, self.attached.rows
         with np.errstate(invalid="ignore"):  # of boxes that are in quarantine
             owners = self.rows_of(c.seen_owner[rows, 0].astype(np.int64))
-        taken = boxes.take_up(self._timeline.attachments, owners)
+        taken = boxes.find_targets(self._timeline.attachments, owners)
         for row in taken.jumped:
             self._forget(row, EndReason.TELEPORTED)
         for row, is_disabled in taken.left_out:
@@ -621,18 +625,18 @@ class Roster:
 
     def _leave_out(self, row: int, reason: EndReason) -> None:
         """Take an attached box out of contacts and trees."""
-        self._gatherer.keep_out(row, 0)
+        self._reader.keep_out(row, 0)
         self._forget(row, reason)
-        self._timeline.candidates.remove(row)
+        self._timeline.broadphase.remove(row)
 
-    def _in_order(self, rows: Rows) -> Rows:
+    def _in_order(self, rows: RowArray) -> RowArray:
         """Return rows in the order of the ids of their bodies."""
-        in_order: Rows = rows[np.argsort(self.columns.ids[rows])]
+        in_order: RowArray = rows[np.argsort(self.table.ids[rows])]
         return in_order
 
     def _clear(self, flags: NDArray[np.int8]) -> None:
         """Clear one of the columns `news` and `touched` after the step that has dealt with it."""
-        fresh, n_fresh = self._gatherer.fresh, self._gatherer.n_fresh
+        fresh, n_fresh = self._reader.fresh, self._reader.n_fresh
         if n_fresh > len(fresh):
             flags[:] = 0
         elif fresh:
@@ -640,22 +644,22 @@ class Roster:
 
     def _list_moving(self) -> None:
         """List what takes part in the step."""
-        c = self.columns
+        c = self.table
         self.moving = self._movers
         if self._n_out:
             self.moving = self._movers[c.quarantined[self._movers] == 0]
         if len(self.attached.taking_part):
             self.moving = np.concatenate([self.moving, self.attached.taking_part])
         self.active = self.moving
-        looked_at = [row for row in self._gatherer.looked_at if not c.moves[row]]
-        if looked_at:
-            self.active = np.array([*self.moving.tolist(), *looked_at], np.int64)
+        examined = [row for row in self._reader.examined if not c.moves[row]]
+        if examined:
+            self.active = np.array([*self.moving.tolist(), *examined], np.int64)
 
     # -- sleep --
 
     def _wake_changed(self) -> None:
         """Wake those about whom there is something new."""
-        rows = self._gatherer.awoken
+        rows = self._reader.woken
         self.sleep.disturbed += rows
         if self.sleep.wake(rows):
             self._part()
@@ -669,18 +673,18 @@ class Roster:
 
     def wake_reached(self) -> None:
         """Wake the islands to which the paths of the step may come, from where they stand."""
-        rows, sleepers = self.moving, self._timeline.sleepers
-        if not (sleepers.n_leaning or self._gatherer.pressed or len(self._pressed)):
+        rows, sleeping = self.moving, self._timeline.sleeping
+        if not (sleeping.n_leaning or self._reader.pressed or len(self._pressed)):
             return
-        while sleepers.n_leaning and len(rows):
-            rows = self.sleep.wake_with_islands(sleepers.reached_by(rows.data))
+        while sleeping.n_leaning and len(rows):
+            rows = self.sleep.wake_with_islands(sleeping.reached_by(rows.data))
             if len(rows):
                 self._part()
                 self._list_moving()
                 self._timeline.place_woken(rows.data)
-        pressed = np.array(self._gatherer.pressed, np.int64)
-        self._pressed = pressed[self.columns.asleep[pressed] != 0]
-        self.columns.velocity[self._pressed] = 0.0
+        pressed = np.array(self._reader.pressed, np.int64)
+        self._pressed = pressed[self.table.asleep[pressed] != 0]
+        self.table.velocity[self._pressed] = 0.0
 
     def wake_near(self) -> None:
         """Wake those who sleep where a body that does not move has come to be, or is another."""
@@ -695,52 +699,52 @@ class Roster:
         if self.sleep.wake_all(self.rows):
             self._part()
             self._list_moving()
-        self._gatherer.awoken.clear()
+        self._reader.woken.clear()
 
-    def take_in_roused(self) -> None:
+    def count_woken(self) -> None:
         """Count those that the step has reached in their sleep among those that it moves."""
-        self._roused = self.sleep.take_roused()
-        if len(self._roused):
-            self.moving = np.concatenate([self.moving, self._roused])
+        self._woken = self.sleep.pop_woken()
+        if len(self._woken):
+            self.moving = np.concatenate([self.moving, self._woken])
 
-    def end_step(self, step: int, settled: bool) -> None:
+    def end_step(self, step: int, has_corrected: bool) -> None:
         """Wake those that the step has reached, and let those who have rested for long sleep."""
-        changed = len(self._roused) > 0 and self.sleep.wake_roused(self._roused)
-        if settled:
+        changed = len(self._woken) > 0 and self.sleep.wake_reached(self._woken)
+        if has_corrected:
             changed |= self.sleep.fall(self.moving, step, self.sweeps)
         if changed:
             self._part()
 
-    def _bring_in(self, ring: Ring) -> None:
+    def _bring_in(self, domain: PeriodicDomain) -> None:
         """Let bodies that the game has put beyond an edge of the world be where that is in it."""
-        c = self.columns
+        c = self.table
         rows = self._read[c.quarantined[self._read] == 0]
-        c.centre[rows] = ring.into_world(c.centre[rows])
+        c.centre[rows] = domain.into_world(c.centre[rows])
 
-    def _take_up_drives(self, dt: float) -> None:
+    def _start_targets(self, dt: float) -> None:
         """Let bodies that the game has moved go there in this step."""
-        c, gatherer, drives = self.columns, self._gatherer, self.drives
+        c, reader, kinematic_targets = self.table, self._reader, self.kinematic_targets
         before = c.moves[self._read]
-        drives.take_up(self._read, dt)
-        gatherer.touched_rows = [
-            row for row in gatherer.touched_rows if c.touched[row] & TOUCHED_BY_GAME
+        kinematic_targets.find_targets(self._read, dt)
+        reader.touched_rows = [
+            row for row in reader.touched_rows if c.touched[row] & TOUCHED_BY_GAME
         ]
         if self.sleep.n:
             self.sleep.disturbed += self._read[c.moves[self._read] > before].tolist()
-        gatherer.to_place = [row for row in gatherer.to_place if not c.moves[row]]
-        gatherer.to_place += drives.released.tolist()
+        reader.to_place = [row for row in reader.to_place if not c.moves[row]]
+        reader.to_place += kinematic_targets.released.tolist()
         self._part()
 
     def _quarantine(self, row: int, step: int, dt: float) -> Report:
         """Leave a body out until it can be computed with again."""
         self._forget(row, EndReason.QUARANTINED)
-        self._timeline.candidates.remove(row)
-        self.columns.quarantined[row] = QUARANTINED
-        entity = int(self.columns.ids[row])
+        self._timeline.broadphase.remove(row)
+        self.table.quarantined[row] = QUARANTINED
+        entity = int(self.table.ids[row])
         lookup = self._lookup(row)
         around = None
-        if self._ring is not None and out_of_bounds(self.rules, lookup) is None:
-            around = leads_around(self.components, self._ring.wrap, dt, lookup)
+        if self._domain is not None and out_of_bounds(self.rules, lookup) is None:
+            around = leads_too_far(self.components, self._domain.wrap, dt, lookup)
         return quarantine_report(self.rules, step, dt, entity, lookup, around)
 
     def _lookup(self, row: int) -> Callable[[type], Any]:
@@ -762,25 +766,25 @@ class Roster:
 
     def write(self) -> None:
         """Write where the step has taken the bodies into the game's components."""
-        self._is_told = False
+        self._is_reported = False
         if self.sweeps:
-            self.drives.keep_velocities(self.moving)
+            self.kinematic_targets.keep_velocities(self.moving)
         written = self.moving
         if len(self._pressed):
             written = np.union1d(written, self._pressed)
             written = self._in_order(written)
-        if self._ring is not None:
-            c, stills = self.columns, np.concatenate([self._stills, self._unread])
+        if self._domain is not None:
+            c, stills = self.table, np.concatenate([self._stills, self._unread])
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
             written = np.concatenate([written, stills[was_out]])
-        self._gatherer.write(written.data)
+        self._reader.write(written.data)
         for rows in self._stale:
-            self._gatherer.find_faces(rows.data)
+            self._reader.find_faces(rows.data)
         self._stale.clear()
-        self._clear(self.columns.touched)
+        self._clear(self.table.touched)
         self._unread = _NO_ROWS
-        self._is_told = True
+        self._is_reported = True
         self._has_begun = True
 
     def begun(self) -> NDArray[np.float64]:
@@ -791,27 +795,27 @@ class Roster:
         short: where they are now.
         """
         if self._begun is None:
-            c, drives = self.columns, self.drives
+            c, kinematic_targets = self.table, self.kinematic_targets
             begun = c.seen_centre.copy()
             if self._has_begun:
-                self._gatherer.begun_into(begun.data)
+                self._reader.begun_into(begun.data)
                 if self.sweeps:
-                    begun[drives.rows] = drives.before()
-                if self._ring is not None:
-                    begun = self._ring.into_world(begun)
+                    begun[kinematic_targets.rows] = kinematic_targets.before()
+                if self._domain is not None:
+                    begun = self._domain.into_world(begun)
                 begun[self.attached.taking_part] = self.attached.starts
                 put = self._relocated
                 begun[put] = c.seen_centre[put]
             self._begun = begun
         return self._begun
 
-    def note_resized(self, rows: Rows, boxes: Rows) -> None:
+    def note_resized(self, rows: RowArray, boxes: RowArray) -> None:
         """Take note of bodies that were given another place and size between two steps.
 
         And of boxes that are attached to them: what their components say is another offset now.
         """
-        self._gatherer.find_faces(rows.data)
-        self._gatherer.forget(boxes.data)
+        self._reader.find_faces(rows.data)
+        self._reader.forget(boxes.data)
         self._relocated += rows.tolist()
         self._begun = None
 
@@ -825,15 +829,15 @@ class Roster:
     def write_one(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
         v = self.views
-        self._gatherer.keep_box(row)
-        for k in range(self.columns.dim):
+        self._reader.keep_box(row)
+        for k in range(self.table.dim):
             centre = self._timeline.centre_now(row, k)
             if centre != v.seen_centre[row, k]:
                 place = centre + self._leans[k] * self._timeline.half_now(row, k)
                 self._position.put(row, k, place)
                 v.seen_centre[row, k] = centre
             speed = v.velocity[row, k]
-            if self.sweeps and speed == self.drives.speed_of(row, k):
+            if self.sweeps and speed == self.kinematic_targets.speed_of(row, k):
                 continue  # the component goes on saying what the game wants
             if speed != v.seen_velocity[row, k] and self._holds(self._velocity, row):
                 self._velocity.put(row, k, speed)
@@ -864,23 +868,23 @@ class Roster:
             return False
         if self.is_fixed(row):
             return Disabled not in now
-        self._gatherer.keep_box(row)
-        places = self._take_over(self._position, row, v.seen_place, now)
+        self._reader.keep_box(row)
+        places = self._accept_changes(self._position, row, v.seen_place, now)
         if places:
             self._relocated.append(row)
         for k, place in places:
             centre = place - self._leans[k] * self._timeline.half_now(row, k)
             v.seen_centre[row, k] = centre
             self._timeline.relocate(row, k, centre)
-            self.drives.let_go(row)
-        speeds = self._take_over(self._velocity, row, v.seen_velocity, now)
+            self.kinematic_targets.release(row)
+        speeds = self._accept_changes(self._velocity, row, v.seen_velocity, now)
         for k, speed in speeds:
             self._timeline.set_velocity(row, k, speed)
         if (places or speeds) and not v.moves[row]:
             self._stale.append(np.array([row], np.int64))
         return Disabled not in now
 
-    def _take_over(
+    def _accept_changes(
         self, kind: Any, row: int, seen: memoryview, now: Mapping[type, Any]
     ) -> list[tuple[int, float]]:
         """Take note of the numbers of a component that a response has set; return them by axis."""
@@ -925,18 +929,18 @@ class Roster:
         halves = sizes / self._halves
         return places - np.array(self._leans) * halves, halves
 
-    def are_held_fixed(self, rows: Rows) -> NDArray[np.bool_]:
+    def are_held_fixed(self, rows: RowArray) -> NDArray[np.bool_]:
         """Return by row whether the next step does not read the components of a body."""
-        held: NDArray[np.bool_] = self.columns.has[rows] & FIXED != 0
+        held: NDArray[np.bool_] = self.table.has[rows] & FIXED != 0
         if held.any():
-            held &= ~np.isin(rows, [*self._asked, *self._unread.tolist()])
+            held &= ~np.isin(rows, [*self._requested, *self._unread.tolist()])
         return held
 
     def note_move(self, row: int, position: Any) -> None:
         """Have the next step see no teleport where the position still says what it says now."""
         self._moves[row] = [float(read_number(position, name)) for name in self._position.names]
         if self.sweeps:
-            self.drives.put.add(row)
+            self.kinematic_targets.put.add(row)
 
     def moved_rows(self) -> list[int]:
         """Return the rows of the bodies that stand where `Space.move` has put them."""
@@ -968,25 +972,25 @@ class Roster:
     # -- a step that does not happen --
 
     def begin(self) -> Kept:
-        """Begin a step: return what `take_back` needs should it not happen, besides what is kept.
+        """Begin a step: return what `roll_back` needs should it not happen, besides what is kept.
 
         From here on the old is kept wherever something new comes in its place.
         """
-        c = self.columns
+        c = self.table
         self._forget_begun()
-        self._gatherer.forget_kept()
-        if self._taken or self._filed:
-            self._taken, self._filed = [], []
-            c.free_given_back()
+        self._reader.forget_kept()
+        if self._allocated or self._filed:
+            self._allocated, self._filed = [], []
+            c.reuse_freed()
         return Kept(
             self.entities,
             self.rows,
             self.teleports,
             self._n_out,
-            None if self._is_told else (c.touched.copy(), c.news.copy()),
-            frozenset(self.drives.put) if self.sweeps else _NOBODY,
+            None if self._is_reported else (c.touched.copy(), c.news.copy()),
+            frozenset(self.kinematic_targets.put) if self.sweeps else _NOBODY,
             self._unread,
-            frozenset(self._asked) if self._asked else _NOBODY,
+            frozenset(self._requested) if self._requested else _NOBODY,
             tuple(self._ignored),
             self._moves,
             self.sleep.keep(self._unfixed),
@@ -994,9 +998,9 @@ class Roster:
 
     def _keep_filed(self, row: int) -> None:
         """Keep which components are filed for a body, before others are."""
-        self._filed.append((row, self.views.n_filed[row], self._gatherer.filed(row)))
+        self._filed.append((row, self.views.n_filed[row], self._reader.filed(row)))
 
-    def take_back(self, kept: Kept, traits: Any, timeline: Any) -> None:
+    def roll_back(self, kept: Kept, surfaces: Any, timeline: Any) -> None:
         """Have the bodies, and know of them, what there was and was known before the step.
 
         What was written into components is taken back too; what the game has
@@ -1011,98 +1015,98 @@ class Roster:
         timeline : Timeline
             A new one: what the step has left of the old one is of no use.
         """
-        c, gatherer = self.columns, self._gatherer
-        self.use(timeline, traits.is_used)
-        if traits.is_used:
-            filters = np.asarray(timeline.bodies.traits.filters)
-            filters[: len(traits.filters)] = traits.filters
-            for row, *numbers in reversed(gatherer.kept_filters):
+        c, reader = self.table, self._reader
+        self.use(timeline, surfaces.is_used)
+        if surfaces.is_used:
+            filters = np.asarray(timeline.bodies.surfaces.filters)
+            filters[: len(surfaces.filters)] = surfaces.filters
+            for row, *numbers in reversed(reader.kept_filters):
                 filters[row] = numbers
-        gatherer.take_back()
+        reader.roll_back()
         for row, n_filed, items in reversed(self._filed):
-            there = zip(gatherer.kinds, items, strict=False)
-            gatherer.file(row, {kind.type: item for kind, item in there if item is not None})
+            there = zip(reader.kinds, items, strict=False)
+            reader.file(row, {kind.type: item for kind, item in there if item is not None})
             c.n_filed[row] = n_filed
-        for row in self._taken:
-            gatherer.clear(row)
+        for row in self._allocated:
+            reader.clear(row)
             c.has[row] = c.attached[row] = 0
-        self._settle(kept.entities, kept.rows)
-        if kept.told is not None:  # the step may have lengthened the columns
-            n_rows = len(kept.told[0])
-            c.touched[:n_rows], c.news[:n_rows] = kept.told
-        gatherer.check(self.rows[c.news[self.rows] == 0].data)
+        self._set_bodies(kept.entities, kept.rows)
+        if kept.reported is not None:  # the step may have lengthened the columns
+            n_rows = len(kept.reported[0])
+            c.touched[:n_rows], c.news[:n_rows] = kept.reported
+        reader.check(self.rows[c.news[self.rows] == 0].data)
         self._unread = kept.unread
-        self._asked = {*kept.asked, *self._asked}.intersection(self.row_of.values())
+        self._requested = {*kept.requested, *self._requested}.intersection(self.row_of.values())
         self._ignored = list(kept.ignored)
         self.teleports = kept.teleports
-        self.drives.put.update(kept.put)
+        self.kinematic_targets.put.update(kept.put)
         self._n_out = kept.n_out
         self._moves = kept.moves
-        self._is_told = kept.told is None
-        gatherer.awoken.clear()
+        self._is_reported = kept.reported is None
+        reader.woken.clear()
         self._place_all()
-        self._lay_down(self.sleep.take_back(kept.sleep))
+        self._lay_down(self.sleep.roll_back(kept.sleep))
 
     def start_over(self, timeline: Any) -> None:
         """Know of no bodies, in a new timeline."""
-        self.use(timeline, self._timeline.bodies.traits.is_used)
-        for row in range(self.columns.capacity):
-            self._gatherer.clear(row)
-        self.columns.has[:] = self.columns.attached[:] = 0
-        self.columns.quarantined[:] = 0
-        self._settle(_NO_ROWS, _NO_ROWS)
+        self.use(timeline, self._timeline.bodies.surfaces.is_used)
+        for row in range(self.table.capacity):
+            self._reader.clear(row)
+        self.table.has[:] = self.table.attached[:] = 0
+        self.table.quarantined[:] = 0
+        self._set_bodies(_NO_ROWS, _NO_ROWS)
         self._unread = _NO_ROWS
-        self._asked.clear()
+        self._requested.clear()
         self.teleports = {}
         self._place_all()
 
-    def _settle(self, entities: Rows, rows: Rows) -> None:
+    def _set_bodies(self, entities: RowArray, rows: RowArray) -> None:
         """Have exactly these bodies, by rising id, in these rows, and all of them awake."""
-        c = self.columns
+        c = self.table
         self._forget_begun()
         self.entities, self.rows = entities, rows
         self.row_of = dict(zip(entities.tolist(), rows.tolist(), strict=True))
         c.free_all_but(rows)
-        for flags in (c.asleep, c.held, c.leans, c.calm, c.gone, c.driven, c.touched, c.news):
+        for flags in (c.asleep, c.held, c.leans, c.rest_count, c.gone, c.driven, c.touched, c.news):
             flags[:] = 0
         moves = (c.has & (VELOCITY | GROWTH) != 0) | (c.attached != 0)
         if self.sweeps:
             moves |= (c.response != 0) | (c.custom & YIELDS != 0)
         c.moves[:] = moves
         self.sleep.forget()
-        self.drives.clear()
+        self.kinematic_targets.clear()
         self.attached.clear()
         self._mark = object()
         self._stale.clear()
         self._new.clear()
         self._pressed = _NO_ROWS
         self._switched_off.clear()
-        self._roused = self.touched_still = _NO_ROWS
+        self._woken = self.touched_still = _NO_ROWS
         self._find_watched()
         self._read = self.watched
 
     def _place_all(self) -> None:
         """Put all bodies into the trees of a new timeline, where they were seen last."""
-        c, rows = self.columns, self.rows
-        self._gatherer.forget(rows.data)
+        c, rows = self.table, self.rows
+        self._reader.forget(rows.data)
         c.centre[rows], c.half[rows] = c.seen_centre[rows], c.seen_half[rows]
         c.velocity[rows], c.growth[rows] = c.seen_velocity[rows], c.seen_growth[rows]
         placed = (c.quarantined[rows] == 0) & (c.news[rows] & NEW == 0)
         self._part()
         self._put_in_trees(rows[placed], rows[placed])
-        self._gatherer.find_faces(rows.data)
+        self._reader.find_faces(rows.data)
 
-    def _put_in_trees(self, rows: Rows, misplaced: Rows) -> None:
+    def _put_in_trees(self, rows: RowArray, misplaced: RowArray) -> None:
         """Put bodies into the tree of those that move, and misplaced ones into the other tree."""
-        c, t = self.columns, self._timeline
+        c, t = self.table, self._timeline
         self.moving = self.active = rows[c.moves[rows] != 0]
         stills = misplaced[c.moves[misplaced] == 0]
         c.motion[stills] = 0.0
         t.begin()
         t.bodies.begin_step(self.moving.data, 0.0)
         t.bodies.place_still(stills.data)
-        t.candidates.place_still(stills.data)
-        t.candidates.place_moving(self.moving.data)
+        t.broadphase.place_still(stills.data)
+        t.broadphase.place_moving(self.moving.data)
 
     # -- snapshots --
 
@@ -1111,7 +1115,7 @@ class Roster:
         return world.is_as(self._mark, len(self._dead))
 
     def is_up_to_date(self, world: World) -> bool:
-        """Tell whether `compare` has seen the world as it is."""
+        """Return whether `compare` has seen the world as it is."""
         return world.mark() is self._mark and frozenset(world.dead()) == self._dead
 
     def differences(self, world: World) -> tuple[list[int], list[int]]:
@@ -1119,14 +1123,14 @@ class Roster:
         if self.is_up_to_date(world):
             return [], []
         entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.views
-        kinds = self._gatherer.kinds
-        self._census.take(
+        kinds = self._reader.kinds
+        self._world_diff.compare(
             entities, dead, self.row_of, kinds, self.rows.data, v.ids, v.n_filed, v.present
         )
-        changed: list[int] = self._census.changed
+        changed: list[int] = self._world_diff.changed
         return changed, [e for e in changed if self._is_another(self.row_of[e], entities[e])]
 
-    def rows_of(self, entities: NDArray[np.int64]) -> Rows:
+    def rows_of(self, entities: NDArray[np.int64]) -> RowArray:
         """Return the rows of entities, -1 for those that are no bodies."""
         if len(self.entities) == 0:
             return np.full(len(entities), -1, np.int64)
@@ -1153,17 +1157,17 @@ class Roster:
             self._release(entity, EndReason.ENTITY_DELETED)
         self._admit(missing, {entity: {} for entity in missing})
         self._update_order(missing, extra)
-        self.columns.n_filed[[self.row_of[entity] for entity in missing]] = -1
+        self.table.n_filed[[self.row_of[entity] for entity in missing]] = -1
         self._find_watched()
         self._part()
         self._mark = object()
 
     def seen_filters(self) -> NDArray[np.void]:
         """Return the filters that were seen last, of the bodies that had one of any effect."""
-        traits = self._timeline.bodies.traits
-        if not traits.is_used:
+        surfaces = self._timeline.bodies.surfaces
+        if not surfaces.is_used:
             return none_of(FILTERED)
-        numbers = np.asarray(traits.filters)[self.rows]
+        numbers = np.asarray(surfaces.filters)[self.rows]
         places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
         filters = none_of(FILTERED, len(places))
         filters["body"] = places
@@ -1172,42 +1176,42 @@ class Roster:
 
     def resume_filters(self, filters: NDArray[np.void]) -> None:
         """Take filters for what was seen last, as `seen_filters` gives them."""
-        traits = self._timeline.bodies.traits
+        surfaces = self._timeline.bodies.surfaces
         if len(filters):
-            self._gatherer.use_traits()
-        if traits.is_used:
-            numbers = np.asarray(traits.filters)
+            self._reader.use_surfaces()
+        if surfaces.is_used:
+            numbers = np.asarray(surfaces.filters)
             numbers[self.rows] = _NO_FILTER
             numbers[self.rows[filters["body"]]] = filters["numbers"]
 
-    def altered_rows(self) -> Rows:
+    def altered_rows(self) -> RowArray:
         """Return the rows of bodies that the next step looks at anew, but for those new or changed."""
-        c = self.columns
+        c = self.table
         is_unchecked = c.news[self.rows] & UNCHECKED != 0
-        found: Rows = self.rows[is_unchecked]
-        some = self.rows[(c.traits[self.rows] != 0) | (c.attached[self.rows] != 0)]
+        found: RowArray = self.rows[is_unchecked]
+        some = self.rows[(c.surfaces[self.rows] != 0) | (c.attached[self.rows] != 0)]
         if len(some):
-            altered = self._gatherer.altered_among(some.data)
+            altered = self._reader.altered_among(some.data)
             found = np.union1d(found, np.array(altered, np.int64))
         return found
 
-    def resume_sleep(self, sleepers: NDArray[np.void], stirred: NDArray[np.void]) -> int:
+    def resume_sleep(self, sleeping: NDArray[np.void], stirred: NDArray[np.void]) -> int:
         """Let those sleep that slept when a snapshot was taken, after `resume`; return how many."""
-        asleep = self.sleep.resume(self.rows, sleepers, stirred)
+        asleep = self.sleep.resume(self.rows, sleeping, stirred)
         self._lay_down(asleep)
         return len(asleep)
 
-    def _lay_down(self, asleep: Rows) -> None:
+    def _lay_down(self, asleep: RowArray) -> None:
         """Count those that sleep again among those that do not move."""
         if len(asleep):
             self._part()
-            self.moving = self.active = self.moving[self.columns.moves[self.moving] != 0]
+            self.moving = self.active = self.moving[self.table.moves[self.moving] != 0]
 
     def resume(
         self,
         flags: NDArray[np.uint8],
         seen: list[NDArray[np.float64]],
-        calm: NDArray[np.int8],
+        rest_count: NDArray[np.int8],
     ) -> None:
         """Take up what was known of all bodies, in the order of `entities`.
 
@@ -1220,7 +1224,7 @@ class Roster:
         calm : int8 (n,)
             For how long they have rested: that column.
         """
-        c, rows, t = self.columns, self.rows, self._timeline
+        c, rows, t = self.table, self.rows, self._timeline
         out = flags & (LEFT_OUT | UNSEEN) != 0
         misplaced = (c.news[rows] & (NEW | UNPLACED) != 0) | (c.quarantined[rows] != 0)
         # A step that failed knows of some that they are elsewhere, and has not placed them.
@@ -1230,32 +1234,32 @@ class Roster:
         used = SEEN if c.is_apart else SEEN[:N_OF_STEPS]
         for (_, name, _), numbers in zip(used, seen, strict=False):
             getattr(c, name)[rows] = numbers
-        self._gatherer.forget(rows.data)
+        self._reader.forget(rows.data)
         c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
         c.quarantined[rows] = np.where(flags & OFF != 0, SWITCHED_OFF, flags & LEFT_OUT)
         is_known = flags & (UNSEEN | CHANGED | REPLACED | ALTERED) == 0
         c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | np.where(is_known, 0, UNCHECKED)
-        self._gatherer.recognize(rows[is_known].data)
-        self._gatherer.mistrust(rows[flags & ALTERED != 0].data)
-        c.calm[rows] = calm
+        self._reader.recognize(rows[is_known].data)
+        self._reader.mistrust(rows[flags & ALTERED != 0].data)
+        c.rest_count[rows] = rest_count
         c.touched[rows] = flags & TOUCHED != 0
         for row in rows[flags & REPLACED != 0].tolist():
-            self._gatherer.clear(row)
+            self._reader.clear(row)
         changed = flags & CHANGED != 0
         if changed.any():
             c.n_filed[rows[changed]] = -1
             self._mark = object()
 
         for row in rows[out].tolist():
-            t.candidates.remove(row)
+            t.broadphase.remove(row)
         self._put_in_trees(rows[~out], rows[~out & misplaced])
         self.touched_still = _NO_ROWS
         self._unread = rows[c.has[rows] & FIXED != 0]
-        self._asked.clear()
+        self._requested.clear()
         self._stale.clear()
         self._switched_off.clear()
-        self.drives.clear()
+        self.kinematic_targets.clear()
         self.attached.clear()
         self._moves = {}
-        self._is_told = False
-        self._gatherer.find_faces(rows.data)
+        self._is_reported = False
+        self._reader.find_faces(rows.data)

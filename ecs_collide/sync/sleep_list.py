@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.constants import PUSH_OUT, SEPARATE
-from ecs_collide.motion.columns import Columns
+from ecs_collide.constants import PUSH_OUT, SEPARATES
+from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.sync.seen import DISTURBED, LOST, SLEEPER, STIRRED, none_of
 
-Rows = NDArray[np.int64]
+RowArray = NDArray[np.int64]
 
-_NO_ROWS: Rows = np.zeros(0, np.int64)
+_NO_ROWS: RowArray = np.zeros(0, np.int64)
 
-CALM = 8  # steps at rest after which a body may fall asleep
+STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # in one of so many steps they do: together, since trees take many at once better
 
 
@@ -39,10 +39,10 @@ class KeptSleep(NamedTuple):
     left, disturbed : list of int
     """
 
-    rows: Rows
-    calm: NDArray[np.int8]
-    columns: NDArray[np.int8] | None
-    island: Rows | None
+    rows: RowArray
+    rest_count: NDArray[np.int8]
+    table: NDArray[np.int8] | None
+    island: RowArray | None
     left: list[int]
     disturbed: list[int]
 
@@ -60,8 +60,8 @@ class Sleep:
         Rows of bodies that are in contact with those who sleep in another way now.
     """
 
-    def __init__(self, columns: Columns, timeline: Any) -> None:
-        self._columns = columns
+    def __init__(self, table: BodyTable, timeline: Any) -> None:
+        self._table = table
         self._timeline = timeline
         self.wanted = True
         self.filed: list[int] = []
@@ -80,16 +80,16 @@ class Sleep:
     @property
     def n(self) -> int:
         """How many bodies sleep."""
-        n: int = self._timeline.sleepers.n
+        n: int = self._timeline.sleeping.n
         return n
 
     def wake(self, rows: Iterable[int]) -> bool:
-        """Wake those of `rows` who sleep; tell whether there are any."""
+        """Wake those of `rows` who sleep; return whether there are any."""
         return len(self.wake_with_islands(rows)) > 0
 
-    def wake_with_islands(self, rows: Iterable[int]) -> Rows:
+    def wake_with_islands(self, rows: Iterable[int]) -> RowArray:
         """Wake those of `rows` who sleep, each with all of its island; return who has woken."""
-        c = self._columns
+        c = self._table
         if self.n == 0:
             return _NO_ROWS
         found = np.array(sorted({row for row in rows if c.asleep[row]}), np.int64)
@@ -97,24 +97,24 @@ class Sleep:
             islands = c.island[found[c.leans[found] != 0]]
             found = np.union1d(found, np.flatnonzero((c.leans != 0) & np.isin(c.island, islands)))
         if len(found):
-            self._timeline.sleepers.wake(found.data)
+            self._timeline.sleeping.wake(found.data)
         return found
 
-    def wake_all(self, rows: Rows) -> bool:
-        """Wake everybody, and forget what was to be looked at; tell whether anybody slept."""
-        self._timeline.bodies.take_roused()
+    def wake_all(self, rows: RowArray) -> bool:
+        """Wake everybody, and forget what was to be looked at; return whether anybody slept."""
+        self._timeline.bodies.pop_woken()
         self._timeline.contacts.left.clear()
         self.forget()
-        return self.n > 0 and self.wake(rows[self._columns.asleep[rows] != 0].tolist())
+        return self.n > 0 and self.wake(rows[self._table.asleep[rows] != 0].tolist())
 
-    def take_roused(self) -> Rows:
+    def pop_woken(self) -> RowArray:
         """Return the rows of those that the step has reached: it is to write them too."""
-        rows: list[int] = self._timeline.bodies.take_roused()
+        rows: list[int] = self._timeline.bodies.pop_woken()
         return np.array(sorted(rows), np.int64)
 
-    def wake_roused(self, rows: Rows) -> bool:
-        """Wake those that a step has reached; tell whether there are any."""
-        self.disturbed += rows[self._columns.yields[rows] == 0].tolist()
+    def wake_reached(self, rows: RowArray) -> bool:
+        """Wake those that a step has reached; return whether there are any."""
+        self.disturbed += rows[self._table.yields[rows] == 0].tolist()
         return self.wake(rows.tolist())
 
     def wake_held(self) -> bool:
@@ -125,20 +125,20 @@ class Sleep:
             self.disturbed.clear()
             return False
         rows = np.array(self.disturbed + self.filed, np.int64)
-        found = left + self._timeline.sleepers.held_by(rows.data)
+        found = left + self._timeline.sleeping.held_by(rows.data)
         left.clear()
         self.disturbed.clear()
         return self.wake(found)
 
-    def wake_near(self, placed: Rows) -> bool:
+    def wake_near(self, placed: RowArray) -> bool:
         """Wake those who sleep where a body that does not move is new, or another."""
         rows = np.array(self.filed, np.int64)
         self.filed.clear()
-        rows = np.union1d(placed, rows[self._columns.moves[rows] == 0])
-        return self.wake(self._timeline.sleepers.near(rows.data))
+        rows = np.union1d(placed, rows[self._table.moves[rows] == 0])
+        return self.wake(self._timeline.sleeping.near(rows.data))
 
-    def fall(self, moving: Rows, step: int, driving: bool) -> bool:
-        """Let those who have rested for long fall asleep; tell whether there are any.
+    def fall(self, moving: RowArray, step: int, driving: bool) -> bool:
+        """Let those who have rested for long fall asleep; return whether there are any.
 
         After a step that has settled, and had room for all pairs.
 
@@ -151,64 +151,64 @@ class Sleep:
         driving : bool
             Whether the game drives bodies, and their velocity is not what moves them.
         """
-        if not self.wanted or step % EVERY or self._timeline.candidates.is_crowded:
+        if not self.wanted or step % EVERY or self._timeline.broadphase.is_crowded:
             return False
-        if self._timeline.candidates.judge is not None or self._timeline.bodies.wraps:
+        if self._timeline.broadphase.pair_filter is not None or self._timeline.bodies.wraps:
             return False
         if self._timeline.gravity.is_on and self._timeline.bodies.dt == 0.0:
             return False  # nobody falls in such a step, so it does not show who is held
-        c = self._columns
-        rows = moving[c.calm[moving] >= CALM]
+        c = self._table
+        rows = moving[c.rest_count[moving] >= STEPS_TO_SLEEP]
         if not len(rows):
             return False
         rests = (c.bad[rows] == 0) & (c.moves[rows] != 0) & (c.driven[rows] == 0)
         # A way out may open anywhere, and another member of a crowd may come.
-        rests &= c.traits[rows] & (PUSH_OUT | SEPARATE) == 0
+        rests &= c.surfaces[rows] & (PUSH_OUT | SEPARATES) == 0
         rests &= (c.growth[rows] == 0.0).all(axis=1)
         if not driving:
             rests &= (c.velocity[rows] == 0.0).all(axis=1)
-        rows = np.array(self._timeline.sleepers.choose(rows[rests].data), np.int64)
+        rows = np.array(self._timeline.sleeping.choose(rows[rests].data), np.int64)
         if len(rows):
-            self._timeline.sleepers.lay_down(rows.data)
+            self._timeline.sleeping.put_to_sleep(rows.data)
         return len(rows) > 0
 
     # -- a step that does not happen --
 
-    def keep(self, rows: Rows) -> KeptSleep:
-        """Return what `take_back` needs of `rows` should the step not happen that begins now."""
-        c = self._columns
+    def keep(self, rows: RowArray) -> KeptSleep:
+        """Return what `roll_back` needs of `rows` should the step not happen that begins now."""
+        c = self._table
         left, disturbed = list(self._timeline.contacts.left), list(self.disturbed)
         if self.n == 0:
-            return KeptSleep(rows, c.calm[rows], None, None, left, disturbed)
-        columns = np.array([c.asleep[rows], c.leans[rows], c.held[rows]])
-        return KeptSleep(rows, c.calm[rows], columns, c.island[rows], left, disturbed)
+            return KeptSleep(rows, c.rest_count[rows], None, None, left, disturbed)
+        table = np.array([c.asleep[rows], c.leans[rows], c.held[rows]])
+        return KeptSleep(rows, c.rest_count[rows], table, c.island[rows], left, disturbed)
 
-    def take_back(self, kept: KeptSleep) -> Rows:
+    def roll_back(self, kept: KeptSleep) -> RowArray:
         """Let those sleep who slept before the step, while nobody does; return who does."""
-        c = self._columns
-        c.calm[kept.rows] = kept.calm
+        c = self._table
+        c.rest_count[kept.rows] = kept.rest_count
         rows = _NO_ROWS
-        if kept.columns is not None and kept.island is not None:
-            asleep = np.flatnonzero(kept.columns[0])
+        if kept.table is not None and kept.island is not None:
+            asleep = np.flatnonzero(kept.table[0])
             asleep = asleep[np.argsort(kept.rows[asleep])]
             rows = kept.rows[asleep]
-            c.leans[rows], c.held[rows] = kept.columns[1:, asleep]
+            c.leans[rows], c.held[rows] = kept.table[1:, asleep]
             c.island[rows] = kept.island[asleep]
-            self._timeline.sleepers.recover(rows.data)
+            self._timeline.sleeping.recover(rows.data)
         self._timeline.contacts.left[:] = kept.left
         self.disturbed[:] = kept.disturbed
         return rows
 
     # -- snapshots --
 
-    def kept(self, rows: Rows) -> tuple[NDArray[np.void], NDArray[np.void]]:
+    def kept(self, rows: RowArray) -> tuple[NDArray[np.void], NDArray[np.void]]:
         """Return who sleeps among the bodies in `rows`, and whom the next step is to look at."""
-        c = self._columns
+        c = self._table
         places = np.flatnonzero(c.asleep[rows])
-        sleepers, stirred = none_of(SLEEPER, len(places)), none_of(STIRRED)
+        sleeping, stirred = none_of(SLEEPER, len(places)), none_of(STIRRED)
         if len(places):
             some = rows[places]
-            sleepers["body"], sleepers["leans"], sleepers["held"] = (
+            sleeping["body"], sleeping["leans"], sleeping["held"] = (
                 places,
                 c.leans[some],
                 c.held[some],
@@ -217,30 +217,32 @@ class Sleep:
             _, first, island = np.unique(
                 c.island[some[leans]], return_index=True, return_inverse=True
             )
-            sleepers["island"][leans] = places[leans][first][island]
+            sleeping["island"][leans] = places[leans][first][island]
         left = self._timeline.contacts.left
         if len(places) and (left or self.disturbed):
             why = LOST * (np.isin(rows, left) & (c.asleep[rows] != 0))
             why += DISTURBED * np.isin(rows, self.disturbed)
             stirred = none_of(STIRRED, int(np.count_nonzero(why)))
             stirred["body"], stirred["why"] = np.flatnonzero(why), why[why != 0]
-        return sleepers, stirred
+        return sleeping, stirred
 
-    def resume(self, rows: Rows, sleepers: NDArray[np.void], stirred: NDArray[np.void]) -> Rows:
+    def resume(
+        self, rows: RowArray, sleeping: NDArray[np.void], stirred: NDArray[np.void]
+    ) -> RowArray:
         """Let bodies sleep again, as `kept` says of those in `rows`; return who does.
 
         Nobody sleeps before, and all stand where they were seen last.
         """
-        c = self._columns
-        some: Rows = rows[sleepers["body"]]
+        c = self._table
+        some: RowArray = rows[sleeping["body"]]
         # Who does not move cannot sleep.  What was not filed since, though, may be another by now.
         able = (c.moves[some] != 0) & (c.disabled[some] == 0) & (c.attached[some] == 0)
         able |= c.n_filed[some] < 0
-        some, sleepers = some[able], sleepers[able]
-        c.leans[some], c.held[some] = sleepers["leans"], sleepers["held"]
-        c.island[some] = sleepers["island"].astype(np.int64) + 1
+        some, sleeping = some[able], sleeping[able]
+        c.leans[some], c.held[some] = sleeping["leans"], sleeping["held"]
+        c.island[some] = sleeping["island"].astype(np.int64) + 1
         if len(some):
-            self._timeline.sleepers.recover(some.data)
+            self._timeline.sleeping.recover(some.data)
         self.forget()
         left = self._timeline.contacts.left
         left.clear()

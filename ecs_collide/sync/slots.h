@@ -191,7 +191,7 @@ static inline int slots_hold(const Slots *slots, Py_ssize_t i)
     return 1;
 }
 
-/* The columns and slots that say whether anything about a body may be new. */
+/* The table and slots that say whether anything about a body may be new. */
 typedef struct {
     const Slots *position;
     const Slots *extents;

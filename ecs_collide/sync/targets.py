@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from ecs_collide._checks import LARGEST
 from ecs_collide.constants import CUSTOM, FIXED, GROWTH, TOUCHED_BY_GAME, VELOCITY
-from ecs_collide.motion.columns import Columns
-from ecs_collide.motion.wrapping import Ring
+from ecs_collide.motion.body_table import BodyTable
+from ecs_collide.motion.wrapping import PeriodicDomain
 
-Rows = NDArray[np.int64]
+RowArray = NDArray[np.int64]
 
 
-class Drives:
+class KinematicTargets:
     """What the game has driven in the step under way.
 
     Attributes
@@ -38,41 +38,41 @@ class Drives:
         Rows of bodies that are to be where they are set at once.
     """
 
-    def __init__(self, columns: Columns, ring: Ring | None = None) -> None:
-        self._columns = columns
-        self._ring = ring
-        self._centre = self._half = np.zeros((0, columns.dim))
+    def __init__(self, table: BodyTable, domain: PeriodicDomain | None = None) -> None:
+        self._table = table
+        self._domain = domain
+        self._centre = self._half = np.zeros((0, table.dim))
         self.rows = self.released = np.zeros(0, np.int64)
-        self.targets = self.goals = self.speeds = np.zeros((0, columns.dim))
+        self.targets = self.wrapped_targets = self.speeds = np.zeros((0, table.dim))
         self.put: set[int] = set()
 
-    def begin(self, rows: Rows) -> None:
+    def begin(self, rows: RowArray) -> None:
         """Remember where bodies are, before their components are read."""
-        c = self._columns
+        c = self._table
         if len(self._centre) < c.capacity:
             centre, half = np.zeros((2, c.capacity, c.dim))
             centre[: len(self._centre)], half[: len(self._half)] = self._centre, self._half
             self._centre, self._half = centre, half
         self._centre[rows], self._half[rows] = c.centre[rows], c.half[rows]
 
-    def take_up(self, rows: Rows, dt: float) -> None:
+    def find_targets(self, rows: RowArray, dt: float) -> None:
         """Find which of the bodies that were read the game has moved, and drive them there."""
-        c = self._columns
+        c = self._table
         before, after = self._centre[rows], c.seen_centre[rows]
         with np.errstate(all="ignore"):  # of bodies that are left out
-            ways = after - before
-            goals = after
-            if self._ring is not None:
-                rounds = self._ring.shortest(ways)
-                goals = self._ring.into_world(after)
-                after = np.where(rounds == 0.0, after, after - rounds * self._ring.widths)
-                ways = after - before
-            speeds = ways / dt if dt > 0.0 else np.full_like(ways, np.inf)
+            displacements = after - before
+            wrapped_targets = after
+            if self._domain is not None:
+                rounds = self._domain.shortest(displacements)
+                wrapped_targets = self._domain.into_world(after)
+                after = np.where(rounds == 0.0, after, after - rounds * self._domain.widths)
+                displacements = after - before
+            speeds = displacements / dt if dt > 0.0 else np.full_like(displacements, np.inf)
         driven = (c.touched[rows] & TOUCHED_BY_GAME != 0) & (
             c.quarantined[rows] == 0
         )  # new ones are not touched
         driven &= c.has[rows] & FIXED == 0
-        driven &= (ways != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
+        driven &= (displacements != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
         if self.put:
             driven &= ~np.isin(rows, list(self.put))
             self.put.clear()
@@ -84,20 +84,20 @@ class Drives:
         c.moves[rows] = np.where(held, driven, c.moves[rows])
         c.velocity[rows] = np.where(driven[:, None], speeds, 0.0)
         self.rows, self.targets, self.speeds = rows[driven], after[driven], speeds[driven]
-        self.goals = goals[driven] + 0.0
+        self.wrapped_targets = wrapped_targets[driven] + 0.0
         c.centre[self.rows] = before[driven]
         c.touched[rows[driven & ~resized]] &= ~TOUCHED_BY_GAME
         c.motion[self.released] = 0.0
 
     def arrived(self) -> NDArray[np.bool_]:
         """Return by body and axis whether it is at its target."""
-        arrived: NDArray[np.bool_] = self._columns.centre[self.rows] == self.targets
+        arrived: NDArray[np.bool_] = self._table.centre[self.rows] == self.targets
         return arrived
 
-    def reach_goals(self, arrived: NDArray[np.bool_]) -> None:
+    def reach_wrapped_targets(self, arrived: NDArray[np.bool_]) -> None:
         """Let those that had arrived be exactly where in the world the game has put them."""
-        c = self._columns
-        c.centre[self.rows] = np.where(arrived, self.goals, c.centre[self.rows])
+        c = self._table
+        c.centre[self.rows] = np.where(arrived, self.wrapped_targets, c.centre[self.rows])
 
     def before(self) -> NDArray[np.float64]:
         """Return where the bodies that are driven were when the step began."""
@@ -108,10 +108,10 @@ class Drives:
         """Drive nothing."""
         self.rows, self.released = self.rows[:0], self.released[:0]
         self.targets, self.speeds = self.targets[:0], self.speeds[:0]
-        self.goals = self.goals[:0]
+        self.wrapped_targets = self.wrapped_targets[:0]
         self.put.clear()
 
-    def let_go(self, row: int) -> None:
+    def release(self, row: int) -> None:
         """Drive a body no further: a response has put it somewhere else."""
         self.targets[self.rows == row] = np.nan
 
@@ -120,9 +120,9 @@ class Drives:
         place = np.flatnonzero(self.rows == row)
         return float(self.speeds[place[0], k]) if len(place) else 0.0
 
-    def keep_velocities(self, moving: Rows) -> None:
+    def keep_velocities(self, moving: RowArray) -> None:
         """Let velocity components say what they said, but for what an answer has changed."""
-        c, speeds = self._columns, np.zeros((len(moving), self._columns.dim))
+        c, speeds = self._table, np.zeros((len(moving), self._table.dim))
         order = np.argsort(moving)
         places = np.searchsorted(moving, self.rows, sorter=order)
         found = places < len(moving)

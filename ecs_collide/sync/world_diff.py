@@ -12,15 +12,15 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.sync.bindings_c import Kind
+    from cython.cimports.ecs_collide.sync.bindings_c import ComponentBinding
     from cython.cimports.ecs_collide.sync.slots_c import files_agree
 else:
-    from ecs_collide.sync.bindings import Kind
+    from ecs_collide.sync.bindings import ComponentBinding
     from ecs_collide.sync.slots import files_agree
 
 
 @cython.cclass
-class Census:
+class WorldDiff:
     """What has become different in a world.
 
     Attributes
@@ -42,7 +42,7 @@ class Census:
         self.changed = []
         self.gone = []
 
-    def take(
+    def compare(
         self,
         entities: dict,
         dead,
@@ -74,7 +74,7 @@ class Census:
         """
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t = 0
-        kind: Kind
+        kind: ComponentBinding
         components: dict
         types: list = []
         items: list = []

@@ -150,12 +150,12 @@ class RollbackCheck:
             self._begun = None
             return
         moment = _moment(space, number, self.option)
-        ring = self._rings.setdefault(space, deque(maxlen=self._distance))
-        if ring and (
-            ring[-1].before.generation is not moment.generation
-            or _structure(ring[-1].after) != _structure(moment.frame)
+        domain = self._rings.setdefault(space, deque(maxlen=self._distance))
+        if domain and (
+            domain[-1].before.generation is not moment.generation
+            or _structure(domain[-1].after) != _structure(moment.frame)
         ):
-            ring.clear()
+            domain.clear()
         sim = current_sim()
         inputs = {} if sim is None else read_inputs(sim.inputs)
         self._begun = space, moment, inputs
@@ -167,13 +167,13 @@ class RollbackCheck:
             return
         _, moment, inputs = self._begun
         number = self._numbers[space] = self._numbers[space] + 1
-        ring, frame = self._rings[space], take_frame(space, number, dt)
+        domain, frame = self._rings[space], take_frame(space, number, dt)
         if _structure(frame) != _structure(moment.frame):
-            ring.clear()
+            domain.clear()
             return
-        ring.append(_Step(moment, dt, inputs, frame))
-        if len(ring) == self._distance:
-            self._repeat(space, list(ring))
+        domain.append(_Step(moment, dt, inputs, frame))
+        if len(domain) == self._distance:
+            self._repeat(space, list(domain))
             self.n_checks += 1
 
     def _repeat(self, space: Space, steps: list[_Step]) -> None:

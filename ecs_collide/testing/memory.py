@@ -82,7 +82,7 @@ class Memory:
         """The types of the game's own components so far."""
         return self._kinds
 
-    def know(self, kinds: Iterable[type]) -> None:
+    def register(self, kinds: Iterable[type]) -> None:
         """Let snapshots hold components of these types from now on."""
         # Those of the library, characters too, are held without being told.
         new = {kind for kind in kinds if not kind.__module__.startswith(LIBRARY)}
@@ -99,12 +99,12 @@ class Memory:
         components: list[Any] = []
         for entity in esper.get_entities():
             components += esper.components_for_entity(entity)
-        self.know({type(component) for component in components})
+        self.register({type(component) for component in components})
         found = [component for component in components if type(component) in self._kinds]
         processors = list(getattr(esper, "_processors", []))
         held = {id(component) for component in components} - set(map(id, found))
         try:
-            contents = self._survey([*self._roots, *processors, *found], held)
+            contents = self._collect([*self._roots, *processors, *found], held)
         except _StrangeError as strange:
             self.obstacle = strange.kind
             return
@@ -130,7 +130,7 @@ class Memory:
     def _numbered(self, data: bytes) -> Any:
         return self._components[int.from_bytes(data, "little")]
 
-    def _survey(self, roots: list[Any], held: Iterable[int] = ()) -> list[tuple[Any, Any]]:
+    def _collect(self, roots: list[Any], held: Iterable[int] = ()) -> list[tuple[Any, Any]]:
         """Return everything that may change and can be reached, with what is in it now.
 
         But for what the snapshot holds: `held` are the ids of those objects.
@@ -199,7 +199,7 @@ class _StrangeError(Exception):
 
 
 def _is_held(thing: Any) -> bool:
-    """Tell whether the snapshot has all of a thing, or it never changes."""
+    """Return whether the snapshot has all of a thing, or it never changes."""
     if isinstance(thing, FunctionType):
         return thing.__closure__ is None
     return _is_of_library(thing) and isinstance(thing, (Space, esper.Processor))
@@ -210,7 +210,7 @@ def _is_of_library(thing: Any) -> bool:
 
 
 def _is_frozen(thing: Any) -> bool:
-    """Tell whether a thing is of a dataclass whose fields cannot be set."""
+    """Return whether a thing is of a dataclass whose fields cannot be set."""
     kind = type(thing)
     return is_dataclass(kind) and bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
 

@@ -171,11 +171,11 @@ def surroundings(command: str) -> str:
 
     import ecs_collide
 
-    life = "compiled" if ecs_collide.COMPILED else "plain Python"
+    implementation = "compiled" if ecs_collide.COMPILED else "plain Python"
     return (
         f"Measured on {date.today().isoformat()}: {processor()}, {os.cpu_count()} cores, "
         f"{platform.system()}, Python {platform.python_version()}, numpy {numpy.__version__}, "
-        f"esper {installed('esper')}, ecs_collide {life}.\nTo get it again: `{command}`\n"
+        f"esper {installed('esper')}, ecs_collide {implementation}.\nTo get it again: `{command}`\n"
     )
 
 

@@ -282,11 +282,11 @@ class Coal:
         wanted = wanted[wanted.max(axis=1) >= self.resting.size()]
         n_found = self.among.numCollisionPairs() + self.against.numCollisionPairs()
         some = wanted[:: len(wanted) // 200 + 1].tolist()
-        if all(self.knows(self.objects[a], self.objects[b]) for a, b in some):
+        if all(self.contains(self.objects[a], self.objects[b]) for a, b in some):
             return np.resize(wanted, (n_found, 2))
         return np.full((n_found, 2), -1)
 
-    def knows(self, one: Any, other: Any) -> bool:
+    def contains(self, one: Any, other: Any) -> bool:
         return any(
             seen.exist(one, other) or seen.exist(other, one) for seen in (self.among, self.against)
         )

@@ -24,7 +24,7 @@ from demos.platformer.referee import Walls, drawn  # noqa: E402
 from ecs_collide.levels import tiled  # noqa: E402
 from tests.volume import further  # noqa: E402
 
-WALLED, THROUGH, MIXED, SUNK = range(4)
+WALLED, THROUGH, MIXED, PENETRATING = range(4)
 NOTHING = ec.Filter(mask=0)  # meets nobody
 
 
@@ -176,7 +176,7 @@ def shift_the_ground_by_a_millionth(game: Platformer) -> None:
     lower_the_ground(game, 1e-6)
 
 
-def let_the_player_meet_nothing(game: Platformer) -> None:
+def disable_player_collisions(game: Platformer) -> None:
     esper.add_component(game.player, NOTHING)
 
 
@@ -197,17 +197,17 @@ def fire(game: Platformer, way: int) -> int:
     return bullet
 
 
-def let_bullets_meet_nothing(game: Platformer) -> None:
+def disable_bullet_collisions(game: Platformer) -> None:
     esper.add_component(fire(game, -1), NOTHING)
 
 
-def let_a_bullet_jump_past_a_wall(game: Platformer) -> None:
+def move_bullet_past_wall(game: Platformer) -> None:
     bullet = fire(game, 1)
     part(bullet, ec.Velocity).set(0.0, 0.0)
     part(bullet, ec.Position).x = 600.0  # beyond the first step of the meadow
 
 
-def let_a_bullet_jump_through_a_floor(game: Platformer) -> None:
+def move_bullet_through_floor(game: Platformer) -> None:
     place_player(game, 2100.0, 782.0)
     game.step()
     bullet = fire(game, -1)
@@ -215,7 +215,7 @@ def let_a_bullet_jump_through_a_floor(game: Platformer) -> None:
     part(bullet, ec.Position).y = 450.0  # in the room below
 
 
-def let_a_target_meet_nothing(game: Platformer) -> None:
+def disable_target_collisions(game: Platformer) -> None:
     target = min(
         (entity for entity, _ in esper.get_component(platformer.Target)),
         key=lambda entity: part(entity, ec.Position).x,
@@ -225,20 +225,20 @@ def let_a_target_meet_nothing(game: Platformer) -> None:
     game.keys.right = True
 
 
-def let_a_lift_meet_nothing(game: Platformer) -> None:
+def disable_lift_collisions(game: Platformer) -> None:
     lift = next(entity for entity, _ in esper.get_component(machines.Lift))
     x, y = part(lift, ec.Position).xy
     place_player(game, x, y + 40)
     esper.add_component(lift, NOTHING)
 
 
-def let_planks_meet_nothing(game: Platformer) -> None:
+def disable_plank_collisions(game: Platformer) -> None:
     (planks,) = game.level.of_type("platform")
     place_player(game, planks.centre[0], planks.centre[1] + 30)
     esper.add_component(below(game), NOTHING)
 
 
-def let_planks_of_tiles_meet_nothing(game: Platformer) -> None:
+def disable_tile_plank_collisions(game: Platformer) -> None:
     planks = next(box for box in game.level.solids if "one_way" in box.properties)
     place_player(game, planks.centre[0], planks.centre[1] + 40)
     esper.add_component(below(game), NOTHING)
@@ -249,15 +249,15 @@ def let_planks_of_tiles_meet_nothing(game: Platformer) -> None:
     [
         (shift_the_ground, {WALLED}),
         (shift_the_ground_by_a_millionth, {WALLED}),
-        (let_the_player_meet_nothing, {WALLED}),
+        (disable_player_collisions, {WALLED}),
         (take_the_fence_away, {WALLED}),
-        (let_bullets_meet_nothing, {WALLED, THROUGH}),
-        (let_a_bullet_jump_past_a_wall, {THROUGH}),
-        (let_a_bullet_jump_through_a_floor, {THROUGH}),
-        (let_a_target_meet_nothing, {MIXED}),
-        (let_a_lift_meet_nothing, {MIXED}),
-        (let_planks_meet_nothing, {SUNK}),
-        (let_planks_of_tiles_meet_nothing, {SUNK}),
+        (disable_bullet_collisions, {WALLED, THROUGH}),
+        (move_bullet_past_wall, {THROUGH}),
+        (move_bullet_through_floor, {THROUGH}),
+        (disable_target_collisions, {MIXED}),
+        (disable_lift_collisions, {MIXED}),
+        (disable_plank_collisions, {PENETRATING}),
+        (disable_tile_plank_collisions, {PENETRATING}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

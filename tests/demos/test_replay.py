@@ -319,7 +319,7 @@ def test_what_cannot_be_remembered_is_played_from_the_beginning(
     world: str, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     recording = record_platformer(steps)
-    monkeypatch.setattr(Memory, "_survey", lambda *_: [])  # nothing but the space
+    monkeypatch.setattr(Memory, "_collect", lambda *_: [])  # nothing but the space
     player = Player(recording)
     player.seek(player.n_steps)
     starts: list[int] = []
@@ -393,7 +393,7 @@ def test_steps_that_fail_after_going_back_are_played_from_the_beginning(
     for _ in range(70):
         tape.step()
     expected = look(scene)
-    monkeypatch.setattr(Memory, "_survey", lambda *_: [])  # nothing but the space
+    monkeypatch.setattr(Memory, "_collect", lambda *_: [])  # nothing but the space
     player = Player(tape.recording())
     player.seek(70)
     with pytest.raises(ValueError, match="is in the tree already"):
@@ -560,7 +560,7 @@ def test_run_that_fails_is_saved_up_to_there(
 
 
 @pytest.mark.skipif(not ec.COMPILED, reason="the other life is the one that runs")
-def test_run_of_the_other_life_is_the_same_run(folder: Path, world: str) -> None:
+def test_run_with_the_other_kernels_is_the_same_run(folder: Path, world: str) -> None:
     need("pytiled_parser")
     code = "import sys; from demos.__main__ import main; sys.exit(main())"
     options = ["--headless", "--seconds", "1.5", "--seed", "1", "--save", "plain.npz"]

@@ -144,7 +144,7 @@ def _instant(side, gap):
 
 
 def _is_front(side, enter, slop):
-    """Tell whether a closing side has just arrived at `enter`, or is not yet deep by then."""
+    """Return whether a closing side has just arrived at `enter`, or is not yet deep by then."""
     limit = slop[side.axis]
     return _instant(side, 0) == enter or (limit > 0 and _instant(side, -limit) > enter)
 

@@ -126,7 +126,7 @@ RULES = {
 }
 
 
-class Group:
+class Cluster:
     """Yielding bodies that move as one on an axis, and the immovable one that holds them.
 
     Attributes
@@ -204,7 +204,7 @@ class Simulator:
         self.growth = {i: self._growth_of(body) for i, body in self.bodies.items()}
         self.span: dict[int, list[tuple[float, float]]] = {}
         self.queue: dict[tuple[int, int], Impact] = {}
-        self.groups: list[dict[int, Group]] = [{} for _ in range(self.dim)]
+        self.clusters: list[dict[int, Cluster]] = [{} for _ in range(self.dim)]
         self.earlier: dict[int, list[Fraction]] = {}
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
         self.worn: list[set[int]] = [set() for _ in range(self.dim)]
@@ -244,7 +244,7 @@ class Simulator:
                     yield i, j
 
     def crosses(self, pair: tuple[int, int]) -> bool:
-        """Tell whether the two go through each other."""
+        """Return whether the two go through each other."""
         one, other = (self.bodies[i] for i in pair)
         return one.sensor or other.sensor or not (one.yields or other.yields)
 
@@ -272,7 +272,7 @@ class Simulator:
             self.span[i].append((least - room, most + room))
 
     def _are_far(self, pair: tuple[int, int]) -> bool:
-        """Tell whether two paths are so far apart that floats are enough to see it."""
+        """Return whether two paths are so far apart that floats are enough to see it."""
         return not self.try_all_pairs and any(
             one[1] < other[0] or other[1] < one[0]
             for one, other in zip(self.span[pair[0]], self.span[pair[1]], strict=True)
@@ -323,7 +323,7 @@ class Simulator:
         return Impact(self.now + enter, corner, contact.axis, contact.sign, False, -contact.rate)
 
     def _opens(self, contact: Side, sides: list[Side], enter: Fraction) -> bool:
-        """Tell whether the insides overlap soon after `enter`."""
+        """Return whether the insides overlap soon after `enter`."""
         for side in sides:
             if side.rate <= 0 or side.zero > enter:
                 continue
@@ -344,7 +344,7 @@ class Simulator:
             self.queue[pair] = impact
 
     def is_in_step(self, pair: tuple[int, int], impact: Impact) -> bool:
-        """Tell whether an impact belongs to this step."""
+        """Return whether an impact belongs to this step."""
         return impact.time < 1
 
     # -- the step --
@@ -427,17 +427,17 @@ class Simulator:
 
     def advance(self, time: Fraction) -> None:
         """Go on to a later instant: groups end, but for those that last."""
-        for k, groups in enumerate(self.groups):
+        for k, clusters in enumerate(self.clusters):
             for i in self.entered[k]:
                 was = self.earlier.get(i, self.velocity[i])[k]
-                if i not in groups or self.bodies[i].level != self.rank_of(groups[i]):
+                if i not in clusters or self.bodies[i].level != self.rank_of(clusters[i]):
                     continue
-                if groups[i].anchor is None and self.velocity[i][k] != was:
+                if clusters[i].anchor is None and self.velocity[i][k] != was:
                     self.worn[k].add(i)
             self.entered[k].clear()
-            for i, group in list(groups.items()):
-                if not group.lasts:
-                    del groups[i]
+            for i, cluster in list(clusters.items()):
+                if not cluster.lasts:
+                    del clusters[i]
         self.earlier.clear()
         self.now = time
         self.n_instants += 1
@@ -481,10 +481,10 @@ class Simulator:
             return {}, set()
         axes = range(self.dim)
         finals = {i: [self.final(i, k) for k in axes] for i in self.bodies}
-        return finals, {(i, k) for i in finals for k in axes if self.lasting_group(i, k)}
+        return finals, {(i, k) for i in finals for k in axes if self.lasting_cluster(i, k)}
 
     def look_again(self) -> bool:
-        """Look for what else is due at this instant; tell whether there was anything to look at.
+        """Look for what else is due at this instant; return whether there was anything to look at.
 
         First only at faces that touch: each round of these is answered before the next one is
         looked for.  When a round has changed nothing, at all pairs of the bodies that have turned.
@@ -540,64 +540,64 @@ class Simulator:
 
     def change_alone(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity than its group has: it leaves the group."""
-        if self.lasting_group(i, k) is None and self.velocity[i][k] == velocity:
+        if self.lasting_cluster(i, k) is None and self.velocity[i][k] == velocity:
             return
         self.leave(i, k)
         self.change(i, k, velocity)
 
     def leave(self, i: int, k: int) -> None:
         """Take a body out of its group, with its share of what they share."""
-        group = self.groups[k].pop(i, None)
-        if group is None:
+        cluster = self.clusters[k].pop(i, None)
+        if cluster is None:
             return
-        velocity = None if group.momentum is None else group.momentum / self.mass_of(group)
-        group.members.discard(i)
+        velocity = None if cluster.momentum is None else cluster.momentum / self.mass_of(cluster)
+        cluster.members.discard(i)
         if velocity is not None:  # the others keep theirs
-            group.momentum = velocity * self.mass_of(group)
+            cluster.momentum = velocity * self.mass_of(cluster)
 
-    def lasting_group(self, i: int, k: int) -> Group | None:
+    def lasting_cluster(self, i: int, k: int) -> Cluster | None:
         """Return the group of a body on an axis, if that lasts to the end of the step."""
-        group = self.groups[k].get(i)
-        return group if group is not None and group.lasts else None
+        cluster = self.clusters[k].get(i)
+        return cluster if cluster is not None and cluster.lasts else None
 
-    def rank_of(self, group: Group) -> int:
+    def rank_of(self, cluster: Cluster) -> int:
         """Return the highest dominance in a group."""
-        return max((self.bodies[n].level for n in group.members), default=0)
+        return max((self.bodies[n].level for n in cluster.members), default=0)
 
     def rank_with(self, i: int, k: int) -> int:
         """Return the highest dominance in the group of a body, or its own."""
-        group = self.groups[k].get(i)
-        return self.bodies[i].level if group is None else self.rank_of(group)
+        cluster = self.clusters[k].get(i)
+        return self.bodies[i].level if cluster is None else self.rank_of(cluster)
 
-    def mass_of(self, group: Group) -> Fraction:
+    def mass_of(self, cluster: Cluster) -> Fraction:
         """Return the mass of all members of a group that have its highest dominance."""
-        rank = self.rank_of(group)
-        masses = [self.bodies[n].mass for n in group.members if self.bodies[n].level == rank]
+        rank = self.rank_of(cluster)
+        masses = [self.bodies[n].mass for n in cluster.members if self.bodies[n].level == rank]
         return sum(masses, Fraction(0))
 
-    def velocity_of(self, group: Group, k: int) -> Fraction:
+    def velocity_of(self, cluster: Cluster, k: int) -> Fraction:
         """Return the velocity with which a group leaves the step."""
-        return self.final(min(group.members), k)
+        return self.final(min(cluster.members), k)
 
     def final(self, i: int, k: int) -> Fraction:
         """Return the velocity that a body has at the end, if nothing more happens to it."""
-        group = self.lasting_group(i, k)
-        return self.velocity[i][k] if group is None else group.momentum / self.mass_of(group)
+        cluster = self.lasting_cluster(i, k)
+        return self.velocity[i][k] if cluster is None else cluster.momentum / self.mass_of(cluster)
 
     def change_along(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity along a surface; in a group that lasts, all get a share."""
-        group = self.lasting_group(i, k)
+        cluster = self.lasting_cluster(i, k)
         if k in self.bodies[i].locked:
             return
-        if group is None:
+        if cluster is None:
             self.change_alone(i, k, velocity)
-        elif self.bodies[i].level == self.rank_of(group):
-            group.momentum += self.bodies[i].mass * (velocity - self.final(i, k))
+        elif self.bodies[i].level == self.rank_of(cluster):
+            cluster.momentum += self.bodies[i].mass * (velocity - self.final(i, k))
 
     # -- limits --
 
     def hold_at_limit(self, pair: tuple[int, int], impact: Impact) -> bool:
-        """Hold the bodies of a pair that has had all of its answers; tell whether any is."""
+        """Hold the bodies of a pair that has had all of its answers; return whether any is."""
         is_held = any(n in self.kept for n in pair)
         n_repeats = self._count_repeats(pair)
         if self.answers.get(pair, 0) < self.pair_limit and not (
@@ -636,16 +636,16 @@ class Simulator:
         if len(yielding) == 2 and not held:
             lower, higher = sorted(pair, key=lambda n: self.bodies[n].level)
             if self.bodies[lower].level != self.bodies[higher].level:
-                group = self.groups[k].get(lower)
-                if (group is not None and group.anchor is not None) or (
+                cluster = self.clusters[k].get(lower)
+                if (cluster is not None and cluster.anchor is not None) or (
                     self.rank_with(lower, k) > self.bodies[higher].level
                 ):
                     return {higher}
                 return {lower}
         if len(yielding) == 2 and len(held) == 1:
             (free,) = yielding - held
-            group = self.groups[k].get(free)
-            if group is None or group.anchor is None or group.anchor in self.kept:
+            cluster = self.clusters[k].get(free)
+            if cluster is None or cluster.anchor is None or cluster.anchor in self.kept:
                 self.joining = yielding - held
         return self.joining
 
@@ -654,7 +654,7 @@ class Simulator:
         return self.kept.get(i, self.velocity[i])
 
     def resizes(self, pair: tuple[int, int], k: int) -> bool:
-        """Tell whether the touching faces of a pair grow or shrink."""
+        """Return whether the touching faces of a pair grow or shrink."""
         return any(self.growth[n][k] != 0 for n in pair)
 
     def _count_repeats(self, pair: tuple[int, int]) -> int:
@@ -698,7 +698,7 @@ class Simulator:
             self._exchange(pair, impact, restitution)
         elif restitution > 0 and self._rebound(pair, impact, restitution):
             pass
-        elif not self._join(i, j, k):
+        elif not self._merge(i, j, k):
             self.crushed.add(pair)
             return CRUSHED
         if not normal_only:
@@ -741,12 +741,12 @@ class Simulator:
             self.change_alone(j, k, v2 + wanted * (1 - share))
 
     def _rebound(self, pair: tuple[int, int], impact: Impact, restitution: Fraction) -> bool:
-        """Let a pair rebound; tell whether it does not close any more.
+        """Let a pair rebound; return whether it does not close any more.
 
         A group that lasts rebounds as one body, and its path stays.
         """
         k = impact.axis
-        lasting = [n for n in pair if self.lasting_group(n, k) is not None]
+        lasting = [n for n in pair if self.lasting_cluster(n, k) is not None]
         if not lasting:
             self._exchange(pair, impact, restitution)
             return True
@@ -762,15 +762,15 @@ class Simulator:
             self.impulse = self.bodies[i].mass * abs((1 + restitution) * (u - v))
             self.change_alone(i, k, v - restitution * (u - v))
             return True
-        group = self.groups[k][i]
-        if self.rank_of(group) > self.bodies[j].level:
+        cluster = self.clusters[k][i]
+        if self.rank_of(cluster) > self.bodies[j].level:
             self.impulse = self.bodies[j].mass * abs((1 + restitution) * (u - v))
             after = u - restitution * (v - u)
             self.change_alone(j, k, after)
             return (self.velocity[i][k] - after) * sign >= 0
-        total, mass = self.mass_of(group), self.bodies[j].mass
+        total, mass = self.mass_of(cluster), self.bodies[j].mass
         after = v + (1 + restitution) * (u - v) * total / (total + mass)
-        group.momentum -= mass * (after - v)
+        cluster.momentum -= mass * (after - v)
         self.impulse = mass * abs(after - v)
         self.loss = total * mass / (total + mass) * (1 - restitution**2) * (u - v) ** 2
         self.change_alone(j, k, after)
@@ -780,64 +780,64 @@ class Simulator:
         """Tell whether a body does not yield, is held, or is in a group with one that does not."""
         if i not in self.joining or i in self.kept:
             return True
-        return i in self.groups[k] and self.groups[k][i].anchor is not None
+        return i in self.clusters[k] and self.clusters[k][i].anchor is not None
 
-    def _leads(self, one: Group, other: Group) -> bool:
-        """Tell whether the first of two groups keeps its velocity when they join to last."""
+    def _leads(self, one: Cluster, other: Cluster) -> bool:
+        """Return whether the first of two groups keeps its velocity when they join to last."""
         if self.mass_of(one) != self.mass_of(other):
             return self.mass_of(one) > self.mass_of(other)
         if (one.is_worn or one.lasts) != (other.is_worn or other.lasts):
             return one.is_worn or one.lasts
         return self._lowest(one) < self._lowest(other)
 
-    def _lowest(self, group: Group) -> int:
+    def _lowest(self, cluster: Cluster) -> int:
         """Return the lowest id of those who have the highest dominance in a group."""
-        rank = self.rank_of(group)
-        return min(n for n in group.members if self.bodies[n].level == rank)
+        rank = self.rank_of(cluster)
+        return min(n for n in cluster.members if self.bodies[n].level == rank)
 
-    def _group_of(self, i: int, k: int) -> Group:
+    def _cluster_of(self, i: int, k: int) -> Cluster:
         """Return the group of a yielding body, be it one of its own."""
-        if i not in self.groups[k]:
-            group = self.groups[k][i] = Group({i})
-            group.is_worn = i in self.worn[k]
+        if i not in self.clusters[k]:
+            cluster = self.clusters[k][i] = Cluster({i})
+            cluster.is_worn = i in self.worn[k]
             self.entered[k].add(i)
-        return self.groups[k][i]
+        return self.clusters[k][i]
 
-    def _join(self, i: int, j: int, k: int) -> bool:
-        """Let two bodies and all they have joined move as one; tell whether they can."""
+    def _merge(self, i: int, j: int, k: int) -> bool:
+        """Let two bodies and all they have joined move as one; return whether they can."""
         left: dict[int, Fraction] = {}  # with their share of the momentum
         for one, other in ((i, j), (j, i)):
-            lasting = self.lasting_group(one, k)
+            lasting = self.lasting_cluster(one, k)
             if lasting is not None and (
                 self._is_anchored(other, k) or self.rank_with(other, k) > self.rank_of(lasting)
             ):
                 left[one] = self.final(one, k)
                 self.leave(one, k)
                 break
-        joining: list[Group] = []
+        joining: list[Cluster] = []
         anchors: list[int] = []
         for n in (i, j):
             if n not in self.joining:
                 anchors.append(n)
                 continue
-            group = self._group_of(n, k)
-            if group not in joining:
-                joining.append(group)
-            if group.anchor is not None:
-                anchors.append(group.anchor)
+            cluster = self._cluster_of(n, k)
+            if cluster not in joining:
+                joining.append(cluster)
+            if cluster.anchor is not None:
+                anchors.append(cluster.anchor)
             elif n in self.kept:
                 anchors.append(n)
         anchors = self._strongest(anchors, k)
         velocities = {self.velocity[n][k] for n in anchors}
         if len(velocities) > 1:
             return False
-        joined = Group(set().union(*(group.members for group in joining)))
-        joined.is_worn = any(group.is_worn for group in joining)
+        joined = Cluster(set().union(*(cluster.members for cluster in joining)))
+        joined.is_worn = any(cluster.is_worn for cluster in joining)
         rank = self.rank_of(joined)
-        highest = [group for group in joining if self.rank_of(group) == rank]
+        highest = [cluster for cluster in joining if self.rank_of(cluster) == rank]
         weights = [
-            (self.mass_of(group), left.get(min(group.members), self.velocity_of(group, k)))
-            for group in joining
+            (self.mass_of(cluster), left.get(min(cluster.members), self.velocity_of(cluster, k)))
+            for cluster in joining
         ]
         if anchors:
             joined.anchor = min(anchors)
@@ -850,8 +850,8 @@ class Simulator:
             velocity = self.velocity[min(leading.members)][k]
             joined.momentum = leading.momentum
             self.loss = None
-            ((mass, v),) = (w for w, group in zip(weights, joining, strict=True)
-                            if group is not leading)  # fmt: skip
+            ((mass, v),) = (w for w, cluster in zip(weights, joining, strict=True)
+                            if cluster is not leading)  # fmt: skip
             self.impulse += mass * abs(self.velocity_of(leading, k) - v)
         else:
             if len(weights) == 2:
@@ -864,13 +864,13 @@ class Simulator:
             velocity = momentum / sum(masses.values())
             if len(self.yielding) == 2:
                 self.loss = (self.loss or 0) + energy - momentum * velocity
-            if joined.is_worn or any(group.lasts for group in joining):
+            if joined.is_worn or any(cluster.lasts for cluster in joining):
                 joined.momentum = momentum
                 leads = len(joining) == 1 or self._leads(*joining)
                 leader = joining[0] if leads else joining[1]
                 velocity = self.velocity[min(leader.members)][k]
         for n in joined.members:
-            self.groups[k][n] = joined
+            self.clusters[k][n] = joined
             self.change(n, k, velocity)
         return True
 

@@ -3,7 +3,7 @@
 The exact simulator knows nothing of attached boxes: it gives the paths of all other bodies.
 The path of a box is that of its owner plus the offset, which goes in a straight line from the old
 one to the new one.  When the box is inside of another body follows from the two paths alone, as
-in `tests/exact/step_judge.py`, and the library must report each entry and each exit at its time.
+in `tests/exact/step_oracle.py`, and the library must report each entry and each exit at its time.
 
 Both may differ by rounding.  A stretch of time inside that is shorter than `BRIEF`, or that begins
 or ends so near to the ends of the step, may be reported or not.
@@ -20,11 +20,11 @@ import pytest
 
 import ecs_collide as ec
 from tests.exact.simulator import Simulator
-from tests.exact.step_judge import Path, cuts, inside
+from tests.exact.step_oracle import Path, cuts, inside
 from tests.exact.twin import NAMES, read_bodies
 from tests.scenes import box, closed_arena, mover
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 BRIEF = 1e-9  # of the step
 SIDE = 24.0
@@ -60,7 +60,7 @@ def stretches_inside(one: Path, other: Path) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-def judge_times(reported: list[float], exact: list[tuple[Fraction, bool]]) -> None:
+def check_times(reported: list[float], exact: list[tuple[Fraction, bool]]) -> None:
     """Compare the times of events with exact ones, and whether each of these is clear."""
     reported = sorted(reported)
     for time, is_clear in sorted(exact):
@@ -102,7 +102,7 @@ class World:
         """Return the offset that the game has set."""
         return list(esper.component_for_entity(entity, ec.Attached).offset[: self.dim])
 
-    def stir(self) -> None:
+    def shake(self) -> None:
         """Do what the game does between two steps."""
         for owner in self.owners:
             if self.rng.random() < 0.3:
@@ -113,7 +113,7 @@ class World:
                 attached = esper.component_for_entity(entity, ec.Attached)
                 attached.offset = self.some(4)
 
-    def judge(self, dt: float, space: ec.Space, bodies, before: dict[int, list[float]]) -> bool:
+    def check(self, dt: float, space: ec.Space, bodies, before: dict[int, list[float]]) -> bool:
         """Compare a step with the exact one; False if that one is another for a tie."""
         exact = Simulator(bodies, Fraction(dt), watch=True)
         exact.run()
@@ -134,10 +134,10 @@ class World:
             for other in paths:
                 if other in self.boxes and other <= entity:
                     continue
-                self.judge_pair(space, paths, entity, other)
+                self.check_pair(space, paths, entity, other)
         return True
 
-    def judge_pair(self, space, paths, entity: int, other: int) -> None:
+    def check_pair(self, space, paths, entity: int, other: int) -> None:
         """Compare when a box enters and leaves another body with the exact times."""
         pair = {entity, other}
         entered = [e.time for e in space.collisions if {e.first, e.second} == pair]
@@ -152,8 +152,8 @@ class World:
                 entries.append((start, is_clear and start > 4 * BRIEF))
             if end < 1:
                 exits.append((end, is_clear and end < 1 - 4 * BRIEF))
-        judge_times(entered, entries)
-        judge_times([t for t in left if t < 1], [e for e in exits if e[0] < 1])
+        check_times(entered, entries)
+        check_times([t for t in left if t < 1], [e for e in exits if e[0] < 1])
 
 
 def test_boxes_enter_and_leave_at_the_exact_times(volume):
@@ -168,12 +168,12 @@ def test_boxes_enter_and_leave_at_the_exact_times(volume):
             esper.process(0.0)
             for step in range(10):
                 before = world.offsets
-                world.stir()
+                world.shake()
                 world.offsets = {entity: world.offset(entity) for entity in world.boxes}
                 bodies = [b for b in read_bodies(world.dim) if b.ident not in world.boxes]
                 esper.process(dt)
                 try:
-                    is_judged = world.judge(dt, space, bodies, before)
+                    is_judged = world.check(dt, space, bodies, before)
                 except AssertionError as wrong:
                     raise AssertionError(f"world {number}, step {step}") from wrong
                 n_steps += 1

@@ -47,7 +47,7 @@ def test_boxes_apart_by_less_than_single_precision_do_not_touch(new_tree, dim, g
     assert tree.query(maxs[3], maxs[3]) == [3]
 
 
-@pytest.mark.usefixtures("world", "life")
+@pytest.mark.usefixtures("world", "implementation")
 def test_a_body_and_a_wall_apart_by_less_than_single_precision_are_no_pair():
     for i in range(4):
         box((250.0 * i, 0.0), (100.0, 1.0))
@@ -72,7 +72,7 @@ def test_rays_into_an_empty_tree_meet_nothing(new_tree, dim):
     assert np.isinf(hits.times).all()
 
 
-def test_many_crowds_far_apart_are_each_laid_out_as_well_as_alone(new_tree):
+def test_many_crowds_far_apart_are_each_rebuilt_as_well_as_alone(new_tree):
     #
     #   : . . : . .  :  heaps so far from each other that each falls into one cell of the grid, and
     #   : . . : . .  :  is sorted again by a grid of its own: more of them than room is kept for
@@ -102,7 +102,7 @@ def test_many_crowds_far_apart_are_each_laid_out_as_well_as_alone(new_tree):
         assert tree.query(mins[i], mins[i] + 0.25) == np.flatnonzero(inside).tolist()
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 @pytest.mark.parametrize("opens", [True, False])
 def test_a_plate_thinner_than_the_slop_is_hit_only_where_it_opens_beyond_it(opens):
     #
@@ -122,7 +122,7 @@ def test_a_plate_thinner_than_the_slop_is_hit_only_where_it_opens_beyond_it(open
     assert (hit.time, hit.normal) == ((0.5, (-1.0, 0.0)) if opens else (None, None))
 
 
-@pytest.mark.usefixtures("world", "life")
+@pytest.mark.usefixtures("world", "implementation")
 @pytest.mark.parametrize("walls", [1, 3, 200])
 def test_the_pairs_of_a_step_are_all_that_may_meet_and_no_others(walls):
     # Two trees of different height, in either order: many movers and few walls, and few and many.

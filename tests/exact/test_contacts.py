@@ -8,12 +8,12 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.exact.contact_judge import BEGAN, ENDED, solid_contacts
+from tests.exact.contact_oracle import BEGAN, ENDED, solid_contacts
 from tests.exact.simulator import Simulator
 from tests.exact.twin import is_dyadic, read_bodies, run_exactly
 from tests.exact.worlds import RandomWorld
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 SOLID = ec.ContactKind.SOLID
 SEPARATED = ec.END_REASONS.index(ec.EndReason.SEPARATED)
@@ -53,7 +53,7 @@ def test_contacts_begin_and_end_as_the_exact_paths_say(volume):
     for world in grid_worlds(volume):
         space = ec.install(dim=world.dim)
         for dt in world.dts[:length]:
-            world.stir(dt)
+            world.shake(dt)
             bodies = read_bodies(world.dim)
             known = solid_pairs(space)
             esper.process(dt)

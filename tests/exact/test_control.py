@@ -18,7 +18,7 @@ from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
 from tests.scenes import box, mover, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def furnish(rng, entities, dim):
@@ -53,7 +53,7 @@ def compare_world(number, seconds):
     for step, dt in enumerate(random_world.dts):
         if random_world.clock > seconds:
             break
-        random_world.stir(dt)
+        random_world.shake(dt)
         bodies = read_bodies(random_world.dim)
         esper.process(dt)
         try:
@@ -98,7 +98,7 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
                 tally += compare_step(bodies, 1 / 8, space)
             except AssertionError as wrong:
                 raise AssertionError(f"crowd {number}, step {step}") from wrong
-            n_lasting += space._state.timeline.responder.clusters.n_lasting > 0
+            n_lasting += space._state.timeline.solver.clusters.n_lasting > 0
     print(tally, n_lasting)
 
     assert n_lasting > 0
@@ -127,7 +127,7 @@ def test_what_rebounds_from_a_lasting_cluster_of_a_higher_level_takes_nothing_fr
     esper.process(1.0)
 
     compare_step(bodies, 1.0, space)
-    assert space._state.timeline.responder.clusters.n_lasting == 1
+    assert space._state.timeline.solver.clusters.n_lasting == 1
     assert velocity(crate) == (after, 0)
     assert [velocity(player) for player in players] == [(8, 0), (4, 0), (4, 0)]
 

@@ -21,7 +21,7 @@ def exact(value: float) -> Fraction:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, *further(3, 4, 5, 6, 7)])
-def test_steps_of_falling_boxes_are_those_of_the_exact_rules(seed, world, life, volume):
+def test_steps_of_falling_boxes_are_those_of_the_exact_rules(seed, world, implementation, volume):
     rng = random.Random(seed)
     gravity = -rng.choice([8.0, 100.0, 900.0])
     space = ec.install(gravity=(0.0, gravity), sleep=False)

@@ -18,7 +18,7 @@ import pytest
 from ecs_collide import AABBTree, RayHit, _backend, sweep_pairs
 from tests.exact.reference import IMPACT, OVERLAP, exactly, meet, sides_of
 
-pytestmark = pytest.mark.usefixtures("life")
+pytestmark = pytest.mark.usefixtures("implementation")
 
 M = 25  # questions of each sort to one world
 SORTS = 4  # casts, points, rays, regions
@@ -92,7 +92,7 @@ class Asked:
         self.exclude = None
         if rng.random() < 0.5:
             self.exclude = [*rng.choice(self.ids, n // 3, replace=False).tolist(), 10**6]
-        self.barred = np.isin(self.ids, self.exclude or [])
+        self.excluded = np.isin(self.ids, self.exclude or [])
 
         # Places: anywhere, on faces, flush beside boxes; a few an ulp off.
         other, more = kind(rng, dim, M), kind(rng, dim, M)
@@ -118,7 +118,7 @@ class Asked:
 
     def without(self, keys, each=None):
         """Return keys, inf for what is left out."""
-        out = np.broadcast_to(self.barred, keys.shape).copy()
+        out = np.broadcast_to(self.excluded, keys.shape).copy()
         if each is not None:
             out |= self.ids == each[:, None]
         return np.where(out, INF, keys)
@@ -256,7 +256,7 @@ def ray_times(w):
 def test_regions_in_bulk_hold_what_touches_them(kind, n_worlds):
     for w in worlds(kind, n_worlds):
         low, high = w.points - w.half, w.points + w.half
-        touch = ((w.low <= high[:, None]) & (low[:, None] <= w.high)).all(axis=2) & ~w.barred
+        touch = ((w.low <= high[:, None]) & (low[:, None] <= w.high)).all(axis=2) & ~w.excluded
 
         found = w.tree.query_many(low, high, exclude=w.exclude)
 
@@ -313,13 +313,13 @@ def test_among_whole_numbers_answers_are_those_of_exact_arithmetic(dim, volume):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_both_lives_answer_with_the_same_bits(dim, monkeypatch):
+def test_compiled_and_pure_python_answer_with_the_same_bits(dim, monkeypatch):
     try:
-        lives = [_backend.load(compiled=True), _backend.load(compiled=False)]
+        implementations = [_backend.load(compiled=True), _backend.load(compiled=False)]
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     logs = []
-    for kernels in lives:
+    for kernels in implementations:
         monkeypatch.setattr(_backend, "kernels", kernels)
         log = []
         for kind in KINDS:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.exact import simulator
-from tests.exact import step_judge as judging
+from tests.exact import step_oracle as checking
 from tests.exact.crowds import body, crowd, pressing_crowd
 
 # It uses no kernel: where the suite is run once more on plain kernels it has nothing to add.
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 SOURCE = Path(simulator.__file__).read_text()
 N_CROWDS = 16
-MOST_EVENTS = 1000
+MAX_EVENTS = 1000
 ONE = Fraction(1)
 
 
@@ -34,7 +34,7 @@ tested = simulator  # or one with a fault in it
 
 def run(bodies, dt=1, **limits):
     exact = tested.Simulator(bodies, Fraction(dt), watch=True, **limits)
-    for _ in range(MOST_EVENTS):
+    for _ in range(MAX_EVENTS):
         pair = exact.next_pair()
         if pair is None:
             exact.finish()
@@ -43,7 +43,7 @@ def run(bodies, dt=1, **limits):
     raise EndlessError
 
 
-def told(exact):
+def described(exact):
     """Return time, bodies and answer of all events."""
     return [(e.time, e.first, e.second, e.answer) for e in exact.events]
 
@@ -114,7 +114,7 @@ def test_grazing_touching_and_parting_are_no_impacts():
 def test_a_point_hits_a_plate():
     exact = run([body(1, (0, 0), (0, 0), (4, 0), "deflect"), body(2, (1, 0), (0, 1))])
 
-    assert told(exact) == [(Fraction(1, 4), 1, 2, "answered")]
+    assert described(exact) == [(Fraction(1, 4), 1, 2, "answered")]
 
 
 def test_two_tiles_are_both_told_and_one_answers():
@@ -126,7 +126,7 @@ def test_two_tiles_are_both_told_and_one_answers():
         ]
     )
 
-    assert told(exact) == [
+    assert described(exact) == [
         (Fraction(1, 2), 1, 3, "answered"),
         (Fraction(1, 2), 2, 3, "stopped already"),
     ]
@@ -142,7 +142,7 @@ def test_a_corner_waits_for_the_faces_of_its_instant():
         ]
     )
 
-    assert told(exact) == [(Fraction(1, 2), 2, 3, "answered")]
+    assert described(exact) == [(Fraction(1, 2), 2, 3, "answered")]
     assert tuple(exact.velocity[3]) == (4, 0)
 
 
@@ -184,7 +184,10 @@ def test_a_group_ends_when_time_advances():
         ]
     )
 
-    assert told(exact) == [(Fraction(1, 4), 1, 2, "answered"), (Fraction(1, 2), 1, 3, "answered")]
+    assert described(exact) == [
+        (Fraction(1, 4), 1, 2, "answered"),
+        (Fraction(1, 2), 1, 3, "answered"),
+    ]
     assert [v[0] for v in exact.velocity.values()] == [0, 4, 0]
 
 
@@ -318,7 +321,7 @@ def test_a_body_between_two_walls_that_close_is_crushed_once():
         ]
     )
 
-    assert told(exact) == [
+    assert described(exact) == [
         (half, 1, 2, "answered"),
         (half, 2, 3, "crushed"),
         (Fraction(3, 4), 2, 4, "answered"),
@@ -486,12 +489,12 @@ def test_the_square_root_is_exact_where_there_is_one():
 # The judge -----------------------------------------------------------------------------
 
 
-def test_every_step_of_a_crowd_is_as_the_judge_would_have_it():
+def test_every_step_of_a_crowd_agrees_with_the_oracle():
     answers = set()
     n_corners = 0
     for seed in range(N_CROWDS):
         exact = run(crowd(seed))
-        judging.judge(exact)
+        checking.check(exact)
         answers |= {event.answer for event in exact.events}
         n_corners += sum(event.corner for event in exact.events)
 
@@ -499,16 +502,16 @@ def test_every_step_of_a_crowd_is_as_the_judge_would_have_it():
     assert n_corners > 0
 
 
-def test_the_judge_of_many_crowds(volume):
+def test_the_oracle_of_many_crowds(volume):
     for seed in range(N_CROWDS, N_CROWDS + volume(1, 4, 500)):
-        judging.judge(run(crowd(seed)))
+        checking.check(run(crowd(seed)))
 
 
-def test_the_judge_of_crowds_that_press(volume):
+def test_the_oracle_of_crowds_that_press(volume):
     n_lasting, n_crowds = 0, volume(6, 60)
     for seed in range(n_crowds):
         exact = run(pressing_crowd(seed))
-        judging.judge(exact)
+        checking.check(exact)
         n_lasting += any(lasting for *_, lasting in exact.finals)
 
     assert n_lasting > n_crowds / 4
@@ -600,48 +603,48 @@ FAULTS = {
         "if not impact.corner:\n                    self.report",
         "if True:\n                    self.report",
     ),
-    "groups never end": (
-        "if not group.lasts:",
+    "clusters never end": (
+        "if not cluster.lasts:",
         "if False:",
     ),
-    "pairs join, not groups": (
-        "Group(set().union(*(group.members for group in joining)))",
-        "Group({n for n in (i, j) if self.bodies[n].yields})",
+    "pairs join, not clusters": (
+        "Cluster(set().union(*(cluster.members for cluster in joining)))",
+        "Cluster({n for n in (i, j) if self.bodies[n].yields})",
     ),
-    "a group forgets what holds it": (
-        "if group.anchor is not None:\n                anchors",
+    "a cluster forgets what holds it": (
+        "if cluster.anchor is not None:\n                anchors",
         "if False:\n                anchors",
     ),
-    "a group takes the plain mean": (
+    "a cluster takes the plain mean": (
         "velocity = momentum / sum(masses.values())",
         "velocity = sum(self.velocity[n][k] for n in masses) / len(masses)",
     ),
-    "groups that last end": (
-        "if not group.lasts:",
+    "clusters that last end": (
+        "if not cluster.lasts:",
         "if True:",
     ),
-    "every group lasts": (
-        "if joined.is_worn or any(group.lasts for group in joining):",
+    "every cluster lasts": (
+        "if joined.is_worn or any(cluster.lasts for cluster in joining):",
         "if True:",
     ),
-    "the lighter group keeps its path": (
+    "the lighter cluster keeps its path": (
         "return self.mass_of(one) > self.mass_of(other)",
         "return self.mass_of(one) < self.mass_of(other)",
     ),
-    "who leaves a group that lasts takes nothing along": (
-        "group.momentum = velocity * self.mass_of(group)",
+    "who leaves a cluster that lasts takes nothing along": (
+        "cluster.momentum = velocity * self.mass_of(cluster)",
         "pass",
     ),
-    "a group that lasts gives its members no velocity": (
+    "a cluster that lasts gives its members no velocity": (
         "if velocity != self.velocity[i]:",
         "if False:",
     ),
     "what rebounds leaves no momentum behind": (
-        "group.momentum -= mass * (after - v)",
+        "cluster.momentum -= mass * (after - v)",
         "pass",
     ),
     "what goes along a surface drags nobody along": (
-        "group.momentum += self.bodies[i].mass * (velocity - self.final(i, k))",
+        "cluster.momentum += self.bodies[i].mass * (velocity - self.final(i, k))",
         "pass",
     ),
     "only the first of a pair is looked at again": (
@@ -745,4 +748,4 @@ def test_what_a_floor_holds_back_does_not_enter_a_sensor_flush_with_it():
         ]
     )
 
-    assert told(exact) == [(0, 2, 3, "answered")]
+    assert described(exact) == [(0, 2, 3, "answered")]

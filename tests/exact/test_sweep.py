@@ -1,6 +1,6 @@
 """The sweep against exact numbers: not one wrong answer, over pairs made to mislead it.
 
-An answer is wrong when no pair of boxes within the stated slop has it; `judge`
+An answer is wrong when no pair of boxes within the stated slop has it; `check`
 says how that is decided.  Where all sums and differences are exact, more is
 asked: the very answer of the reference, each time rounded once; the one of pure
 mathematics where nothing is as small as the slop, and that of the rule with the stated slop
@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from ecs_collide.sweep import overlaps, sweep, sweep_pairs, swept_bounds
-from tests.exact.judge import judge
+from tests.exact.oracle import check
 from tests.exact.pairs import EXACT, KINDS, TO_THE_LETTER, make
 from tests.exact.reference import (
     IMPACT,
@@ -37,7 +37,7 @@ from tests.exact.reference import (
 CHUNK = 200  # pairs made from one seed
 EIGHT_ROUNDINGS = Fraction(1, 32)  # of the slop, which is 256
 
-pytestmark = pytest.mark.usefixtures("life")
+pytestmark = pytest.mark.usefixtures("implementation")
 
 
 @pytest.fixture
@@ -97,9 +97,9 @@ def chunks(kind, n_pairs):
 
 
 def is_wrong(kind, first, second, answer):
-    """Tell whether an answer to a pair of this kind is wrong."""
+    """Return whether an answer to a pair of this kind is wrong."""
     if kind not in EXACT and kind not in TO_THE_LETTER:
-        return not judge(first, second, answer)
+        return not check(first, second, answer)
     boxes = exactly(*first), exactly(*second)
     slops = slops_of(*boxes) if kind in TO_THE_LETTER else [0] * len(first[0])
     # Times are rounded, so a gap at a time is, too: one may be a few roundings from the slop.

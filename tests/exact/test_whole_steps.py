@@ -23,7 +23,7 @@ from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
 from tests.scenes import SLOP, box, mover
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 FAR_NEAR = 1e-5  # of a step, at a million from the origin: an ulp is 1e-10 of a length there
 ULP = Fraction(1, 2**52)
@@ -60,7 +60,7 @@ def choose_worlds(volume):
 
 
 def limits_of(space):
-    """Tell whether a step came to one of its limits."""
+    """Return whether a step came to one of its limits."""
     return space.stats.held
 
 
@@ -72,11 +72,11 @@ def most_in_one_instant(space):
 
 def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds):
     tally = Tally()
-    for number in choose_worlds(8, 60, 360):
+    for number in choose_worlds(4, 60, 360):
         random_world = RandomWorld(number)
         space = ec.install(dim=random_world.dim)
         for step, dt in enumerate(random_world.dts):
-            random_world.stir(dt)
+            random_world.shake(dt)
             bodies = read_bodies(random_world.dim)
             esper.process(dt)
             try:
@@ -112,7 +112,7 @@ def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
                 tally += compare_step(bodies, 1 / 8, space)
             except AssertionError as wrong:
                 raise AssertionError(f"crowd {number}, step {step}") from wrong
-            n_lasting += space._state.timeline.responder.clusters.n_lasting > 0
+            n_lasting += space._state.timeline.solver.clusters.n_lasting > 0
     print(tally, n_lasting)
 
     assert n_lasting > tally.steps / 20
@@ -147,7 +147,7 @@ class Witness(ec.ResponseSystem):
         timeline, axes = self.space._state.timeline, range(self.space.dim)
         return {
             e: [Fraction(timeline.final_velocity(row, k)) for k in axes]
-            for e, row in self.space._roster.row_of.items()
+            for e, row in self.space._registry.row_of.items()
         }
 
     def process(self, dt=1.0):
@@ -205,7 +205,7 @@ class Witness(ec.ResponseSystem):
 
 
 def is_yielding(entity):
-    """Tell whether an entity yields: what has a velocity, a response and a mass."""
+    """Return whether an entity yields: what has a velocity, a response and a mass."""
     mass = esper.try_component(entity, ec.Mass)
     return (
         esper.has_component(entity, ec.Velocity)
@@ -231,12 +231,12 @@ def install_witness(dim):
 
 def test_every_answer_keeps_momentum_and_wins_no_energy(choose_worlds):
     n_pairs = n_held = n_worlds = 0
-    for number in choose_worlds(8, 60, 360):
+    for number in choose_worlds(4, 60, 360):
         n_worlds += 1
         random_world = RandomWorld(number)
         space, witness = install_witness(random_world.dim)
         for dt in random_world.dts:
-            random_world.stir(dt)
+            random_world.shake(dt)
             esper.process(dt)
             times = space.collision_array["time"]
             assert (np.diff(times) >= 0).all()
@@ -262,7 +262,7 @@ def test_a_witness_changes_nothing(choose_worlds):
                 esper.add_processor(Witness(space), priority=101)
             log = []
             for dt in random_world.dts[:40]:
-                random_world.stir(dt)
+                random_world.shake(dt)
                 esper.process(dt)
                 log += [space.collision_array.tobytes(), space.positions().tobytes()]
             logs.append(log)
@@ -292,7 +292,7 @@ def restore(state, dim):
 
 
 def shrinks_to_nothing(random_world, dt):
-    """Tell whether a half size comes to 0 in a step: its growth is then made to fit the step."""
+    """Return whether a half size comes to 0 in a step: its growth is then made to fit the step."""
     for entity in random_world.movers:
         growth = esper.try_component(entity, ec.Growth)
         half = esper.component_for_entity(entity, ec.Extents)
@@ -380,12 +380,12 @@ def compare_parts(whole, parts, near, movers):
 @pytest.mark.parametrize("n_parts", [2, 3, 7])
 def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
     n_steps = n_impacts = n_open = 0
-    for number in choose_worlds(8, 60, 360):
+    for number in choose_worlds(4, 60, 360):
         random_world = RandomWorld(number)
         random_world.space = ec.install(dim=random_world.dim)
         near = 1e-9 if random_world.offset == 0.0 else FAR_NEAR
         for step, dt in enumerate(random_world.dts):
-            random_world.stir(dt)
+            random_world.shake(dt)
             if step % 4 != n_parts % 4 or shrinks_to_nothing(random_world, dt):
                 esper.process(dt)
                 continue
@@ -415,7 +415,7 @@ def test_a_step_that_comes_to_a_limit_is_the_exact_one(pair_limit, choose_worlds
         random_world = RandomWorld(number + 24 + number // 24 * 24)
         space = ec.install(ec.Space(dim=random_world.dim, pair_limit=pair_limit))
         for step in range(5):
-            random_world.stir(1.0)
+            random_world.shake(1.0)
             bodies = read_bodies(random_world.dim)
             esper.process(1.0)
             n_hits += bool(limits_of(space))

@@ -177,7 +177,7 @@ class Follower(Simulator):
         return blur / rate if rate > 0 else math.inf
 
     def is_in_step(self, pair: tuple[int, int], impact: Impact) -> bool:
-        """Tell whether an impact may belong to this step."""
+        """Return whether an impact may belong to this step."""
         return float(impact.time) - self.bound(pair, impact) < 1
 
     def _across(self, pair: tuple[int, int], axis: int, wider: int) -> Impact | None:
@@ -188,7 +188,7 @@ class Follower(Simulator):
         )
 
     def is_open(self, pair: tuple[int, int]) -> bool:
-        """Tell whether it is left open that the impact of a pair is one at all."""
+        """Return whether it is left open that the impact of a pair is one at all."""
         impact = self.queue[pair]
         room = self.blur[pair[0]] + self.blur[pair[1]] + self.grain
         if float(impact.rate * (1 - impact.time)) <= room:
@@ -205,7 +205,7 @@ class Follower(Simulator):
         return None
 
     def is_blurred(self) -> bool:
-        """Tell whether something due is known too badly to go on."""
+        """Return whether something due is known too badly to go on."""
         return any(self.bound(pair, impact) > TOO_BLURRED for pair, impact in self.queue.items())
 
     def follow(self, hit: ec.Collision) -> None:
@@ -268,7 +268,7 @@ class Follower(Simulator):
 
     def change_alone(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity than its group has, if it is another one in floats too."""
-        if i in self.groups[k] and float(velocity) == float(self.velocity[i][k]):
+        if i in self.clusters[k] and float(velocity) == float(self.velocity[i][k]):
             return
         super().change_alone(i, k, velocity)
 
@@ -436,12 +436,12 @@ def _side_of(hit: ec.Collision) -> tuple[int, int]:
 
 
 def is_float(x: Fraction) -> bool:
-    """Tell whether a fraction is a float."""
+    """Return whether a fraction is a float."""
     return Fraction(float(x)) == x
 
 
 def is_dyadic(bodies: list[Body], dt: float) -> bool:
-    """Tell whether an exact step may stay within floats: all numbers are short."""
+    """Return whether an exact step may stay within floats: all numbers are short."""
     if any(body.was_rounded for body in bodies):
         return False
     numbers = [Fraction(dt)]
@@ -537,7 +537,7 @@ def count_inside(bodies: list[Body], space: ec.Space) -> int:
 
 
 def were_inside(one: Body, other: Body, dim: int) -> bool:
-    """Tell whether the insides of two boxes overlapped as the step began."""
+    """Return whether the insides of two boxes overlapped as the step began."""
     return all(one.low[k] < other.high[k] and other.low[k] < one.high[k] for k in range(dim))
 
 

@@ -96,7 +96,7 @@ class RandomWorld:
             more.append(ec.Deflect())
         return mover([0.0] * self.dim, half, [0.0] * self.dim, *more)
 
-    def stir(self, dt: float) -> None:
+    def shake(self, dt: float) -> None:
         """Do what the game does before a step of `dt` seconds."""
         before = self.clock
         self.clock += dt

@@ -10,7 +10,7 @@ from ecs_collide._categories import NAMES
 from ecs_collide.snapshot import codec
 from tests.scenes import box, mover, position
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def test_names_select_who_meets_whom():

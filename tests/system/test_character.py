@@ -56,7 +56,7 @@ class Play:
 
 
 def inside(space: ec.Space, one: int, other: int) -> bool:
-    """Tell whether two bodies overlap by more than rounding."""
+    """Return whether two bodies overlap by more than rounding."""
     (a, b), (c, d) = space.bounds(one), space.bounds(other)
     return all(min(q, s) - max(p, r) > 1e-9 for p, q, r, s in zip(a, b, c, d, strict=True))
 
@@ -846,17 +846,17 @@ def test_going_back_to_a_snapshot_gives_the_same_bits(break_at: int) -> None:
     assert b"".join(bits[break_at:]) == again
 
 
-def test_both_lives_give_the_same_bits(
-    world: str, life: str, request: pytest.FixtureRequest
+def test_compiled_and_pure_python_give_the_same_bits(
+    world: str, implementation: str, request: pytest.FixtureRequest
 ) -> None:
-    known = request.config.stash.setdefault(LIVES, {})
+    known = request.config.stash.setdefault(IMPLEMENTATIONS, {})
 
-    known[life] = adventure(220)[0]
+    known[implementation] = adventure(220)[0]
 
     assert len({b"".join(bits) for bits in known.values()}) == 1
 
 
-LIVES = pytest.StashKey[dict[str, list[bytes]]]()
+IMPLEMENTATIONS = pytest.StashKey[dict[str, list[bytes]]]()
 
 
 # -- what a game says --

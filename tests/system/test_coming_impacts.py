@@ -9,7 +9,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Ledger, box, mixed_log, mixed_run, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Between(esper.Processor):

@@ -10,7 +10,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, mixed_log, mover, position, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Portal:
@@ -313,8 +313,8 @@ def test_other_impacts_do_not_leave_the_kernel():
     ball_and_wall(ec.Slide(), Portal(), y=20)
     space = ec.install()
     taken = []
-    take = space._pipeline._take_impact
-    space._pipeline._take_impact = lambda: taken.append(None) or take()
+    take = space._pipeline._make_impact
+    space._pipeline._make_impact = lambda: taken.append(None) or take()
     esper.add_processor(system("Portals", [], handles=Portal)(space), priority=115)
 
     esper.process(1.0)

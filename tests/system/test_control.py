@@ -10,7 +10,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 DT = 1 / 60
 

@@ -10,7 +10,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import mover, position, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 SPEED = 3.7  # no nice number: the velocities are handed on, not computed
 

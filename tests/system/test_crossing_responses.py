@@ -8,7 +8,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Ledger, box, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 BEGAN, ENDED = ec.BEGAN, ec.ENDED
 

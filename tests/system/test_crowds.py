@@ -15,7 +15,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, closed_arena, mover, position
 
-pytestmark = [pytest.mark.usefixtures("world", "life"), pytest.mark.slow_in_python]
+pytestmark = [pytest.mark.usefixtures("world", "implementation"), pytest.mark.slow_in_python]
 
 N = 240  # as few as are too many: 28,680 pairs, where there is room for 24,064
 
@@ -31,8 +31,8 @@ def quiet():
         yield
 
 
-def test_thousands_of_boxes_in_one_point(life):
-    n = 4_000 if life == "compiled" else N
+def test_thousands_of_boxes_in_one_point(implementation):
+    n = 4_000 if implementation == "compiled" else N
     entities = crowd(n)
     space = ec.install()
 
@@ -75,7 +75,7 @@ def test_points_planes_and_sensors_are_a_crowd_too(half, component, quiet):
     assert len(space.contacts()) == 0
 
 
-def test_boxes_that_only_touch_are_no_crowd(life, quiet):
+def test_boxes_that_only_touch_are_no_crowd(implementation, quiet):
     # A cross of bars laid flush: each touches each of the other half, at its rim.
     n = 190
     for _ in range(n):

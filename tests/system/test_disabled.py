@@ -12,7 +12,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, mover, position, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 EVERYWHERE = (-1000.0, -1000.0), (1000.0, 1000.0)
 

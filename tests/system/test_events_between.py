@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, mover, set_velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Arrow:
@@ -203,7 +203,7 @@ def test_esper_dispatches_each_touch():
     assert calls == [(enemy, arrow)] * 2
 
 
-def test_two_bodies_that_touch_on_both_sides_of_a_ring_are_told_once():
+def test_two_bodies_that_touch_on_both_sides_of_a_wrapped_world_are_reported_once():
     calls = []
     low = box((2, 0), (2, 2), ec.Sensor())
     high = mover((7, 0), (3.25, 1), (0, 0))

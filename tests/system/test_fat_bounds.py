@@ -32,7 +32,7 @@ def test_a_gas(world, fatness, volume):
     assert logs[0] == logs[1]
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_more_margin_means_fewer_escapes_of_the_same_pairs(world):
     counted = []
     for margin in (0.0, 3.0):
@@ -72,14 +72,14 @@ class Rows:
         return stats.escapes, stats.reinsertions, stats.rebuilds
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_new_bodies_are_built_in_bulk_and_escape_nothing():
     stats = Rows().space.stats
 
     assert (stats.escapes, stats.reinsertions, stats.rebuilds) == (0, 0, 1)
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_a_body_inside_its_fat_bounds_leaves_the_tree_alone():
     rows = Rows()
     rows.places[0].x += 0.1  # the margin is 0.2
@@ -87,7 +87,7 @@ def test_a_body_inside_its_fat_bounds_leaves_the_tree_alone():
     assert rows.work() == (0, 0, 0)
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_one_body_that_escapes_far_is_reinserted_alone():
     rows = Rows()
     rows.places[0].x = 300.0
@@ -96,7 +96,7 @@ def test_one_body_that_escapes_far_is_reinserted_alone():
     assert rows.work() == (0, 0, 0)
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_a_body_that_escapes_and_still_suits_its_node_is_not_reinserted():
     rows = Rows()
     rows.places[0].x += 0.3
@@ -104,7 +104,7 @@ def test_a_body_that_escapes_and_still_suits_its_node_is_not_reinserted():
     assert rows.work() == (1, 0, 0)
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_many_bodies_that_escape_at_once_are_rebuilt_in_bulk():
     rows = Rows()
     for place in rows.places[:50]:
@@ -113,7 +113,7 @@ def test_many_bodies_that_escape_at_once_are_rebuilt_in_bulk():
     assert rows.work() == (50, 0, 1)
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_a_still_body_that_the_game_moves_counts_as_an_escape_too():
     for n in range(40):
         esper.create_entity(ec.Position(10 * n, 0), ec.Extents(1, 1))
@@ -128,7 +128,7 @@ def test_a_still_body_that_the_game_moves_counts_as_an_escape_too():
     assert (space.stats.escapes, space.stats.reinsertions, space.stats.rebuilds) == (1, 1, 0)
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_a_restored_step_counts_no_work_of_the_trees():
     rows = Rows()
     rows.places[0].x = 300.0

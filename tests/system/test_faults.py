@@ -18,7 +18,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Ledger, box, closed_arena, mover
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class FaultError(Exception):
@@ -267,7 +267,7 @@ class Game:
         esper.switch_world(self.name)
         self.is_attempting = False
 
-    def judge(self, error):
+    def check_step(self, error):
         """Verify that what a step has raised is what handlers and responses raised."""
         assert self.suffers, error
         for one in error.exceptions if isinstance(error, ExceptionGroup) else [error]:
@@ -281,7 +281,7 @@ class Game:
         try:
             esper.process(dt)
         except Exception as error:
-            self.judge(error)
+            self.check_step(error)
         esper.switch_world(self.name)
         self.ledger.record()
         self.space.check()
@@ -307,7 +307,7 @@ def two_worlds(world):
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, life, volume):
+def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, implementation, volume):
     n_steps = volume(80, 1000, 20_000, least=30)
     games = [Game(name, seed=seed, suffers=name == two_worlds[1]) for name in two_worlds]
     n_events = 0
@@ -422,7 +422,7 @@ def fresh_world(name):
 
 
 @pytest.mark.parametrize("error", [FaultError, KeyboardInterrupt])
-def test_an_exception_at_each_event_of_a_run(error, world, life, volume):
+def test_an_exception_at_each_event_of_a_run(error, world, implementation, volume):
     n_steps = 4
     with fresh_world(f"{world} sound"):
         sound = Play()

@@ -12,7 +12,7 @@ import ecs_collide as ec
 from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, velocity
 from tests.volume import further
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 @pytest.mark.parametrize("friction", [0.05, 0.5, 1.0])

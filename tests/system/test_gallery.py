@@ -11,16 +11,16 @@ from tests.volume import Volume
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_both_lives_play_the_same_game(
+def test_compiled_and_pure_python_play_the_same_game(
     name: str, world: str, monkeypatch: pytest.MonkeyPatch, volume: Volume
 ) -> None:
     try:
-        lives = [_backend.load(compiled=compiled) for compiled in (True, False)]
+        implementations = [_backend.load(compiled=compiled) for compiled in (True, False)]
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     n_steps = volume(8, 20, least=8) if name in DEAR else volume(60, 120, least=60)
     runs = []
-    for kernels in lives:
+    for kernels in implementations:
         monkeypatch.setattr(_backend, "kernels", kernels)
         esper.switch_world("default")
         esper.delete_world(world)

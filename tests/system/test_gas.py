@@ -14,7 +14,7 @@ from tests.scenes import columns, gas, pairs_inside
 pytestmark = pytest.mark.usefixtures("world")
 
 
-def test_the_judge_finds_boxes_inside_one_another():
+def test_the_oracle_finds_boxes_inside_one_another():
     # What decides the tests below, against all pairs.
     rng = np.random.default_rng(1)
     mins = rng.uniform(0, 20, (200, 2))
@@ -119,7 +119,7 @@ def crossings(paths, half, tolerance):
 
 
 def _meets_inside(start, end, reach):
-    """Tell whether a point from `start` to `end` passes through the box of half size `reach`."""
+    """Return whether a point from `start` to `end` passes through the box of half size `reach`."""
     enter, leave = 0.0, 1.0
     for a, b in zip(start.tolist(), end.tolist(), strict=True):
         rate = b - a
@@ -132,7 +132,7 @@ def _meets_inside(start, end, reach):
     return enter < leave
 
 
-def test_the_judge_of_paths_finds_a_crossing():
+def test_the_oracle_of_paths_finds_a_crossing():
     still = np.array([[0.0, 5.0, 0.0], [1.0, 5.0, 0.0]])
     through = np.array([[0.0, 0.0, 0.5], [1.0, 10.0, 0.5]])
     past = np.array([[0.0, 0.0, 2.5], [1.0, 10.0, 2.5]])

@@ -29,7 +29,7 @@ def steps(n, dt=DT):
 
 
 @pytest.mark.parametrize("n", [1, 3, 7, 60, 144])
-def test_free_fall_is_the_parabola_for_any_dt(n, world, life):
+def test_free_fall_is_the_parabola_for_any_dt(n, world, implementation):
     ec.install(gravity=(30.0, -G))
     body = mover((5.0, 2.0), (1.0, 1.0), (3.0, 100.0), ec.Slide())
 
@@ -39,7 +39,7 @@ def test_free_fall_is_the_parabola_for_any_dt(n, world, life):
     assert velocity(body).xy == pytest.approx((33.0, -800.0), rel=1e-12)
 
 
-def test_one_step_of_dyadic_numbers_is_exact(world, life):
+def test_one_step_of_dyadic_numbers_is_exact(world, implementation):
     ec.install(gravity=(0.0, -8.0))
     body = mover((0.0, 0.0), (1.0, 1.0), (0.5, 4.0), ec.Slide())
 
@@ -51,7 +51,7 @@ def test_one_step_of_dyadic_numbers_is_exact(world, life):
 
 @pytest.mark.parametrize("n", [1, 4, 60])
 @pytest.mark.parametrize("damping", [0.01, 0.7, 5.0, 100.0])
-def test_damping_is_the_exponential_for_any_dt(damping, n, world, life):
+def test_damping_is_the_exponential_for_any_dt(damping, n, world, implementation):
     ec.install(gravity=(0.0, -G))
     body = mover((0.0, 0.0), (1.0, 1.0), (50.0, 0.0), ec.Slide(), ec.Damping(damping))
 
@@ -66,7 +66,7 @@ def test_damping_is_the_exponential_for_any_dt(damping, n, world, life):
     )
 
 
-def test_what_does_not_yield_does_not_fall(world, life):
+def test_what_does_not_yield_does_not_fall(world, implementation):
     ec.install(gravity=(0.0, -G))
     bodies = [
         mover((0.0, 0.0), (1.0, 1.0), (2.0, 0.0)),
@@ -81,7 +81,7 @@ def test_what_does_not_yield_does_not_fall(world, life):
     assert [position(body).y for body in bodies] == [0.0] * 4
 
 
-def test_gravity_scale_is_taken_up_when_it_changes(world, life):
+def test_gravity_scale_is_taken_up_when_it_changes(world, implementation):
     ec.install(gravity=(0.0, -64.0))
     body = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.GravityScale(-0.5))
 
@@ -98,7 +98,9 @@ def test_gravity_scale_is_taken_up_when_it_changes(world, life):
 @pytest.mark.parametrize(
     "response", [ec.Slide(), ec.Stop(), ec.Push(), ec.Deflect(0.3), ec.Deflect(0.9)], ids=repr
 )
-def test_a_body_comes_to_rest_with_a_gap_of_zero_and_no_normal_velocity(response, world, life):
+def test_a_body_comes_to_rest_with_a_gap_of_zero_and_no_normal_velocity(
+    response, world, implementation
+):
     ec.install(gravity=(0.0, -G), sleep=False)
     box((0.0, -10.0), (100.0, 10.0))
     body = mover((0.1, 3.7), (1.0, 1.0), (0.0, 0.0), response)
@@ -113,7 +115,7 @@ def test_a_body_comes_to_rest_with_a_gap_of_zero_and_no_normal_velocity(response
 
 @pytest.mark.parametrize("restitution", [0.3, 0.9, 1.0])
 @pytest.mark.parametrize("dt", [1 / 144, 1 / 60, 1 / 10])
-def test_a_bounce_gains_no_energy(restitution, dt, world, life):
+def test_a_bounce_gains_no_energy(restitution, dt, world, implementation):
     ec.install(gravity=(0.0, -G))
     box((0.0, -10.0), (100.0, 10.0))
     box((0.0, 60.0), (100.0, 10.0))
@@ -130,7 +132,7 @@ def test_a_bounce_gains_no_energy(restitution, dt, world, life):
         before = after
 
 
-def test_an_elastic_ball_loses_no_more_than_the_chord_takes(world, life):
+def test_an_elastic_ball_loses_no_more_than_the_chord_takes(world, implementation):
     space = ec.install(gravity=(0.0, -G))
     box((0.0, -10.0), (100.0, 10.0))
     ball = mover((0.1, 21.0), (1.0, 1.0), (0.0, 0.0), ec.Deflect())
@@ -145,7 +147,7 @@ def test_an_elastic_ball_loses_no_more_than_the_chord_takes(world, life):
     assert energy >= G * 20.0 - n_bounces * (G * DT) ** 2 / 8
 
 
-def test_events_report_the_velocities_of_the_instant(world, life):
+def test_events_report_the_velocities_of_the_instant(world, implementation):
     space = ec.install(gravity=(0.0, -8.0))
     box((0.0, -1.0), (9.0, 1.0))
     mover((0.0, 2.5), (1.0, 1.0), (0.0, -2.0), ec.Slide())
@@ -158,7 +160,7 @@ def test_events_report_the_velocities_of_the_instant(world, life):
     assert event.closing_speed == 5.0
 
 
-def test_a_resting_body_closes_at_no_speed(world, life):
+def test_a_resting_body_closes_at_no_speed(world, implementation):
     space = ec.install(gravity=(0.0, -G), sleep=False)
     box((0.0, -1.0), (9.0, 1.0))
     mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
@@ -168,7 +170,7 @@ def test_a_resting_body_closes_at_no_speed(world, life):
     assert [event.closing_speed for event in space.collisions] == [0.0]
 
 
-def test_friction_stops_a_crate_after_the_way_of_coulomb(world, life):
+def test_friction_stops_a_crate_after_the_way_of_coulomb(world, implementation):
     ec.install(gravity=(0.0, -G))
     box((0.0, -10.0), (400.0, 10.0))
     crate = mover((0.0, 1.0), (1.0, 1.0), (120.0, 0.0), ec.Slide(), ec.Friction(0.5))
@@ -182,7 +184,9 @@ def test_friction_stops_a_crate_after_the_way_of_coulomb(world, life):
 
 
 @pytest.mark.parametrize(("friction", "holds"), [(0.4, False), (0.6, True)])
-def test_friction_holds_a_crate_on_a_wall_if_it_is_pressed_enough(friction, holds, world, life):
+def test_friction_holds_a_crate_on_a_wall_if_it_is_pressed_enough(
+    friction, holds, world, implementation
+):
     ec.install(gravity=(0.0, -G))
     box((10.0, 0.0), (1.0, 900.0))
     crate = mover((8.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Friction(friction))
@@ -197,7 +201,7 @@ def test_friction_holds_a_crate_on_a_wall_if_it_is_pressed_enough(friction, hold
     assert (velocity(crate).y == 0.0) == holds
 
 
-def test_a_rider_of_a_lift_lies_on_it_exactly(world, life):
+def test_a_rider_of_a_lift_lies_on_it_exactly(world, implementation):
     space = ec.install(gravity=(0.0, -G))
     lift = mover((0.0, 0.0), (10.0, 1.0), (0.0, 33.3), ec.Carry())
     rider = mover((1.0, 2.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
@@ -211,7 +215,7 @@ def test_a_rider_of_a_lift_lies_on_it_exactly(world, life):
         assert space.is_on(rider)
 
 
-def test_a_jump_within_a_space_has_the_height_of_the_formula_on_a_floor(world, life):
+def test_a_jump_within_a_space_has_the_height_of_the_formula_on_a_floor(world, implementation):
     ec.install(gravity=(0.0, -G))
     box((0.0, -10.0), (100.0, 10.0))
     hero = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
@@ -224,10 +228,10 @@ def test_a_jump_within_a_space_has_the_height_of_the_formula_on_a_floor(world, l
     assert position(hero).y == pytest.approx(1.0 + 300.0 * t - G * t * t / 2, rel=1e-12)
 
 
-def test_a_character_keeps_its_own_gravity(world, life):
+def test_a_character_keeps_its_own_gravity(world, implementation):
     heights = []
     for gravity in (None, (0.0, -G)):
-        esper.switch_world(f"characters {gravity} {life}")
+        esper.switch_world(f"characters {gravity} {implementation}")
         space = ec.install(gravity=gravity)
         esper.add_processor(CharacterSystem(space), priority=200)
         hero = mover((0.0, 50.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Character())
@@ -237,7 +241,7 @@ def test_a_character_keeps_its_own_gravity(world, life):
     assert heights[0] == heights[1] < 50.0
 
 
-def test_a_response_of_the_game_sees_and_sets_the_velocity_of_the_instant(world, life):
+def test_a_response_of_the_game_sees_and_sets_the_velocity_of_the_instant(world, implementation):
     space = ec.install(gravity=(0.0, -8.0))
     seen = []
 
@@ -262,7 +266,7 @@ def test_a_response_of_the_game_sees_and_sets_the_velocity_of_the_instant(world,
     assert not space.stats.forced
 
 
-def test_a_response_that_only_stops_a_body_on_its_floor_is_not_forced(world, life):
+def test_a_response_that_only_stops_a_body_on_its_floor_is_not_forced(world, implementation):
     space = ec.install(gravity=(0.0, -8.0))
 
     class Crate:
@@ -279,7 +283,7 @@ def test_a_response_that_only_stops_a_body_on_its_floor_is_not_forced(world, lif
         assert position(crate).y == 1.0
 
 
-def test_a_body_is_free_to_fall_from_a_ceiling_at_once(world, life):
+def test_a_body_is_free_to_fall_from_a_ceiling_at_once(world, implementation):
     ec.install(gravity=(0.0, -8.0))
     box((0.0, 5.0), (9.0, 1.0))
     body = mover((0.0, 3.0), (1.0, 1.0), (0.0, 4.0), ec.Slide())
@@ -313,7 +317,7 @@ def test_wrong_settings_are_refused():
         ec.Damping(-1)
 
 
-def test_bad_numbers_put_a_body_into_quarantine(world, life):
+def test_bad_numbers_put_a_body_into_quarantine(world, implementation):
     space = ec.install(gravity=(0.0, -G))
     body = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Damping(1.0))
     esper.component_for_entity(body, ec.Damping).value = math.nan
@@ -333,7 +337,7 @@ def test_install_takes_gravity_and_compares_it(world):
         ec.install(gravity=(0, -901))
 
 
-def test_gravity_is_saved_and_what_falls_goes_on_the_same(world, life):
+def test_gravity_is_saved_and_what_falls_goes_on_the_same(world, implementation):
     def build():
         space = ec.install(gravity=(0.0, -G))
         box((0.0, -10.0), (100.0, 10.0))
@@ -355,7 +359,7 @@ def test_gravity_is_saved_and_what_falls_goes_on_the_same(world, life):
     assert space.state_hash() == later
 
 
-def test_a_stack_that_lands_lies_still(world, life):
+def test_a_stack_that_lands_lies_still(world, implementation):
     ec.install(gravity=(0.0, -G), sleep=False)
     box((0.0, -10.0), (100.0, 10.0))
     crates = [mover((0.0, 1.5 + 2.5 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(8)]

@@ -8,7 +8,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, gaps, half, mover, position, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def growth(entity):

@@ -8,7 +8,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, mover, position, set_velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def shots(n=3):

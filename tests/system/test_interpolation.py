@@ -9,7 +9,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, gas, mover, set_velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def place(entity):
@@ -148,7 +148,7 @@ def test_an_id_that_is_used_again_is_shown_where_the_new_body_is():
     ("start", "speed", "shown"),
     [(95, 10, 97.5), (99, 10, 1.5), (5, -10, 2.5), (1, -10, 98.5), (10, 170, 52.5), (0, 100, 25)],
 )
-def test_the_edge_of_a_ring_is_crossed_the_way_the_body_went(start, speed, shown):
+def test_the_edge_of_a_wrapped_world_is_crossed_the_way_the_body_went(start, speed, shown):
     runner = mover((start, 0), (1, 1), (speed, 0))
     space = ec.install(wrap=(100, None))
 

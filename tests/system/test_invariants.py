@@ -12,11 +12,11 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.judges import Judge
+from tests.oracles import Oracle
 from tests.scenes import mixed_bodies
 from tests.volume import further
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def grid_bodies(seed, dim, unit=1.0):
@@ -49,11 +49,11 @@ def run(bodies, dim, steps, dt):
     for body in bodies:
         esper.create_entity(*body)
     space = ec.install(dim=dim)
-    judge = Judge(space, dim)
+    oracle = Oracle(space, dim)
     for _ in range(steps):
-        judge.begin()
+        oracle.begin()
         esper.process(dt)
-        judge.end()
+        oracle.end()
     space.check()
 
 

@@ -14,7 +14,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Ledger, box, mover, position, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tagged:

@@ -8,7 +8,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Falls, Gravity, box, gaps, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def test_a_lift_carries_its_rider_up():

@@ -12,7 +12,7 @@ import ecs_collide as ec
 from ecs_collide import _backend
 from tests.scenes import box, closed_arena, mover, pairs_inside, position, velocity
 
-pytestmark = [pytest.mark.usefixtures("world", "life"), pytest.mark.slow_in_python]
+pytestmark = [pytest.mark.usefixtures("world", "implementation"), pytest.mark.slow_in_python]
 
 
 def between_walls(speed=100.0, y=0.0):

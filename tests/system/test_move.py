@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Falls, Gravity, box, mover, position
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 DT = 1 / 60
 

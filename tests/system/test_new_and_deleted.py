@@ -13,7 +13,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, mover, position
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 EVERYWHERE = (-1000.0, -1000.0), (1000.0, 1000.0)
 
@@ -163,11 +163,11 @@ def test_the_velocity_of_a_new_body_is_given_to_its_component(motion):
     space = ec.install(ec.Space(motion=motion))
     new, still = mover((0, 0), (1, 1), (0, 0)), box((9, 9), (1, 1))
 
-    space.give_velocity(new, (3, 4))
+    space.write_velocity(new, (3, 4))
 
     assert of(new, ec.Velocity).xy == (3, 4)
     with pytest.raises(ValueError, match=f"entity {still} has no Velocity to set"):
-        space.give_velocity(still, (3, 4))
+        space.write_velocity(still, (3, 4))
 
 
 def test_a_new_body_of_a_world_that_wraps_is_in_the_world():

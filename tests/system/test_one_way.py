@@ -11,7 +11,7 @@ import ecs_collide as ec
 from tests.scenes import Falls, Gravity, Ledger, box, gaps, mover, position, set_velocity, velocity
 from tests.volume import further
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 UP = (0, 1)
 AXES = [(k, sign, dim) for dim in (2, 3) for k in range(dim) for sign in (-1, 1)]

@@ -14,7 +14,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import faces, pi_boxes, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 DIGITS = [(1, 3), (100, 31), (10_000, 314), (1_000_000, 3141)]
 

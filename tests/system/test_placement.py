@@ -12,7 +12,7 @@ import ecs_collide as ec
 from tests.scenes import box, faces, mover, position, set_velocity, velocity
 from tests.volume import further
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def meet(first_mass, second_mass, seed):

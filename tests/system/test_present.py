@@ -12,7 +12,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, mover
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 DT = 1 / 60
 

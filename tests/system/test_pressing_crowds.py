@@ -15,7 +15,7 @@ from tests import packed
 from tests.pressing import HALF, SCENES, Crowd, one_against_many, rows, swarm
 from tests.scenes import SLOP, pairs_inside
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 SWEEPS_FOR_A_PAIR = 8  # in a step, on average over many steps
 ELASTIC_SWEEPS_FOR_A_PAIR = 15  # where members bounce off each other, which merges nothing
@@ -46,23 +46,23 @@ def named(scenes):
 
 
 @pytest.mark.parametrize("name", named(SCENES))
-def test_sweeps_of_a_crowd_are_a_small_multiple_of_its_pairs(name, life):
-    crowd = Crowd(SCENES[name](200 if life == "compiled" else 36))
+def test_sweeps_of_a_crowd_are_a_small_multiple_of_its_pairs(name, implementation):
+    crowd = Crowd(SCENES[name](200 if implementation == "compiled" else 36))
     space = ec.install(sleep=False)
-    count(crowd, space, 80 if life == "compiled" else 40)
+    count(crowd, space, 80 if implementation == "compiled" else 40)
 
-    n_pairs, n_sweeps = count(crowd, space, 40 if life == "compiled" else 10)
+    n_pairs, n_sweeps = count(crowd, space, 40 if implementation == "compiled" else 10)
 
     assert 0 < n_sweeps <= SWEEPS_FOR_A_PAIR * n_pairs
 
 
 @pytest.mark.parametrize("name", named(packed.SCENES))
-def test_sweeps_of_a_mixed_crowd_are_a_small_multiple_of_its_pairs(name, life, volume):
+def test_sweeps_of_a_mixed_crowd_are_a_small_multiple_of_its_pairs(name, implementation, volume):
     build, n = packed.SCENES[name]
     n_steps = 160
     if not volume.level:
-        n = n // 8 if life == "compiled" else 16
-        n_steps = 120 if life == "compiled" else 40
+        n = n // 8 if implementation == "compiled" else 16
+        n_steps = 120 if implementation == "compiled" else 40
     space, step = build(n)
     n_pairs = n_sweeps = 0
     with warnings.catch_warnings():
@@ -79,9 +79,9 @@ def test_sweeps_of_a_mixed_crowd_are_a_small_multiple_of_its_pairs(name, life, v
 
 @pytest.mark.parametrize("n", [1000, 2000])
 def test_sweeps_of_a_thousand_that_press_on_one_body_are_a_small_multiple_of_their_pairs(
-    n, life, volume
+    n, implementation, volume
 ):
-    n = n if life == "compiled" and volume.level else n // 50
+    n = n if implementation == "compiled" and volume.level else n // 50
     crowd = Crowd(one_against_many(n))
     space = ec.install(sleep=False)
 
@@ -90,9 +90,9 @@ def test_sweeps_of_a_thousand_that_press_on_one_body_are_a_small_multiple_of_the
     assert 0 < n_sweeps <= SWEEPS_FOR_A_PAIR * n_pairs
 
 
-def test_sweeps_of_two_rows_do_not_depend_on_their_length(life):
+def test_sweeps_of_two_rows_do_not_depend_on_their_length(implementation):
     ratios = []
-    for n in (20, 80) if life == "plain" else (100, 400):
+    for n in (20, 80) if implementation == "plain" else (100, 400):
         esper.switch_world(f"rows of {n}")
         n_pairs, n_sweeps = count(Crowd(rows(n)), ec.install(), 10)
         ratios.append(n_sweeps / n_pairs)
@@ -101,8 +101,8 @@ def test_sweeps_of_two_rows_do_not_depend_on_their_length(life):
 
 
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, lambda: ec.Deflect(0.3)])
-def test_members_of_a_crowd_stay_outside_each_other(response, life, volume):
-    crowd = Crowd(swarm(120 if life == "compiled" else 20), response)
+def test_members_of_a_crowd_stay_outside_each_other(response, implementation, volume):
+    crowd = Crowd(swarm(120 if implementation == "compiled" else 20), response)
     ec.install()
 
     for _ in range(volume(40, 120, least=15)):
@@ -114,8 +114,8 @@ def test_members_of_a_crowd_stay_outside_each_other(response, life, volume):
 
 
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, lambda: ec.Deflect(0.3)])
-def test_a_crowd_that_is_left_alone_wins_no_energy(response, life, volume):
-    crowd = Crowd(swarm(60 if life == "compiled" else 10), response)
+def test_a_crowd_that_is_left_alone_wins_no_energy(response, implementation, volume):
+    crowd = Crowd(swarm(60 if implementation == "compiled" else 10), response)
     ec.install()
     n_steps = volume(60, 60, least=30)
     for _ in range(n_steps):
@@ -129,8 +129,8 @@ def test_a_crowd_that_is_left_alone_wins_no_energy(response, life, volume):
         before = energy
 
 
-def test_a_crowd_keeps_its_momentum(life):
-    crowd = Crowd(swarm(60 if life == "compiled" else 16))
+def test_a_crowd_keeps_its_momentum(implementation):
+    crowd = Crowd(swarm(60 if implementation == "compiled" else 16))
     ec.install()
     for _ in range(60):
         crowd.walk()
@@ -144,7 +144,7 @@ def test_a_crowd_keeps_its_momentum(life):
 
 
 @pytest.mark.parametrize("kinds", ["that keep momentum", "all"])
-def test_a_mixed_crowd_wins_no_energy(kinds, life):
+def test_a_mixed_crowd_wins_no_energy(kinds, implementation):
     responses = [ec.Slide, ec.Slide, lambda: ec.Deflect(0.3), ec.Deflect]
     if kinds == "all":
         responses += [ec.Stop, ec.Push]
@@ -153,13 +153,13 @@ def test_a_mixed_crowd_wins_no_energy(kinds, life):
     crowd = [mixed_walker(rng, cell, rng.choice(responses)()) for cell in range(49)]
     n_lasting = 0
 
-    for step in range(240 if life == "compiled" else 24):
+    for step in range(240 if implementation == "compiled" else 24):
         if step % 20 < 8:
             for place, velocity, _ in crowd:
                 velocity.set((45 - place.x) * 3, (45 - place.y) * 3)
         energy, momentum = sums(crowd)
         esper.process(1 / 30)
-        n_lasting += space._state.timeline.responder.clusters.n_lasting > 0
+        n_lasting += space._state.timeline.solver.clusters.n_lasting > 0
         later, momentum_later = sums(crowd)
         assert later <= energy * (1 + 1e-14)
         if kinds != "all" and not space.stats.held:  # what is held is a wall for that step

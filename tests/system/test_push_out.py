@@ -11,7 +11,7 @@ import ecs_collide as ec
 from tests.scenes import Falls, Gravity, box, gaps, mover, position, set_velocity, velocity
 from tests.volume import further
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def of(entity, kind):

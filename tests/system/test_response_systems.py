@@ -8,7 +8,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, gaps, mixed_log, mover, position, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def install(space, response=None):

@@ -8,7 +8,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Falls, Gravity, box, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 @pytest.mark.parametrize("dim", [2, 3])

@@ -18,7 +18,7 @@ from tests.volume import further
 _names = itertools.count()
 DT = 1 / 60
 SAME = (
-    "step", "bodies", "movers", "static", "left_out", "impacts", "answers", "joins", "crushed",
+    "step", "bodies", "movers", "static", "left_out", "impacts", "answers", "merges", "crushed",
     "forced", "pair_limit_hits", "sweep_limit_hits", "waiting", "held",
 )  # fmt: skip
 
@@ -238,7 +238,7 @@ class Yard:
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("wild", [0.0, 0.5])
 @pytest.mark.parametrize("seed", [0, *further(1, 2, 3)])
-def test_a_yard_in_which_everything_happens(seed, wild, dim, life, volume):
+def test_a_yard_in_which_everything_happens(seed, wild, dim, implementation, volume):
     asleep = twice(
         lambda space: Yard(space, seed, dim, wild).play, volume(80, 400, least=40), dim=dim
     )
@@ -273,7 +273,7 @@ class Pushed(Yard):
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize("motion", ["velocity", "swept"])
 @pytest.mark.parametrize("seed", [0, *further(1, 2)])
-def test_a_game_that_answers_by_hand_and_breaks_off(seed, motion, life, volume):
+def test_a_game_that_answers_by_hand_and_breaks_off(seed, motion, implementation, volume):
     asleep = twice(
         lambda space: Pushed(space, 100 + seed, 2, 0.3).play,
         volume(80, 300, least=40),
@@ -285,7 +285,7 @@ def test_a_game_that_answers_by_hand_and_breaks_off(seed, motion, life, volume):
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize("seed", [0, *further(1, 2)])
-def test_a_game_that_moves_its_bodies_itself(seed, life, volume):
+def test_a_game_that_moves_its_bodies_itself(seed, implementation, volume):
     asleep = twice(
         lambda space: Yard(space, 200 + seed, 2, 0.5).play,
         volume(80, 300, least=40),
@@ -296,7 +296,7 @@ def test_a_game_that_moves_its_bodies_itself(seed, life, volume):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_the_golden_room_with_rests(dim, life, volume):
+def test_the_golden_room_with_rests(dim, implementation, volume):
     def build(space):
         for body in mixed_bodies(dim=dim):
             esper.create_entity(*body)
@@ -320,13 +320,13 @@ def test_the_golden_room_with_rests(dim, life, volume):
 
 
 @pytest.mark.parametrize("number", [0, 15, 30, 45, *further(5, 10, 20, 25, 35, 40)])
-def test_worlds_of_the_exact_simulator_with_rests(number, life, volume):
+def test_worlds_of_the_exact_simulator_with_rests(number, implementation, volume):
     def build(_space):
         world = RandomWorld(number)
 
         def play(step):
             if step % 40 == 0:
-                world.stir(1.0)
+                world.shake(1.0)
             elif step % 40 == 10:
                 for entity in world.movers:
                     set_velocity(entity, *[0.0] * world.dim)
@@ -342,7 +342,7 @@ def test_worlds_of_the_exact_simulator_with_rests(number, life, volume):
     assert max(asleep) > 2
 
 
-def test_a_gas_at_rest_in_which_one_begins(life, volume):
+def test_a_gas_at_rest_in_which_one_begins(implementation, volume):
     def build(_space):
         boxes, _ = gas(64, spacing=2.5, speed=0.0)
 
@@ -359,7 +359,7 @@ def test_a_gas_at_rest_in_which_one_begins(life, volume):
 
 
 @pytest.mark.parametrize("kind", [ec.Slide, ec.Deflect, ec.Push, ec.Stop])
-def test_a_wall_of_crates_is_run_into(kind, life, volume):
+def test_a_wall_of_crates_is_run_into(kind, implementation, volume):
     def build(_space):
         tile_row(2.0, 0.0, -10, 20, [1.0])
         for x in range(5):
@@ -382,7 +382,7 @@ def test_a_wall_of_crates_is_run_into(kind, life, volume):
     assert 0 < min(asleep[18:]) < 21
 
 
-def test_a_pile_that_falls_is_awake_and_one_that_stands_is_not(life, volume):
+def test_a_pile_that_falls_is_awake_and_one_that_stands_is_not(implementation, volume):
     def build(_space):
         crates = pile(40, width=16.0)
         speeds = [esper.component_for_entity(crate, ec.Velocity) for crate in crates]
@@ -582,7 +582,9 @@ def place(entity):
 @pytest.mark.parametrize("motion", ["velocity", "swept"])
 @pytest.mark.parametrize("lift", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_lies_on_a_floor_knows_what_becomes_of_it(change, lift, motion, life, volume):
+def test_what_lies_on_a_floor_knows_what_becomes_of_it(
+    change, lift, motion, implementation, volume
+):
     if "by a response" in change and (motion == "swept" or not lift):
         pytest.skip("nothing comes that way")
     n = volume(4, 10, least=3)
@@ -620,7 +622,7 @@ def test_what_lies_on_a_floor_knows_what_becomes_of_it(change, lift, motion, lif
     assert asleep[19] == (3 * n if lift else 2 * n)
 
 
-def test_a_platform_that_the_game_drives_takes_its_hold_with_it(life):
+def test_a_platform_that_the_game_drives_takes_its_hold_with_it(implementation):
     def build(_space):
         rng = random.Random(6)
         columns = []
@@ -648,7 +650,7 @@ def test_a_platform_that_the_game_drives_takes_its_hold_with_it(life):
 
 @pytest.mark.filterwarnings("ignore:.*left out of all collisions:RuntimeWarning")
 @pytest.mark.parametrize("sleep", [False, True])
-def test_what_was_driven_and_is_nowhere_now_is_left_out(sleep, life, world):
+def test_what_was_driven_and_is_nowhere_now_is_left_out(sleep, implementation, world):
     space = ec.install(ec.Space(motion="swept", sleep=sleep))
     platforms = [box((9.0 * k, 0.0), (2.0, 1.0)) for k in range(20)]
     esper.process(DT)
@@ -663,7 +665,7 @@ def test_what_was_driven_and_is_nowhere_now_is_left_out(sleep, life, world):
     assert space.reports[-1].entity == platforms[0]
 
 
-def test_a_wall_that_is_a_sensor_no_more_is_lain_against(life):
+def test_a_wall_that_is_a_sensor_no_more_is_lain_against(implementation):
     def build(_space):
         wall = box((5.0, 0.0), (1.0, 1.0), ec.Sensor())
         mover((3.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
@@ -679,7 +681,7 @@ def test_a_wall_that_is_a_sensor_no_more_is_lain_against(life):
     assert asleep[19] == 1
 
 
-def test_steps_of_no_length_let_nobody_sleep_who_moves(life):
+def test_steps_of_no_length_let_nobody_sleep_who_moves(implementation):
     def build(_space):
         mover((3.0, 0.0), (1.0, 1.0), (6.0, 0.0), ec.Slide())
         return lambda step: DT if step > 30 else 0.0
@@ -701,7 +703,7 @@ def test_a_body_of_which_something_is_set_in_each_step_stays_awake(resting):
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 @pytest.mark.parametrize("sunk", [1, 3, 200])
-def test_who_is_snapped_out_of_a_stack_goes_by_the_whole_stack(sunk, n, life):
+def test_who_is_snapped_out_of_a_stack_goes_by_the_whole_stack(sunk, n, implementation):
     def build(_space):
         late = mover((50.0, 50.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Mass(9.0))
         box((0.0, -1.0), (9.0, 1.0))
@@ -721,7 +723,7 @@ def test_who_is_snapped_out_of_a_stack_goes_by_the_whole_stack(sunk, n, life):
     assert asleep[20] == n  # of the stack nobody
 
 
-def test_who_is_touched_in_the_last_instant_is_snapped_and_wakes(life):
+def test_who_is_touched_in_the_last_instant_is_snapped_and_wakes(implementation):
     def build(_space):
         rng = random.Random(8)
         comers = []
@@ -746,7 +748,7 @@ def test_who_is_touched_in_the_last_instant_is_snapped_and_wakes(life):
 
 
 @pytest.mark.parametrize("placed", [False, True])
-def test_planes_at_rest_are_parted_and_what_lies_beside_them_stays(placed, life):
+def test_planes_at_rest_are_parted_and_what_lies_beside_them_stays(placed, implementation):
     def build(_space):
         box((0.0, -1.0), (9.0, 1.0))
         plate = mover((0.0, 2.0), (3.0, 0.0), (0.0, 0.0), ec.Slide())
@@ -770,7 +772,7 @@ def test_planes_at_rest_are_parted_and_what_lies_beside_them_stays(placed, life)
     assert asleep[18] == 5
 
 
-def test_a_crowd_of_sleepers_and_others_is_one():
+def test_a_crowd_of_sleeping_and_awake_bodies_is_one_crowd():
     found = []
     for sleep in (True, False):
         name = f"sleep {next(_names)}"
@@ -808,7 +810,7 @@ def test_a_crowd_does_not_sleep(world):
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-def test_saved_and_restored_it_goes_on_the_same(life, volume):
+def test_saved_and_restored_it_goes_on_the_same(implementation, volume):
     saved = []
 
     def build(space):
@@ -829,15 +831,15 @@ def test_saved_and_restored_it_goes_on_the_same(life, volume):
     twice(build, volume(80, 200, least=60))
 
     states = [codec.decode(data, 2, capture.WIDTHS) for data in saved]
-    assert any(len(state.sleepers) for state in states[::2])
+    assert any(len(state.sleeping) for state in states[::2])
     for state in states:  # with sleep and without
-        state.sleepers, state.stirred = state.sleepers[:0], state.stirred[:0]
-        state.calm[:] = 0
+        state.sleeping, state.stirred = state.sleeping[:0], state.stirred[:0]
+        state.rest_count[:] = 0
     states = [codec.encode(state) for state in states]
     assert states[::2] == states[1::2]
 
 
-def test_own_components_sleep(life, volume):
+def test_own_components_sleep(implementation, volume):
     class Corner:
         def __init__(self, x, y):
             self.x, self.y = x, y

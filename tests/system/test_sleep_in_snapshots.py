@@ -194,7 +194,7 @@ def scenes(test):
 
 
 @scenes
-def test_rollbacks_within_rollbacks(dim, by, seed, life, volume):
+def test_rollbacks_within_rollbacks(dim, by, seed, implementation, volume):
     length = volume(250, 600, least=120)
 
     def build():
@@ -231,7 +231,7 @@ def test_rollbacks_within_rollbacks(dim, by, seed, life, volume):
 
 
 @scenes
-def test_a_relay_of_worlds_in_which_nothing_was_before(dim, by, seed, life, volume):
+def test_a_relay_of_worlds_in_which_nothing_was_before(dim, by, seed, implementation, volume):
     length = volume(250, 600, least=120)
     expected = in_a_world("never saved", lambda: never_saved(lambda: Pile(seed, by, dim), length))
     rng = random.Random(seed)
@@ -299,7 +299,9 @@ def test_a_fresh_process_in_which_bodies_go_on_sleeping(dim, plain, tmp_path):
 
 
 @pytest.mark.parametrize("restores", [False, True])
-def test_a_crate_that_has_lost_its_lift_in_its_sleep_falls_after_a_restore_too(restores, life):
+def test_a_crate_that_has_lost_its_lift_in_its_sleep_falls_after_a_restore_too(
+    restores, implementation
+):
     lift = mover((0.0, -1.0), (5.0, 1.0), (0.0, 0.0))
     crate = mover((4.0, 0.5), (0.5, 0.5), (0.0, 0.0), ec.Slide())
     space = ec.install(gravity=(0.0, -G))
@@ -334,7 +336,9 @@ def test_a_crate_that_has_lost_its_lift_in_its_sleep_falls_after_a_restore_too(r
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("gravity", [0.0, -G])
-def test_a_yard_in_which_everything_happens_is_saved_at_each_step(dim, gravity, life, volume):
+def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
+    dim, gravity, implementation, volume
+):
     def play(restores):
         space = ec.install(dim=dim, gravity=(0.0, gravity, 0.0)[:dim], rest_speed=0.5)
         yard = Yard(space, 3, dim, 0.5)
@@ -359,7 +363,7 @@ def test_a_yard_in_which_everything_happens_is_saved_at_each_step(dim, gravity, 
 
 
 @scenes
-def test_a_step_that_fails_wakes_nobody(dim, by, seed, life, volume):
+def test_a_step_that_fails_wakes_nobody(dim, by, seed, implementation, volume):
     length = volume(200, 400, least=110)
     expected = in_a_world("never", lambda: never_saved(lambda: Pile(seed, by, dim), length))
 
@@ -386,7 +390,7 @@ def test_a_step_that_fails_wakes_nobody(dim, by, seed, life, volume):
     assert max(step[1] for step in expected) > 5
 
 
-def test_a_lift_that_was_hit_long_ago_wakes_nobody(world, life):
+def test_a_lift_that_was_hit_long_ago_wakes_nobody(world, implementation):
     lift = mover((0.0, -1.0), (5.0, 1.0), (0.0, 0.0))
     space = ec.install(gravity=(0.0, -G))
 

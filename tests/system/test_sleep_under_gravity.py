@@ -41,7 +41,9 @@ def gravity_of(by, dim=2):
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("wild", [0.0, 0.5])
 @pytest.mark.parametrize("seed", [0, *further(1, 2, 3)])
-def test_a_yard_under_gravity_in_which_everything_happens(seed, wild, dim, by, life, volume):
+def test_a_yard_under_gravity_in_which_everything_happens(
+    seed, wild, dim, by, implementation, volume
+):
     class Ground(Yard):
         def respond(self, impact):
             # Not into others: what meets there at the start of a step would be met once more.
@@ -139,7 +141,7 @@ class Heap:
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("by", ["space", "game"])
 @pytest.mark.parametrize("seed", [0, 1, *further(2, 3, 4, 5)])
-def test_heaps_of_crates_to_which_things_happen(seed, by, life, volume):
+def test_heaps_of_crates_to_which_things_happen(seed, by, implementation, volume):
     asleep = side_by_side(
         lambda space: Heap(space, seed, by).play,
         volume(400, 1500, least=200),
@@ -151,7 +153,7 @@ def test_heaps_of_crates_to_which_things_happen(seed, by, life, volume):
 
 
 @pytest.mark.parametrize("by", ["space", "game"])
-def test_who_sleeps_on_a_platform_drops_through_it(by, life):
+def test_who_sleeps_on_a_platform_drops_through_it(by, implementation):
     def build(space):
         box((0.0, 0.0), (5.0, 1.0), ec.OneWay((0.0, 1.0)))
         crates = [mover((0.0, 2.0 + 2 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(3)]
@@ -171,7 +173,7 @@ def test_who_sleeps_on_a_platform_drops_through_it(by, life):
 
 
 @pytest.mark.parametrize("by", ["space", "game"])
-def test_a_velocity_that_only_presses_wakes_nobody(by, world, life):
+def test_a_velocity_that_only_presses_wakes_nobody(by, world, implementation):
     space = ec.install(**gravity_of(by))
     box((0.0, -1.0), (9.0, 1.0))
     crates = [mover((0.0, 1.0 + 2 * k), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(3)]
@@ -192,7 +194,9 @@ def test_a_velocity_that_only_presses_wakes_nobody(by, world, life):
 
 
 @pytest.mark.parametrize("by", ["space", "game"])
-def test_a_hundred_crates_that_drop_half_a_unit_are_all_asleep_after_240_steps(by, world, life):
+def test_a_hundred_crates_that_drop_half_a_unit_are_all_asleep_after_240_steps(
+    by, world, implementation
+):
     space = ec.install(**({"gravity": (0.0, -900.0)} if by == "space" else {}))
     box((0.0, -10.0), (1000.0, 10.0))
     for k in range(100):

@@ -160,7 +160,7 @@ def test_a_landing_aimed_at_a_seam_does_not_catch(width, half_sizes, volume):
         assert abs(position(runner)[1] - (top + size[1])) <= SLOP * (abs(top) + 2.0)
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 @pytest.mark.parametrize("speed", [2, 4, 8, -2, -4, -8])  # to the left the corner has the lower id
 def test_a_landing_aimed_exactly_at_a_seam_in_whole_numbers(speed):
     # Everything is exact, so the face impact and the corner impact have one time.
@@ -177,7 +177,7 @@ def test_a_landing_aimed_exactly_at_a_seam_in_whole_numbers(speed):
     ]
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_a_box_that_lands_on_two_tiles_is_answered_once():
     left, right = box((-1, -1), (1, 1)), box((1, -1), (1, 1))
     runner = mover((0, 3), (1, 1), (0.5, -4), ec.Slide())
@@ -192,7 +192,7 @@ def test_a_box_that_lands_on_two_tiles_is_answered_once():
     assert sorted(event.other(runner) for event in space.contacts_began) == [left, right]
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 @pytest.mark.parametrize("step", [0.25, 0.01, 1e-6])
 def test_a_real_step_does_catch(step):
     # A tile that is higher by more than rounding is a wall.
@@ -209,7 +209,7 @@ def test_a_real_step_does_catch(step):
     assert space.collisions[1].other(runner) == high
 
 
-@pytest.mark.usefixtures("life")
+@pytest.mark.usefixtures("implementation")
 def test_an_elastic_ball_on_a_floor_of_tiles_bounces_as_on_one_piece(world):
     for x in range(-40, 40):
         box((0.3 * x + 0.15, -0.5), (0.15, 0.5))

@@ -17,7 +17,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide import _backend
 from tests.scenes import Falls, mixed_bodies, mover
-from tests.system.test_both_lives import in_both_lives
+from tests.system.test_compiled_and_pure import in_both_implementations
 
 ROOT = Path(__file__).parents[2]
 DT = 1 / 60
@@ -263,7 +263,7 @@ def test_rows_and_trees_are_others_and_nothing_shows(length):
         else:
             game.space.restore(start)
         start = game.space.snapshot()
-        order = game.space._roster.row_of.copy()
+        order = game.space._registry.row_of.copy()
         steps = []
         for n in range(30, 40):
             game.act(n)
@@ -294,7 +294,7 @@ for n in range({start}, {start} + 20):
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("plain", [False, True])
-def test_a_fresh_process_goes_on_in_either_life(dim, plain, tmp_path):
+def test_a_fresh_process_goes_on_compiled_and_in_pure_python(dim, plain, tmp_path):
     path = tmp_path / "saved"
     start = 12
 
@@ -324,7 +324,7 @@ def test_a_fresh_process_goes_on_in_either_life(dim, plain, tmp_path):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_both_lives_give_the_same_bytes(dim, monkeypatch):
+def test_compiled_and_pure_python_give_the_same_bytes(dim, monkeypatch):
     def run():
         game = Game(dim)
         saved = []
@@ -334,6 +334,6 @@ def test_both_lives_give_the_same_bytes(dim, monkeypatch):
             esper.process(DT)
         return saved
 
-    compiled, plain = in_both_lives(monkeypatch, run)
+    compiled, plain = in_both_implementations(monkeypatch, run)
 
     assert compiled == plain

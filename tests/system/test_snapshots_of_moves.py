@@ -24,7 +24,7 @@ from tests.system.test_own_components import (
     room,
 )
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 FIELDS = {
     Place: ("x", "y"),
@@ -35,7 +35,7 @@ FIELDS = {
 }
 
 
-def tell(space):
+def describe(space):
     """Tell a space how to save the components of these games."""
 
     def teach(kind, names):
@@ -72,7 +72,7 @@ def test_own_components_go_on_as_if_never_saved(make, components, volume):
     for body in room(n=9):
         make(*body)
     space = ec.install(components=components)
-    tell(space)
+    describe(space)
     for _ in range(volume(30, 60, least=12)):
         saved = space.snapshot()
         esper.process(1 / 60)
@@ -94,7 +94,7 @@ def test_what_would_be_left_out_is_named():
 
     with pytest.raises(ValueError, match="would leave out Place, Size, Speed, Weight"):
         space.snapshot()
-    tell(space)
+    describe(space)
     assert space.snapshot()
 
 

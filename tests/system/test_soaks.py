@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.judges import WITHIN, Judge
+from tests.oracles import WITHIN, Oracle
 from tests.scenes import (
     SLOP,
     box,
@@ -65,7 +65,7 @@ class Scene:
     def act(self, step: int) -> None:
         """Do what a game does before a step."""
 
-    def judge(self, step: int) -> None:
+    def check_world(self, step: int) -> None:
         """Assert what holds in this scene after a step, besides what always does."""
 
     def end(self, n_steps: int) -> None:
@@ -86,7 +86,7 @@ class Gas(Scene):
     def sorted_speeds(self):
         return np.sort(np.abs(columns(self.boxes, ec.Velocity, self.dim)), axis=0).tolist()
 
-    def judge(self, step):
+    def check_world(self, step):
         self.n_impacts += self.space.stats.impacts
         assert self.space.stats.held == 0
         if step % OFTEN == 0:
@@ -117,7 +117,7 @@ class Pile(Scene):
             speed.y += GRAVITY * DT + (self.rng.uniform(4.0, 15.0) if kicked else 0.0)
             speed.x += self.rng.uniform(-3.0, 3.0) if kicked else 0.0
 
-    def judge(self, step):
+    def check_world(self, step):
         if step % 240 == 238:  # before the next kick most lie still
             assert np.median(np.abs(columns(self.crates, ec.Velocity)[:, 1])) == 0
 
@@ -148,7 +148,7 @@ class Bullets(Scene):
         way = (self.rng.uniform(-speed, speed), self.rng.uniform(-speed, speed))
         esper.component_for_entity(bullet, ec.Velocity).set(*way)
 
-    def judge(self, step):
+    def check_world(self, step):
         self.n_limits += self.space.stats.pair_limit_hits
         self.n_crossed += int((self.space.collision_array["answer"] == ec.Answer.CROSSED).sum())
 
@@ -207,7 +207,7 @@ class TiledWalkers(Scene):
             esper.component_for_entity(walker, ec.Velocity).set(speed, rising)
             self.before.append(x)
 
-    def judge(self, step):
+    def check_world(self, step):
         assert (self.space.collision_array["normal"][:, 0] == 0).all(), "somebody snagged"
         for row, x in zip(self.walkers, self.before, strict=True):
             walker, level, _, _, speed, _ = row
@@ -293,7 +293,7 @@ class Squeeze(Scene):
         for side, piston in zip((-1, 1), self.pistons, strict=True):
             esper.component_for_entity(piston, ec.Velocity).set(-side * inward, 0.0)
 
-    def judge(self, step):
+    def check_world(self, step):
         self.n_crushed += self.space.stats.crushed
         for side, piston in zip((-1, 1), self.pistons, strict=True):  # nothing stops them
             assert velocity(piston)[0] * side in (2.2, -2.2)
@@ -400,7 +400,7 @@ SCENES: dict[str, tuple[type[Scene], int, int, int, int]] = {
 }
 
 
-def judge_limits(space: ec.Space) -> None:
+def check_limits(space: ec.Space) -> None:
     """Assert that no step had more answers than the limits allow."""
     stats = space.stats
     assert stats.answers <= 8 * (space.pair_limit * stats.movers + 2 * stats.pairs) + stats.pairs
@@ -413,7 +413,7 @@ def delete_everybody() -> None:
         esper.delete_entity(entity)
 
 
-def judge_emptiness(space: ec.Space) -> None:
+def check_emptiness(space: ec.Space) -> None:
     """Assert that nothing is left of what has been deleted."""
     assert len(space) == 0
     assert space.contacts() == []
@@ -438,28 +438,28 @@ def test_every_step_of_a_long_run_is_right(name, soak_steps):
     kind = SCENES[name][0]
     space = ec.install(ec.Space(dim=kind.dim, **kind.settings))
     scene = kind(space, random.Random(5))
-    judge = Judge(space, scene.dim, scene.room, scene.slops)
+    oracle = Oracle(space, scene.dim, scene.room, scene.slops)
     n_steps = soak_steps(name)
 
     for step in range(n_steps):
         scene.act(step)
-        judge.begin()
+        oracle.begin()
         esper.process(DT)
         also_contacts = step % OFTEN == 0
-        judge.end(also_contacts=also_contacts)
-        scene.judge(step)
-        judge_limits(space)
+        oracle.end(also_contacts=also_contacts)
+        scene.check_world(step)
+        check_limits(space)
         if also_contacts:
             space.check()
 
     scene.end(n_steps)
-    assert judge.n_began > 0 or isinstance(scene, Gas)  # an elastic bounce is no contact
+    assert oracle.n_began > 0 or isinstance(scene, Gas)  # an elastic bounce is no contact
     delete_everybody()
     esper.process(DT)
-    judge.judge_balance()
-    assert judge.open == set()
-    assert judge.n_began == judge.n_ended
-    judge_emptiness(space)
+    oracle.check_balance()
+    assert oracle.open == set()
+    assert oracle.n_began == oracle.n_ended
+    check_emptiness(space)
 
 
 @pytest.mark.parametrize(
@@ -496,7 +496,7 @@ def test_nothing_stays_in_memory_of_what_is_gone(name, soak_steps, monkeypatch):
             delete_everybody()
             for _ in range(2):  # the second has no event left
                 esper.process(DT)
-            judge_emptiness(space)
+            check_emptiness(space)
             space.reports.clear()  # of bodies that were held: a space keeps the last 64
             gc.collect()
             sizes.append(tracemalloc.get_traced_memory()[0])

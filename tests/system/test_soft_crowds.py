@@ -25,7 +25,7 @@ from tests.scenes import (
     velocity,
 )
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 DT = 1 / 60
 EXACT = 1e-6  # of a length: displacements are rounded to 2**-32 of a size
@@ -162,21 +162,21 @@ def test_members_in_one_point_part_to_all_sides_in_the_same_way_each_time(n):
 
 
 @pytest.mark.slow_in_python
-def test_hundreds_of_members_in_one_point_part_without_a_report(life):
-    n = 400 if life == "compiled" else 230
+def test_hundreds_of_members_in_one_point_part_without_a_report(implementation):
+    n = 400 if implementation == "compiled" else 230
     crowd = [member((0, 0), (1, 1), 240) for _ in range(n)]
     space = ec.install()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         take(1)
         assert space.stats.left_out > 0
-        take(120 if life == "compiled" else 15)
+        take(120 if implementation == "compiled" else 15)
 
     assert space.reports == []
     assert space.stats.left_out == 0
     width, height = np.ptp(columns(crowd, ec.Position), axis=0)
     assert 1 / 2 < width / height < 2
-    if life == "compiled":
+    if implementation == "compiled":
         assert overlaps(crowd, 1, 0.25) == 0
         assert max(width, height) < 60  # close together: they need 40
 
@@ -201,8 +201,8 @@ def test_no_displacement_exceeds_its_speed_and_no_velocity_changes(walk, speed):
 
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, ec.Deflect])
 @pytest.mark.parametrize("speed", [60.0, math.inf])
-def test_no_member_is_ever_inside_a_wall(response, speed, life):
-    n, side = (120, 20.0) if life == "compiled" else (30, 10.0)
+def test_no_member_is_ever_inside_a_wall(response, speed, implementation):
+    n, side = (120, 20.0) if implementation == "compiled" else (30, 10.0)
     rng = random.Random(5)
     walls = [
         box(centre, half)
@@ -235,13 +235,13 @@ def test_no_member_is_ever_inside_a_wall(response, speed, life):
     assert len(sides) == 2
 
 
-def test_members_stay_outside_of_the_player_they_chase(life):
-    soft(chase(80 if life == "compiled" else 9))
+def test_members_stay_outside_of_the_player_they_chase(implementation):
+    soft(chase(80 if implementation == "compiled" else 9))
     player = mover((-200.0, 0.0), (HALF, HALF), (0, 0), ec.Slide(), ec.Mass(1e6))
     members = [e for e, _ in esper.get_component(ec.Separate)]
     ec.install()
     touched = 0
-    for _ in range(300 if life == "compiled" else 200):
+    for _ in range(300 if implementation == "compiled" else 200):
         place = position(player)
         for entity in members:
             x, y = position(entity)
@@ -254,8 +254,8 @@ def test_members_stay_outside_of_the_player_they_chase(life):
     assert touched >= 3
 
 
-def test_the_order_of_creation_changes_no_bit(life):
-    n = 60 if life == "compiled" else 15
+def test_the_order_of_creation_changes_no_bit(implementation):
+    n = 60 if implementation == "compiled" else 15
     rng = random.Random(7)
     starts = [(rng.uniform(-8, 8), rng.uniform(-8, 8)) for _ in range(n)]
     runs = []
@@ -344,9 +344,9 @@ def test_members_part_across_the_edge_of_a_world_that_wraps(dim):
     space.check()
 
 
-def test_a_snapshot_in_the_middle_changes_nothing_that_follows(elsewhere, life):
+def test_a_snapshot_in_the_middle_changes_nothing_that_follows(elsewhere, implementation):
     rng = random.Random(13)
-    n = 40 if life == "compiled" else 12
+    n = 40 if implementation == "compiled" else 12
     crowd = [member((rng.uniform(-5, 5), rng.uniform(-5, 5)), (1, 1), 20) for _ in range(n)]
     space = ec.install()
     take(7)
@@ -571,13 +571,13 @@ def test_members_of_any_scale_part(scale):
     assert position(other)[0] - position(one)[0] == pytest.approx(2 * scale)
 
 
-def test_a_crowd_costs_no_swept_tests_and_pairs_in_proportion_to_its_members(life):
+def test_a_crowd_costs_no_swept_tests_and_pairs_in_proportion_to_its_members(implementation):
     counts = []
-    for n in (100, 800) if life == "compiled" else (16, 64):
+    for n in (100, 800) if implementation == "compiled" else (16, 64):
         esper.switch_world(f"crowd of {n}")
         crowd = soft(swarm(n))
         space = ec.install()
-        for _ in range(150 if life == "compiled" else 30):
+        for _ in range(150 if implementation == "compiled" else 30):
             crowd.walk()
             assert space.stats.sweeps == space.stats.impacts == 0
         counts.append(space.stats.pairs / n)
@@ -587,8 +587,8 @@ def test_a_crowd_costs_no_swept_tests_and_pairs_in_proportion_to_its_members(lif
     assert counts[1] < 2 * counts[0]
 
 
-def test_members_that_walk_to_one_point_overlap_little_and_do_not_tremble(life):
-    n, n_steps = (200, 300) if life == "compiled" else (16, 120)
+def test_members_that_walk_to_one_point_overlap_little_and_do_not_tremble(implementation):
+    n, n_steps = (200, 300) if implementation == "compiled" else (16, 120)
     crowd = soft(swarm(n))
     ec.install()
     places = []
@@ -605,7 +605,7 @@ def test_members_that_walk_to_one_point_overlap_little_and_do_not_tremble(life):
     assert swings.mean() < 0.01 * 2 * HALF
 
 
-def test_a_member_that_cannot_be_moved_is_reported_and_a_pair_explained(life):
+def test_a_member_that_cannot_be_moved_is_reported_and_a_pair_explained(implementation):
     class Ghost:
         pass
 

@@ -49,7 +49,7 @@ def play(n_steps: int, look: Callable[[ec.Space], object] | None = None, **how: 
     return hashes
 
 
-def look_at_all(space: ec.Space) -> None:
+def read_everything(space: ec.Space) -> None:
     """Do all that an overlay does, but for handing it to a window."""
 
     class Nothing:
@@ -76,7 +76,7 @@ def test_looking_at_everything_changes_no_fingerprint(volume: Volume) -> None:
     n = volume(80, 240, least=24)
     usual = play(n)
 
-    assert play(n, look_at_all) == usual
+    assert play(n, read_everything) == usual
     assert len(set(usual)) > n // 2
 
 

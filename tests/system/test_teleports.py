@@ -8,7 +8,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, half, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def test_there_is_no_sweep_from_the_old_place_to_the_new():

@@ -12,7 +12,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Ledger, box, mover, position
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tagged:
@@ -101,7 +101,7 @@ def test_a_step_that_another_thread_has_begun_anew_is_not_finished_here():
     assert position(bullet) == (10, 0)
 
 
-def test_threads_that_race_take_whole_steps_or_none(life):
+def test_threads_that_race_take_whole_steps_or_none(implementation):
     floor = box((0, -2), (1e6, 1))
     crates = [mover((3 * i, 0), (1, 1), (1, -1), ec.Slide()) for i in range(20)]
     space = ec.install()
@@ -112,7 +112,7 @@ def test_threads_that_race_take_whole_steps_or_none(life):
     ball = mover((0, 1000), (1, 1), (40, 0), ec.Deflect())
     space.on_collision(lambda hit: time.sleep(1e-4) if hit.second == ball else None)
     done, refused, others = [], [], []
-    n = 150 if life == "compiled" else 40
+    n = 150 if implementation == "compiled" else 40
 
     def work():
         for _ in range(n):

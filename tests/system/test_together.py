@@ -52,7 +52,7 @@ def yard(request):
 
 
 @pytest.fixture
-def length(life, volume):
+def length(implementation, volume):
     return volume(120, 240, least=24)
 
 

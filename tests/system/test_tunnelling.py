@@ -21,7 +21,7 @@ from tests.scenes import (
     velocity,
 )
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 SPEED = 1e6
 HALF = 0.1

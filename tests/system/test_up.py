@@ -10,7 +10,7 @@ from ecs_collide.character import Character, install_characters
 from ecs_collide.space import find_differences
 from tests.scenes import box, mover, position
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 WAYS = [(2, 1, 1), (2, 1, -1), (2, 0, 1), (2, 0, -1), (3, 2, -1), (3, 1, 1)]
 ways = pytest.mark.parametrize(("dim", "axis", "sign"), WAYS)

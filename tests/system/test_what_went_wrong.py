@@ -12,7 +12,7 @@ import pytest
 
 import ecs_collide as ec
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tagged:

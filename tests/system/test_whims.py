@@ -15,7 +15,7 @@ from tests.system.test_sleep import Yard, twice
 
 DT = 1 / 20
 RESPONSES = (ec.Slide, ec.Deflect, ec.Push, ec.Stop)
-TRAITS = {
+SURFACES_SHIFT = {
     ec.PushOut: 0.2,
     ec.Separate: 0.15,
     ec.Carry: 0.15,
@@ -99,7 +99,7 @@ def furnish(seed, dim, with_traits):
         centre, half, velocity = vector(0, 40), vector(0.3, 1.5), vector(-30, 30)
         choice = rng.random()
         more = [rng.choice(RESPONSES)()]
-        for trait, share in TRAITS.items():
+        for trait, share in SURFACES_SHIFT.items():
             arguments = {
                 ec.Friction: (0.5,),
                 ec.OneWay: ((0, 1, 0)[:dim],),

@@ -10,12 +10,12 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import SLOP, Falls, Gravity, box, mover, position, set_velocity, velocity
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 W, H = 320.0, 240.0
 
 
-def ring(*wrap, **settings):
+def wrapped_space(*wrap, **settings):
     """Install a space that wraps; by default on both axes of a 320 x 240 world."""
     return ec.install(ec.Space(wrap=wrap or (W, H), **settings))
 
@@ -76,7 +76,7 @@ def test_install_refuses_another_wrap_than_that_of_its_space():
 
 def test_what_leaves_at_one_edge_comes_in_at_the_other():
     bodies = [mover((4, 4), (2, 2), v) for v in ((-8, 0), (0, -8), (8, 8), (-8 - 2 * W, 8 + 3 * H))]
-    space = ring()
+    space = wrapped_space()
 
     esper.process(1.0)
 
@@ -89,7 +89,7 @@ def test_what_leaves_at_one_edge_comes_in_at_the_other():
 @pytest.mark.parametrize("parts", [(), (ec.Velocity(0, 0),), (ec.Slide(),)])
 def test_a_body_that_the_game_puts_outside_is_inside_after_the_next_step(motion, parts):
     body = box((W + 5, -3 - 2 * H), (2, 2), *parts)
-    space = ring(motion=motion)
+    space = wrapped_space(motion=motion)
 
     esper.process(1.0)
     assert position(body) == (5, H - 3)
@@ -103,7 +103,7 @@ def test_a_body_that_the_game_puts_outside_is_inside_after_the_next_step(motion,
 
 def test_just_below_zero_is_zero():
     body = mover((1e-20, 1), (0, 1), (-2e-20, 0))
-    ring()
+    wrapped_space()
 
     esper.process(1.0)
 
@@ -136,7 +136,7 @@ def test_own_components_with_corners_wrap_by_their_centres():
 
 def test_a_body_that_is_wider_than_the_world_is_left_out():
     wide, fine = box((0, 0), (W / 2 + 1, 1)), box((0, 0), (W / 2, 500))
-    space = ring(W, None)
+    space = wrapped_space(W, None)
 
     with pytest.warns(RuntimeWarning, match=r"Extents.x is 161.0, it must be at most 160.0.*320"):
         esper.process(1.0)
@@ -151,7 +151,7 @@ def test_a_body_that_is_wider_than_the_world_is_left_out():
 
 def test_a_body_that_goes_around_too_often_is_left_out_until_it_is_slower():
     body = mover((0, 0), (1, 1), (64 * W * 60 + 60, 0))
-    space = ring()
+    space = wrapped_space()
 
     with pytest.warns(RuntimeWarning, match="not lead more than 64 times around the world, 320.0"):
         esper.process(1 / 60)
@@ -167,7 +167,7 @@ def test_a_body_that_goes_around_too_often_is_left_out_until_it_is_slower():
 
 def test_a_body_that_would_grow_wider_than_the_world_is_left_out():
     growing = box((0, 0), (150, 1), ec.Growth(11, 0))
-    space = ring()
+    space = wrapped_space()
 
     with pytest.warns(RuntimeWarning, match="Growth.x is 11.* wider than the world"):
         esper.process(1.0)
@@ -181,7 +181,7 @@ def test_a_body_that_would_grow_wider_than_the_world_is_left_out():
 def test_bodies_meet_across_an_edge_where_they_would_in_the_middle():
     one = mover((310, 10), (4, 4), (16, 0), ec.Deflect())
     two = mover((10, 10), (4, 4), (-16, 0), ec.Deflect())
-    space = ring()
+    space = wrapped_space()
 
     esper.process(1.0)
 
@@ -195,7 +195,7 @@ def test_bodies_meet_across_an_edge_where_they_would_in_the_middle():
 def test_they_meet_over_a_corner_of_the_world():
     one = mover((316, 236), (2, 2), (8, 8), ec.Deflect())
     two = mover((4, 3), (2, 2), (-8, -8), ec.Deflect())
-    space = ring()
+    space = wrapped_space()
 
     esper.process(1.0)
 
@@ -209,7 +209,7 @@ def test_they_meet_over_a_corner_of_the_world():
 def test_a_bullet_that_goes_around_several_times_hits_everything_each_time():
     bullet = mover((10, 10), (1, 1), (5 * W, 0))
     targets = [box((x, 10), (2, 2), ec.Sensor()) for x in (40, 120, 319)]
-    space = ring()
+    space = wrapped_space()
 
     esper.process(1.0)
 
@@ -227,7 +227,7 @@ def test_a_bullet_that_goes_around_several_times_hits_everything_each_time():
 def test_a_bullet_that_bounces_goes_back_all_the_way_around():
     bullet = mover((10, 10), (1, 1), (5 * W, 0), ec.Deflect())
     wall = box((100, 10), (1, 50))
-    space = ring()
+    space = wrapped_space()
 
     esper.process(1.0)
 
@@ -244,7 +244,7 @@ def test_a_bullet_that_bounces_goes_back_all_the_way_around():
 def test_two_bullets_that_go_around_in_opposite_ways_meet_each_time():
     one = mover((0, 10), (1, 1), (4 * W, 0), ec.Deflect())
     mover((160, 10), (1, 1), (-4 * W, 0), ec.Deflect())
-    space = ring()
+    space = wrapped_space()
 
     esper.process(1.0)
 
@@ -256,7 +256,7 @@ def test_two_bullets_that_go_around_in_opposite_ways_meet_each_time():
 def test_no_body_collides_with_its_own_image():
     for y, parts in ((20, (ec.Deflect(),)), (60, (ec.Slide(),)), (100, (ec.Sensor(),)), (140, ())):
         mover((100, y), (W / 2, 5), (3 * W, 0), *parts)
-    space = ring()
+    space = wrapped_space()
 
     for _ in range(5):
         esper.process(1.0)
@@ -267,7 +267,7 @@ def test_no_body_collides_with_its_own_image():
 def test_a_paddle_of_the_game_beyond_the_edge_is_the_one_inside():
     ball = mover((300, 10), (1, 1), (64, 0), ec.Deflect())
     paddle = mover((W + 9, 10), (2, 8), (0, 0))  # the game has put it outside
-    space = ring()
+    space = wrapped_space()
 
     esper.process(1.0)
 
@@ -291,7 +291,7 @@ def test_a_walker_goes_around_over_tiles_for_thousands_of_steps_and_never_snags(
         box((middle, 25.0), ((right - left) / 2, 5))
     walker = mover((50, 10), (9.9, 9.9), (97.3, -50), ec.Slide(), Falls())
     esper.add_processor(Gravity(-900.0), priority=200)
-    space = ring(W, None)
+    space = wrapped_space(W, None)
 
     n, rounds, before = volume(1000, 4000), 0, position(walker)[0]
     esper.process(1 / 60)
@@ -311,7 +311,7 @@ def test_a_walker_goes_around_over_tiles_for_thousands_of_steps_and_never_snags(
 def test_a_floor_as_wide_as_the_world_carries_on_both_sides():
     floor = box((W / 2, 0), (W / 2, 4))
     hero = mover((2, 8), (4, 4), (-60, -5), ec.Slide())
-    space = ring(W, None)
+    space = wrapped_space(W, None)
     n_contacts = set()
 
     for _ in range(640):
@@ -332,7 +332,7 @@ def test_a_stack_across_the_edge_rests(volume):
         mover((100, (236 + 8 * n) % H), (4, 4), (0, 0), ec.Slide(), Falls()) for n in range(4)
     ]
     esper.add_processor(Gravity(-500.0), priority=200)
-    space = ring()
+    space = wrapped_space()
 
     esper.process(1 / 60)
     began = len(space.contacts_began)
@@ -349,7 +349,7 @@ def test_a_lift_carries_its_load_over_the_edge_and_on():
     lift = mover((100, 200), (20, 2), (0, 30))
     crate = mover((110, 206), (4, 4), (0, -10), ec.Slide(), Falls())
     esper.add_processor(Gravity(-500.0), priority=200)
-    space = ring()
+    space = wrapped_space()
     began, ended = [], []
     space.on_contact_began(began.append)
     space.on_contact_ended(ended.append)
@@ -369,7 +369,7 @@ def test_a_contact_that_drifts_over_the_edge_begins_and_ends_once(way, volume):
     two = mover((28, 20), (4, 4), (way * 33.3, 0), ec.Slide())
     sensor = mover((25, 21), (6, 1), (way * 33.3, 0), ec.Sensor())
     rider = mover((25, 29), (2, 5), (way * 33.3, 0), ec.Slide())
-    space = ring()
+    space = wrapped_space()
     began, ended = [], []
     space.on_contact_began(began.append)
     space.on_contact_ended(ended.append)
@@ -389,7 +389,7 @@ def test_a_contact_that_drifts_over_the_edge_begins_and_ends_once(way, volume):
 def test_a_sensor_across_the_edge_is_entered_and_left():
     zone = mover((0, 100), (5, 5), (0, 0), ec.Sensor())
     ship = mover((300, 100), (1, 1), (100, 0), ec.Deflect())
-    space = ring()
+    space = wrapped_space()
     told = []
     space.on_collision(lambda hit: told.append(("in", hit.time, hit.other(zone))))
     space.on_contact_began(lambda contact: told.append(("began", contact.time)))

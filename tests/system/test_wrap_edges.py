@@ -12,9 +12,9 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import SLOP, box, mover, position, set_velocity, velocity
-from tests.system.test_wrap import W, gaps_around, ring
+from tests.system.test_wrap import W, gaps_around, wrapped_space
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 # -- crowds --
@@ -33,7 +33,7 @@ def test_a_crowd_across_the_edge_is_bounded_like_any_other():
 
         crowd(30)
         lone = mover((12 + shift, 9), (1, 1), (-4, 0), ec.Deflect())
-        space = ring()
+        space = wrapped_space()
         esper.process(1.0)
         n_before = len(space.contacts())
         crowd(200)
@@ -55,10 +55,10 @@ def test_a_crowd_across_the_edge_is_bounded_like_any_other():
 
 def test_two_images_at_once_come_in_the_order_of_the_images():
     """Whatever order they were found in: of plain Python, where a queue may be looked into."""
-    from ecs_collide.narrowphase.impact_queue import Queue
+    from ecs_collide.narrowphase.impact_queue import ImpactQueue
 
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
-        queue = Queue()
+        queue = ImpactQueue()
         for pair in order:
             queue.low[pair], queue.high[pair], queue.image[pair] = 4, 7, (5, -3, 0)[pair]
             queue.put(pair, 0.5, 0)
@@ -70,7 +70,7 @@ def test_two_images_at_once_come_in_the_order_of_the_images():
 
 
 def is_flush_outside(first, second, width):
-    """Tell whether two bodies are not inside each other by a bit, as the steps compute it."""
+    """Return whether two bodies are not inside each other by a bit, as the steps compute it."""
     (x1, _), (x2, _) = position(first), position(second)
     half1, half2 = (esper.component_for_entity(e, ec.Extents).x for e in (first, second))
     x2 += width * round((x1 - x2) / width)
@@ -98,7 +98,7 @@ def test_what_is_pressed_against_something_across_the_edge_rests_there(volume):
             for k in range(n)
         ]
         walls = walls or [box((at, 0), (half()[0], 5 * size))]
-        space = ring(width, None)
+        space = wrapped_space(width, None)
         rested = None
         for step in range(100):
             for body in bodies:
@@ -134,7 +134,7 @@ def test_small_bodies_that_touch_go_over_the_edge_of_a_large_world_together(way,
             at += 0.45
         set_velocity(bodies[-1], way * 3, 0)  # catches up with the others
         set_velocity(bodies[1], way * 1.5, 0)
-        space = ring(width, None)
+        space = wrapped_space(width, None)
         for _ in range(40):
             esper.process(1 / 20)
         assert len(space.contacts()) == 2
@@ -231,7 +231,7 @@ def test_a_plate_pressed_against_a_plate_across_the_edge_stays_on_its_side(at, s
     """Two without thickness: face to face with no gap it would be forgotten who came from where."""
     box((at, 10), (0, 5))
     plate = mover((start, 10), (0, 2), (way * 35, 0), ec.Slide())
-    space = ring()
+    space = wrapped_space()
 
     for step in range(30):
         set_velocity(plate, way * 35, 0)

@@ -9,9 +9,9 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import SLOP, box, mover, position, velocity
-from tests.system.test_wrap import H, W, gaps_around, ring
+from tests.system.test_wrap import H, W, gaps_around, wrapped_space
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 # -- moved by the game --
@@ -21,7 +21,7 @@ def test_a_position_that_is_set_across_the_edge_is_swept_the_short_way():
     place = ec.Position(310.0, 10.0)
     body = esper.create_entity(place, ec.Extents(2, 2), ec.Slide())
     gate = box((160, 10), (1, 10))
-    space = ring(motion="swept")
+    space = wrapped_space(motion="swept")
     esper.process(1.0)
 
     place.x = 10.1
@@ -41,7 +41,7 @@ def test_a_position_that_is_set_across_the_edge_is_swept_the_short_way():
 def test_swept_bodies_arrive_exactly_around_and_around():
     place = ec.Position(0.1, 0.2)
     esper.create_entity(place, ec.Extents(1, 1), ec.Slide())
-    ring(motion="swept")
+    wrapped_space(motion="swept")
     esper.process(1.0)
 
     for i in range(300):
@@ -54,7 +54,7 @@ def test_swept_bodies_arrive_exactly_around_and_around():
 def test_a_teleport_across_the_edge_is_no_sweep():
     body = box((310, 10), (2, 2), ec.Slide())
     box((0, 10), (1, 10))
-    space = ring(motion="swept")
+    space = wrapped_space(motion="swept")
     esper.process(1.0)
 
     space.teleport(body, (10 + W, 10))
@@ -75,7 +75,7 @@ def test_a_response_sees_both_bodies_in_the_world_and_may_move_them_anywhere():
     ship = mover((310, 10), (4, 4), (32, 0), Bouncy())
     rock = box((4, 10), (4, 4))
     far = box((200, 200), (4, 4), ec.Sensor())
-    space = ring()
+    space = wrapped_space()
     seen = []
 
     def respond(impact):
@@ -95,7 +95,7 @@ def test_a_response_may_send_a_body_around_many_times():
     ship = mover((310, 10), (4, 4), (32, 0), Bouncy())
     rock = box((4, 10), (4, 4))
     zone = box((100, 10), (4, 4), ec.Sensor())
-    space = ring()
+    space = wrapped_space()
 
     def respond(impact):
         sign = impact.normal_for(ship)[0]
@@ -115,7 +115,7 @@ def test_what_turns_later_finds_what_has_left_the_world_within_the_step():
     rock = box((4, 10), (4, 4))
     target = mover((236, 100), (4, 4), (0, 0), ec.Deflect())
     mover((236, 160), (4, 4), (0, -200), ec.Deflect())
-    space = ring()
+    space = wrapped_space()
 
     def respond(impact):
         impact.set_velocity(runner, (-700, 0))  # past 0, and on to 320 - 84
@@ -169,7 +169,7 @@ def log_of(space, n):
 def test_asteroids(volume):
     """Nothing gets into anything, wherever it is; nothing leaves the world."""
     asteroids()
-    space = ring()
+    space = wrapped_space()
     esper.process(0.0)
     solid = [e for e in space.entities if not esper.has_component(e, ec.Sensor)]
     deep = {
@@ -195,13 +195,13 @@ def test_asteroids(volume):
     assert n_hits > n
 
 
-def test_fatness_does_not_matter_and_neither_do_hashing_and_history(volume):
+def test_fat_bounds_hashing_and_history_change_nothing(volume):
     logs = []
     for settings in ({}, {"margin": 0.0, "lookahead": 0.0}, {"margin": 500.0, "lookahead": 99.0}):
         name = f"asteroids {id(settings)} {len(logs)}"
         esper.switch_world(name)
         asteroids()
-        logs.append(log_of(ring(**settings), volume(60, 120)))
+        logs.append(log_of(wrapped_space(**settings), volume(60, 120)))
         esper.switch_world("default")
         esper.delete_world(name)
     assert logs[0] == logs[1] == logs[2]
@@ -211,7 +211,7 @@ def test_a_snapshot_holds_who_touches_whom_across_which_edge(volume):
     asteroids()
     box((W / 2, 100), (W / 2, 4))
     hero = mover((1, 108), (4, 4), (0, -9), ec.Slide())
-    space = ring()
+    space = wrapped_space()
     log_of(space, 20)
     assert len(space.contacts(hero)) == 2
 
@@ -227,7 +227,7 @@ def test_a_snapshot_holds_who_touches_whom_across_which_edge(volume):
     assert log_of(space, n) == then
     name = f"{esper.current_world}, restored"  # as in a fresh process
     esper.switch_world(name)
-    fresh = ring()
+    fresh = wrapped_space()
     fresh.restore(saved)
     assert fresh.snapshot() == saved
     assert log_of(fresh, n) == then
@@ -237,7 +237,7 @@ def test_a_snapshot_holds_who_touches_whom_across_which_edge(volume):
 
 def test_a_snapshot_of_another_wrap_is_refused(elsewhere):
     mover((1, 1), (1, 1), (1, 0))
-    space = ring(W, None)
+    space = wrapped_space(W, None)
     esper.process(1.0)
     saved = space.snapshot()
     other = elsewhere()
@@ -255,7 +255,7 @@ def test_explain_knows_of_the_edge():
     one = mover((310, 10), (4, 4), (10, 0), ec.Deflect())
     two = mover((4, 10), (4, 4), (0, 0), ec.Deflect())
     three = box((160, 10), (4, 4))
-    space = ring()
+    space = wrapped_space()
     esper.process(0.0)
 
     told = str(space.explain(one, two))
@@ -268,7 +268,7 @@ def test_explain_knows_of_the_edge():
 def test_the_doctor_sees_who_is_inside_across_the_edge():
     one = mover((318, 10), (4, 4), (0, 0), ec.Deflect())
     two = mover((3, 10), (4, 4), (0, 0), ec.Deflect())
-    space = ring()
+    space = wrapped_space()
     esper.process(1.0)
 
     (found,) = space.doctor()

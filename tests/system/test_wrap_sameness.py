@@ -95,16 +95,16 @@ def log_of(seed, motion, *, saved=False, **settings):
 
 
 @pytest.mark.parametrize("motion", ["velocity", "swept"])
-def test_fat_bounds_snapshots_and_lives_change_nothing(motion, monkeypatch, volume):
-    lives = [_backend.load(compiled=False)]
+def test_fat_bounds_snapshots_and_compilation_change_nothing(motion, monkeypatch, volume):
+    implementations = [_backend.load(compiled=False)]
     if _backend.kernels.compiled:
-        lives.insert(0, _backend.load(compiled=True))
+        implementations.insert(0, _backend.load(compiled=True))
     for seed in range(volume(7, 30)):
         logs = []
-        for kernels in lives if seed % 6 == 0 else lives[:1]:
+        for kernels in implementations if seed % 6 == 0 else implementations[:1]:
             monkeypatch.setattr(_backend, "kernels", kernels)
             logs.append(log_of(seed, motion))
-        monkeypatch.setattr(_backend, "kernels", lives[0])
+        monkeypatch.setattr(_backend, "kernels", implementations[0])
         logs.append(log_of(seed, motion, margin=0.0, lookahead=0.0))
         logs.append(log_of(seed, motion, margin=100.0))
         logs.append(log_of(seed, motion, saved=True))

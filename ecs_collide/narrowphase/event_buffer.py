@@ -21,7 +21,7 @@ ENDED = 1
 
 @cython.final
 @cython.cclass
-class Log:
+class EventBuffer:
     """Growing columns, emptied at the start of each step.
 
     Attributes

@@ -16,7 +16,7 @@ SPREADS = {
 @pytest.mark.parametrize("spread", SPREADS)
 def test_any_sequence_of_calls_gives_what_a_dictionary_gives(kernels, spread):
     rng = np.random.default_rng(3)
-    rows, known = kernels.rows.Rows(0), {}
+    rows, known = kernels.id_map.IdMap(0), {}
     for _ in range(2000):
         id = SPREADS[spread](rng)
         assert rows.find(id) == known.get(id, -1)
@@ -33,7 +33,7 @@ def test_any_sequence_of_calls_gives_what_a_dictionary_gives(kernels, spread):
 
 
 def test_many_are_found_up_to_the_first_that_is_unknown_or_there_twice(kernels):
-    rows = kernels.rows.Rows(8)
+    rows = kernels.id_map.IdMap(8)
     ids, found = np.array([5, -2, 2**60, 9]), np.zeros(4, np.int64)
 
     assert rows.add_many(ids.data, found.data) == 4

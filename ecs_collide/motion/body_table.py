@@ -22,15 +22,15 @@ _SINGLES = ("seen_mass", "seen_restitution", "seen_owner")  # vectors of one axi
 _SCALARS = ("mass", "restitution")
 _FLAGS = (
     "response", "custom", "moves", "touched", "yields", "sensor", "gone", "has", "news", "bad",
-    "quarantined", "disabled", "attached", "present", "driven", "traits", "calm", "asleep", "held",
+    "quarantined", "disabled", "attached", "present", "driven", "surfaces", "rest_count", "asleep", "held",
     "leans",
 )  # fmt: skip
 _LONGS = ("ids", "n_filed", "island")
 
-ROOM = 64  # rows that there are from the beginning
+INITIAL_ROWS = 64  # rows that there are from the beginning
 
 
-class Columns:
+class BodyTable:
     """Arrays of one row per body.  Rows are given out and taken back, never moved.
 
     A row that is given back is given out again from the next step on: should the step
@@ -79,8 +79,8 @@ class Columns:
     attached: Bytes
     present: Bytes
     driven: Bytes
-    traits: Bytes
-    calm: Bytes
+    surfaces: Bytes
+    rest_count: Bytes
     asleep: Bytes
     held: Bytes
     leans: Bytes
@@ -97,12 +97,12 @@ class Columns:
         self.capacity = 0
         self.is_apart = apart
         self._free: list[int] = []
-        self._given_back: list[int] = []
+        self._freed: list[int] = []
         self._vectors: Doubles = np.zeros((len(_VECTORS) + apart * len(_PLACES), 0, dim))
         self._scalars: Doubles = np.zeros((len(_SCALARS) + 2, 0))
         self._flags: Bytes = np.zeros((len(_FLAGS), 0), np.int8)
         self._longs: Longs = np.zeros((len(_LONGS), 0), np.int64)
-        self._allocate(ROOM)
+        self._allocate(INITIAL_ROWS)
 
     def _allocate(self, capacity: int) -> None:
         """Replace all arrays by longer ones, at once: parts of four blocks."""
@@ -128,14 +128,14 @@ class Columns:
         self.__dict__.update(new)  # one call, in which nothing can come between
 
     def reserve(self, n_more: int) -> bool:
-        """Make room for so many more rows; tell whether the arrays were replaced."""
+        """Make room for so many more rows; return whether the arrays were replaced."""
         wanted = self.capacity - len(self._free) + n_more
         if wanted <= self.capacity:
             return False
         self._allocate(max(wanted, self.capacity + self.capacity // 2))
         return True
 
-    def take(self, entities: list[int]) -> list[int]:
+    def allocate(self, entities: list[int]) -> list[int]:
         """Return free rows, cleared, for new bodies."""
         rows = [self._free.pop() for _ in entities]
         for block in (self._vectors, self._scalars, self._flags, self._longs):
@@ -144,24 +144,24 @@ class Columns:
         self.mass[rows] = 1.0
         return rows
 
-    def give_back(self, row: int) -> None:
+    def free(self, row: int) -> None:
         """Free the row of a body that is gone, from the next step on."""
-        self._given_back.append(row)
+        self._freed.append(row)
 
-    def free_given_back(self) -> None:
+    def reuse_freed(self) -> None:
         """Have the rows that were given back to give out again."""
-        rows, self._given_back = self._given_back, []
+        rows, self._freed = self._freed, []
         self._free += rows
 
     def free_all_but(self, rows: NDArray[np.int64]) -> None:
         """Have all rows to give out again but these."""
         used = set(rows.tolist())
         free = [row for row in range(self.capacity - 1, -1, -1) if row not in used]
-        self.__dict__.update(_free=free, _given_back=[])
+        self.__dict__.update(_free=free, _freed=[])
 
-    def views(self) -> _Views:
+    def views(self) -> _MemoryViews:
         """Return the arrays as memoryviews, for the kernels."""
-        return _Views(self)
+        return _MemoryViews(self)
 
 
 def _lengthened(block: NDArray[Number], capacity: int) -> NDArray[Number]:
@@ -171,12 +171,12 @@ def _lengthened(block: NDArray[Number], capacity: int) -> NDArray[Number]:
     return longer
 
 
-class _Views:
-    """The arrays of `Columns` as memoryviews: read as Python they give plain numbers."""
+class _MemoryViews:
+    """The arrays of `BodyTable` as memoryviews: read as Python they give plain numbers."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, table: BodyTable) -> None:
         for name in (*_VECTORS, *_PLACES, *_SINGLES, *_SCALARS, *_FLAGS, *_LONGS):
-            setattr(self, name, memoryview(getattr(columns, name)))
+            setattr(self, name, memoryview(getattr(table, name)))
 
     def __getattr__(self, name: str) -> memoryview:
         raise AttributeError(name)

@@ -7,7 +7,7 @@ cdef int BEGAN
 cdef int ENDED
 
 @cython.final
-cdef class Log:
+cdef class EventBuffer:
     cdef public Py_ssize_t n_collisions
     cdef public Py_ssize_t n_contacts
     cdef public double[:, ::1] numbers

@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import box, mover, position
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Enemy:
@@ -180,7 +180,7 @@ def test_nearest_in_an_empty_space_is_nothing():
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_questions_see_all_bodies_where_the_step_left_them(dim):
+def test_queries_see_all_bodies_where_the_step_left_them(dim):
     rng = np.random.default_rng(dim)
     for i in range(60):
         centre, half = rng.integers(-30, 30, dim) / 2, rng.integers(0, 5, dim) / 2
@@ -251,7 +251,7 @@ def asked(space, **options):
     return found[0]
 
 
-def test_questions_leave_out_what_they_are_told_to(row):
+def test_queries_exclude_what_they_are_given(row):
     made, space = row
 
     assert asked(space) == made[0]
@@ -374,7 +374,7 @@ def test_components_of_another_world_are_not_looked_at(row):
 
 
 @pytest.mark.parametrize("make", [ec.AABBTree, ec.Space])
-def test_questions_that_make_no_sense_are_refused(make):
+def test_queries_that_make_no_sense_are_refused(make):
     asked = make()
 
     for bad in ((1, 2, 3), (1, None), "ab", (math.nan, 0.0), (10**400, 0), 5):

@@ -15,7 +15,7 @@ import pytest
 import ecs_collide as ec
 from tests.scenes import Log, box, mover, position
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tag:
@@ -320,9 +320,9 @@ def log_of_churn(n_steps=60):
         e for e in alive if esper.has_components(e, ec.Position, ec.Extents)
     )
     for entity in space.entities:
-        row = space._roster.row_of[entity]
+        row = space._registry.row_of[entity]
         for kind in (ec.Position, ec.Extents, ec.Velocity, ec.Deflect, ec.Mass, ec.Sensor, Tag):
-            assert space._roster.holder(kind, row) is esper.try_component(entity, kind)
+            assert space._registry.holder(kind, row) is esper.try_component(entity, kind)
     return found
 
 

@@ -19,7 +19,7 @@ import pytest
 from ecs_collide import _backend
 from ecs_collide.narrowphase import sweep_test
 from ecs_collide.sweep import sweep_pairs
-from tests.exact.judge import LARGEST_FLOAT, Nearby, judge
+from tests.exact.oracle import LARGEST_FLOAT, Nearby, check
 from tests.exact.pairs import KINDS, rough
 from tests.exact.reference import (
     IMPACT,
@@ -56,7 +56,7 @@ def test_witnesses_lie_within_the_slop_and_have_the_answer(kind):
     for dim in (2, 3):
         swept = Swept(kind, dim, seed=4, n=40)
         for row, first, second, answer in swept:
-            witnesses = judge(first, second, answer)
+            witnesses = check(first, second, answer)
 
             boxes = exactly(*first), exactly(*second)
             assert witnesses, swept.replay(row)
@@ -118,17 +118,17 @@ def falsified(answer, sides, slop):
             yield "depth", answer._replace(depth=answer.depth + slops * float(slop[answer.axis]))
 
 
-def test_judge_rejects_every_answer_that_is_false():
+def test_oracle_rejects_every_answer_that_is_false():
     n_false = dict.fromkeys(("kind", "enter", "exit", "side", "corner", "depth"), 0)
     for first, second, answer, sides, slop in plain_pairs():
         for what, false in falsified(answer, sides, slop):
-            assert not judge(first, second, false), (what, first, second, false)
+            assert not check(first, second, false), (what, first, second, false)
             n_false[what] += 1
 
     assert min(n_false.values()) > 5, n_false
 
 
-def test_judge_accepts_what_another_pair_within_the_slop_answers():
+def test_oracle_accepts_what_another_pair_within_the_slop_answers():
     # The first box is moved by up to half a slop.
     rng = np.random.default_rng(11)
     n_changed = 0
@@ -143,7 +143,7 @@ def test_judge_accepts_what_another_pair_within_the_slop_answers():
         )
         n_changed += said != answer
 
-        assert judge(first, second, said), (first, second, said)
+        assert check(first, second, said), (first, second, said)
     assert n_changed > 25
 
 

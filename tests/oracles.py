@@ -17,7 +17,7 @@ WITHIN = 4  # slops: within a step a path may reach further than at both its end
 _RESPONSES = (ec.Stop, ec.Push, ec.Slide, ec.Deflect)
 
 
-class Judge:
+class Oracle:
     """Compares the events and contacts of each step with all pairs of boxes.
 
     Call `begin` before a step, when the game has done what it does, and `end`
@@ -56,14 +56,14 @@ class Judge:
         self.entities = [entity for entity, _ in known]
         self._places = [place for _, (place, _) in known]
         self._sizes = [size for _, (_, size) in known]
-        moves = self._have(ec.Velocity, ec.Growth)
+        moves = self._has(ec.Velocity, ec.Growth)
         self.movers = np.flatnonzero(moves)
         yields = np.array([self._is_yielding(entity) for entity in self.entities], bool)
-        sensor = self._have(ec.Sensor)
+        sensor = self._has(ec.Sensor)
         self.stays = yields & ~sensor
         self._yields, self._sensor, self._moves = yields, sensor, moves
 
-    def _have(self, *kinds: type) -> np.ndarray:
+    def _has(self, *kinds: type) -> np.ndarray:
         return np.array(
             [any(esper.has_component(e, kind) for kind in kinds) for e in self.entities], bool
         )
@@ -98,8 +98,8 @@ class Judge:
 
     def end(self, *, also_contacts: bool = True) -> None:
         """Judge the step that has been taken."""
-        self.judge_events()
-        self.judge_balance()
+        self.check_events()
+        self.check_balance()
         low, high = self.look()
         old_low, old_high, old_entities = self._old
         if self.entities != old_entities:  # some were deleted in the step
@@ -114,16 +114,16 @@ class Judge:
         solid = (self._yields[i] | self._yields[j]) & ~sensor[i] & ~sensor[j]
         deep = solid & (gaps < -self.slops * slop).all(axis=1)
         new = deep & ~(gaps_of(old_low, old_high, i, j) < -self.slops * slop).all(axis=1)
-        self.judge_depth(i[new], j[new], gaps[new])
+        self.check_depth(i[new], j[new], gaps[new])
         if self.room is not None:
-            self.judge_room(low, high, np.concatenate([i[deep], j[deep]]))
+            self.check_capacity(low, high, np.concatenate([i[deep], j[deep]]))
         if also_contacts:
             there = set(self.entities)
             assert [e for e in self.space.entities if e in there] == self.entities
             assert not any(esper.entity_exists(e) for e in self.space.entities if e not in there)
-            self.judge_contacts(i, j, solid, gaps, SLOP * reach, slop)
+            self.check_contacts(i, j, solid, gaps, SLOP * reach, slop)
 
-    def judge_events(self) -> None:
+    def check_events(self) -> None:
         """Events come in time order and say what events may say."""
         array = self.space.collision_array
         times = array["time"]
@@ -134,7 +134,7 @@ class Judge:
         assert (array["closing_speed"] >= 0).all()
         assert (np.diff(self.space.contact_array["time"]) >= 0).all()
 
-    def judge_balance(self) -> None:
+    def check_balance(self) -> None:
         """A contact begins where there is none and ends where there is one."""
         array = self.space.contact_array
         for event, first, second in zip(
@@ -149,7 +149,7 @@ class Judge:
                 self.open.remove((first, second))
                 self.n_ended += 1
 
-    def judge_depth(self, i: np.ndarray, j: np.ndarray, gaps: np.ndarray) -> None:
+    def check_depth(self, i: np.ndarray, j: np.ndarray, gaps: np.ndarray) -> None:
         """Solid pairs never get inside one another, except those that are crushed."""
         if not len(i):
             return
@@ -164,7 +164,7 @@ class Judge:
         e = self.entities  # sorted
         return [(e[min(r, s)], e[max(r, s)]) for r, s in zip(i.tolist(), j.tolist(), strict=True)]
 
-    def judge_room(self, low: np.ndarray, high: np.ndarray, crushed: np.ndarray) -> None:
+    def check_capacity(self, low: np.ndarray, high: np.ndarray, crushed: np.ndarray) -> None:
         """What yields stays in the room, but for what is crushed."""
         stays = self.stays.copy()
         stays[crushed] = False
@@ -174,7 +174,7 @@ class Judge:
         assert (low[stays] >= self.room[0] - tolerance).all(), "somebody is outside"
         assert (high[stays] <= self.room[1] + tolerance).all(), "somebody is outside"
 
-    def judge_contacts(
+    def check_contacts(
         self,
         i: np.ndarray,
         j: np.ndarray,

@@ -13,35 +13,35 @@ from ecs_collide.constants import (
     FRICTION,
     ONE_WAY,
     PUSH_OUT,
-    SEPARATE,
+    SEPARATES,
 )
 from ecs_collide.motion.arrays import DOUBLE, grown, zeros
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Traits, side_of
-    from cython.cimports.ecs_collide.sync.bindings_c import Kind
-    from cython.cimports.ecs_collide.sync.control_reader_c import ControlGatherer, is_rule
+    from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Surfaces, side_of
+    from cython.cimports.ecs_collide.sync.bindings_c import ComponentBinding
+    from cython.cimports.ecs_collide.sync.control_reader_c import ControlReader, is_rule
     from cython.cimports.ecs_collide.sync.slots_c import slots_hold
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
-    from ecs_collide.motion.surfaces import ALL, Traits, side_of
-    from ecs_collide.sync.bindings import Kind
-    from ecs_collide.sync.control_reader import ControlGatherer, is_rule
+    from ecs_collide.motion.surfaces import ALL, Surfaces, side_of
+    from ecs_collide.sync.bindings import ComponentBinding
+    from ecs_collide.sync.control_reader import ControlReader, is_rule
     from ecs_collide.sync.slots import slots_hold
 
 cython.declare(
     LARGEST=cython.double,
     INFINITE=cython.double,
-    MOST_GROUP=cython.double,
+    MAX_GROUP=cython.double,
     MOST_PULL=cython.double,
     OF_SPACE=cython.double,
     NOT_SEEN=cython.double,
 )
 LARGEST = 2.0**500
 MOST_PULL = 2.0**100  # as constants.MOST_PULL
-MOST_GROUP = 2.0**31 - 1.0
+MAX_GROUP = 2.0**31 - 1.0
 INFINITE = float("inf")
 OF_SPACE = 2.0  # as traits.OF_SPACE
 NOT_SEEN = float("nan")  # differs from every number
@@ -49,7 +49,7 @@ NOT_SEEN = float("nan")  # differs from every number
 
 @cython.final
 @cython.cclass
-class TraitGatherer:
+class SurfaceReader:
     """The components with traits of all bodies, and the columns that they are read into.
 
     Parameters
@@ -57,7 +57,7 @@ class TraitGatherer:
     traits : Traits
     kinds : list of Kind
         Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
-        Separate, GravityScale, Damping; then those of `ControlGatherer`.
+        Separate, GravityScale, Damping; then those of `ControlReader`.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ class TraitGatherer:
         The side to which normals point that are not given.
     """
 
-    def __init__(self, traits: Traits, kinds: list):
-        self.traits = traits
+    def __init__(self, surfaces: Surfaces, kinds: list):
+        self.surfaces = surfaces
         self.filter, self.friction, self.one_way = kinds[0], kinds[1], kinds[2]
         self.normal, self.surface, self.push_out = kinds[3], kinds[4], kinds[5]
         self.separate, self.gravity_scale, self.damping = kinds[6], kinds[7], kinds[8]
-        self.control = ControlGatherer(traits.controls, kinds[9:])
+        self.control = ControlReader(surfaces.controls, kinds[9:])
         self.kinds = kinds
         self.exempt = []
         self.up = 2
@@ -83,37 +83,37 @@ class TraitGatherer:
 
     def _make_room(self):
         """Have a place for what was seen of each body."""
-        columns: list = []
+        table: list = []
         for seen in self.seen:
-            columns.append(grown(seen, self.n_rows))
-        for kind, seen in zip(self.kinds, columns):  # noqa: B905  (Cython: no strict)
+            table.append(grown(seen, self.n_rows))
+        for kind, seen in zip(self.kinds, table):  # noqa: B905  (Cython: no strict)
             kind.bind(self.n_rows, seen, seen)
-        self.seen = columns
+        self.seen = table
 
     def bind(self, n_rows: cython.Py_ssize_t):
         """Have room for so many bodies."""
         self.n_rows = n_rows
-        if self.traits.is_used:
+        if self.surfaces.is_used:
             self._make_room()
         self.control.bind(n_rows)
 
     @cython.cfunc
     def use(self) -> cython.int:
         """Have columns from now on."""
-        if not self.traits.is_used:
+        if not self.surfaces.is_used:
             self._make_room()
-            self.traits.use()
+            self.surfaces.use()
         return 0
 
-    def aim(self, traits: Traits):
+    def aim(self, surfaces: Surfaces):
         """Fill the columns of other traits from now on."""
-        self.traits = traits
-        self.control.controls = traits.controls
+        self.surfaces = surfaces
+        self.control.controls = surfaces.controls
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_as_seen(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
-        """Tell whether there is certainly nothing new about what a body has of all this."""
+        """Return whether there is certainly nothing new about what a body has of all this."""
         return (
             (not has & FILTER or slots_hold(self.filter.slots, i))
             and (not has & FRICTION or slots_hold(self.friction.slots, i))
@@ -123,7 +123,7 @@ class TraitGatherer:
                 or (slots_hold(self.normal.slots, i) and slots_hold(self.surface.slots, i))
             )
             and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
-            and (not has & SEPARATE or slots_hold(self.separate.slots, i))
+            and (not has & SEPARATES or slots_hold(self.separate.slots, i))
             and (not has & FALL or self._falls_as_seen(i))
             and (not has & CONTROL or not self.control.is_used or self.control.is_as_seen(i))
         )
@@ -138,13 +138,13 @@ class TraitGatherer:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _has(self, kind: Kind, i: cython.Py_ssize_t) -> cython.bint:
+    def _has(self, kind: ComponentBinding, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body has a component of a kind that has no bit to itself."""
         return len(kind.items) > 0 and kind.items[i] is not None
 
     @cython.cfunc
     def read(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
-        """Take over what the components of a body say; tell whether that is new."""
+        """Take over what the components of a body say; return whether that is new."""
         differs: cython.bint = False
 
         if has & FILTER:
@@ -160,7 +160,7 @@ class TraitGatherer:
             differs |= self.surface.read(i)
         if has & PUSH_OUT:
             differs |= self.push_out.read(i)
-        if has & SEPARATE:
+        if has & SEPARATES:
             differs |= self.separate.read(i)
         if has & FALL:
             if self._has(self.gravity_scale, i):
@@ -174,7 +174,7 @@ class TraitGatherer:
     @cython.cfunc
     def is_other(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
         """Return whether `read` would find something new about a body."""
-        kind: Kind
+        kind: ComponentBinding
 
         if self.is_as_seen(i, has):
             return False
@@ -186,7 +186,7 @@ class TraitGatherer:
     @cython.cfunc
     def mistrust(self, i: cython.Py_ssize_t) -> cython.int:
         """Let `read` find something new about whatever a body has of all this."""
-        kind: Kind
+        kind: ComponentBinding
         k: cython.int
 
         for kind in self.kinds:
@@ -198,11 +198,11 @@ class TraitGatherer:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def side(self, kind: Kind, i: cython.Py_ssize_t) -> cython.int:
+    def side(self, kind: ComponentBinding, i: cython.Py_ssize_t) -> cython.int:
         """Return the side to which the normal of a body points, 0 if it is none."""
         k: cython.int
 
-        for k in range(self.traits.dim):
+        for k in range(self.surfaces.dim):
             if kind.seen[i, k] != OF_SPACE:
                 return side_of(kind.seen, i)
         return self.up
@@ -210,12 +210,12 @@ class TraitGatherer:
     @cython.cfunc
     @cython.exceptval(check=False)
     def check(self, i: cython.Py_ssize_t, has: cython.int) -> cython.bint:
-        """Fill the columns of a body; tell whether its numbers can be computed with."""
-        t: Traits = self.traits
+        """Fill the columns of a body; return whether its numbers can be computed with."""
+        t: Surfaces = self.surfaces
         k: cython.int
         number: cython.double
-        least: cython.double
-        most: cython.double
+        minimum: cython.double
+        maximum: cython.double
         fine: cython.bint = True
 
         t.clear(i)
@@ -224,9 +224,9 @@ class TraitGatherer:
                 number = self.filter.seen[i, k]
                 if k == 1 and -ALL - 1.0 <= number < 0.0:
                     number += ALL + 1.0  # ~bits: all but these
-                least = -MOST_GROUP if k == 2 else 0.0
-                most = MOST_GROUP if k == 2 else ALL
-                if least <= number <= most and floor(number) == number:
+                minimum = -MAX_GROUP if k == 2 else 0.0
+                maximum = MAX_GROUP if k == 2 else ALL
+                if minimum <= number <= maximum and floor(number) == number:
                     t.filters[i, k] = int(number)
                 else:
                     fine = False
@@ -250,7 +250,7 @@ class TraitGatherer:
             t.push_out[i] = self.push_out.seen[i, 0]
             t.any_pusher = True
             fine &= 0.0 < t.push_out[i] <= INFINITE
-        if has & SEPARATE:
+        if has & SEPARATES:
             t.separate[i] = self.separate.seen[i, 0]
             t.any_separator = True
             fine &= 0.0 < t.separate[i] <= INFINITE

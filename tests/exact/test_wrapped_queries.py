@@ -16,7 +16,7 @@ import pytest
 
 import ecs_collide as ec
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 ROUNDS = 3  # copies on each side; questions are chosen to reach no further
 
@@ -170,8 +170,8 @@ def test_rays(worlds):
                 continue
             assert (many.times[row], tuple(many.points[row]), tuple(many.normals[row])) == hit[1:]
         second = [
-            c.space.cast_ray(*ray, exclude=alone)
-            for *ray, alone in zip(starts, ways, many.ids, strict=True)
+            c.space.cast_ray(*ray, exclude=excluded_each)
+            for *ray, excluded_each in zip(starts, ways, many.ids, strict=True)
         ]
         others = c.space.cast_rays(starts, ways, exclude_each=many.ids)
         assert others.ids.tolist() == [-1 if hit is None else hit.entity for hit in second]
@@ -187,13 +187,13 @@ def test_boxes_that_are_cast(worlds):
             start, way = c.place(), c.way()
             half = tuple(c.rng.randrange(0, 9) / 4 for _ in range(c.dim))
             here = c.inside(start)
-            copies, barred = [], []
+            copies, excluded = [], []
             while True:  # all hits of the tree, one after the other
-                hit = c.tree.cast_box(here, half, way, exclude=barred)
+                hit = c.tree.cast_box(here, half, way, exclude=excluded)
                 if hit is None:
                     break
                 copies.append(hit)
-                barred.append(hit.id)
+                excluded.append(hit.id)
             wanted = c.first_of_each((hit.id, hit.time) for hit in copies)
             told = {
                 (int(c.of[hit.id]), hit.time, c.about(hit.centre), hit.normal, hit.depth)
@@ -220,9 +220,9 @@ def test_boxes_that_are_cast(worlds):
                     many.times[row], tuple(many.centres[row]), tuple(many.normals[row]),
                     many.depths[row],
                 )  # fmt: skip
-        alone = [-1 if hit is None else hit.entity for *_, hit in rows]
+        excluded_each = [-1 if hit is None else hit.entity for *_, hit in rows]
         others = c.space.cast_boxes(
-            *([row[n] for row in rows] for n in range(3)), exclude_each=alone
+            *([row[n] for row in rows] for n in range(3)), exclude_each=excluded_each
         )
         for row, (start, half, way, hit) in enumerate(rows):
             then = c.space.cast_box(start, half, way, exclude=hit and [hit.entity])
@@ -263,8 +263,8 @@ def test_nearest(worlds):
                 assert list(map(tuple, many.points[row, :n])) == [hit.point for hit in found[:k]]
                 assert np.isinf(many.distances[row, n:]).all()
                 assert np.isnan(many.points[row, n:]).all()
-        alone = [found[0].entity for found in all_found]
-        others = c.space.nearest_many(points, 1, exclude_each=alone)
+        excluded_each = [found[0].entity for found in all_found]
+        others = c.space.nearest_many(points, 1, exclude_each=excluded_each)
         assert others.ids[:, 0].tolist() == [found[1].entity for found in all_found]
 
 
@@ -280,7 +280,7 @@ def test_an_empty_world_answers_nothing():
     assert space.nearest_many([(0, 0)], 2).ids.tolist() == [[-1, -1]]
 
 
-def test_questions_that_lead_too_far_are_refused():
+def test_queries_that_lead_too_far_are_refused():
     esper.create_entity(ec.Position(1, 1), ec.Extents(1, 1))
     space = ec.install(ec.Space(wrap=(16, None)))
     esper.process(1.0)

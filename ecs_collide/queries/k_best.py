@@ -12,14 +12,14 @@ except ImportError:
 
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
-cython.declare(ALL=cython.Py_ssize_t, LARGEST_DOUBLE=cython.double)
-ALL = 2**30  # more items than two trees hold; an index has 32 bits on wasm32
+cython.declare(UNLIMITED=cython.Py_ssize_t, LARGEST_DOUBLE=cython.double)
+UNLIMITED = 2**30  # more items than two trees hold; an index has 32 bits on wasm32
 LARGEST_DOUBLE = 2.0**1023 * (2.0 - 2.0**-52)
 
 
 @cython.final
 @cython.cclass
-class Ranking:
+class KBestHeap:
     """Items offered one by one, of which the first few are kept.
 
     Attributes
@@ -35,15 +35,15 @@ class Ranking:
     def __init__(self) -> None:
         self.keys = zeros(DOUBLE, 8)
         self.items = zeros(LONG, 8)
-        self.n = self.most = 0
+        self.n = self.limit = 0
         self.bound = 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def begin(self, most: cython.Py_ssize_t, bound: cython.double) -> cython.void:
-        """Keep the first `most` items, 0 for all, with keys up to `bound`."""
+    def begin(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.void:
+        """Keep the first `limit` items, 0 for all, with keys up to `bound`."""
         self.n = 0
-        self.most = ALL if most == 0 else most
+        self.limit = UNLIMITED if limit == 0 else limit
         self.bound = min(bound, LARGEST_DOUBLE)
 
     @cython.cfunc
@@ -55,7 +55,7 @@ class Ranking:
         i: cython.Py_ssize_t
         parent: cython.Py_ssize_t
 
-        if self.n == self.most:
+        if self.n == self.limit:
             if self._is_before(key, item, 0, ids):
                 self._sink(key, item, self.n, ids)
                 self.bound = self.keys[0]
@@ -75,7 +75,7 @@ class Ranking:
             i = parent
         self.keys[i] = key
         self.items[i] = item
-        if self.n == self.most:
+        if self.n == self.limit:
             self.bound = self.keys[0]
         return 0
 
@@ -88,7 +88,7 @@ class Ranking:
         i: cython.Py_ssize_t,
         ids: cython.longlong[::1],
     ) -> cython.bint:
-        """Tell whether an item comes before that at `i`."""
+        """Return whether an item comes before that at `i`."""
         if key != self.keys[i]:
             return key < self.keys[i]
         return ids[item] < ids[self.items[i]]
@@ -102,7 +102,7 @@ class Ranking:
         i: cython.Py_ssize_t,
         ids: cython.longlong[::1],
     ) -> cython.bint:
-        """Tell whether an item comes after that at `i`."""
+        """Return whether an item comes after that at `i`."""
         if key != self.keys[i]:
             return key > self.keys[i]
         return ids[item] > ids[self.items[i]]

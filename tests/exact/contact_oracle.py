@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from tests.exact.simulator import CROSSED, Simulator
-from tests.exact.step_judge import Path, cuts, touching
+from tests.exact.step_oracle import Path, cuts, touching
 
 BEGAN, ENDED = 0, 1
 Pair = tuple[int, int]

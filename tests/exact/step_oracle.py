@@ -43,13 +43,13 @@ class Path:
 
 
 def inside(one: tuple, other: tuple) -> bool:
-    """Tell whether the insides of two boxes overlap."""
+    """Return whether the insides of two boxes overlap."""
     n = len(one) // 2
     return all(one[k] < other[n + k] and other[k] < one[n + k] for k in range(n))
 
 
 def touching(one: tuple, other: tuple) -> bool:
-    """Tell whether two closed boxes share a point."""
+    """Return whether two closed boxes share a point."""
     n = len(one) // 2
     return all(one[k] <= other[n + k] and other[k] <= one[n + k] for k in range(n))
 
@@ -126,23 +126,23 @@ class Budget:
         assert len(own) < exact.pair_limit
 
 
-def judge(exact: Simulator) -> None:
+def check(exact: Simulator) -> None:
     """Raise an AssertionError where a step, run with ``watch=True``, breaks a rule."""
     paths = {i: Path(exact, i) for i in exact.bodies}
-    _judge_paths(exact, paths)
+    _check_paths(exact, paths)
     if exact.kept:  # velocities that change without an answer: the rest is not for this judge
-        _judge_held(exact, paths)
+        _check_held(exact, paths)
         return
     assert len(exact.states) == len(exact.events)
     for n, (event, (before, after)) in enumerate(zip(exact.events, exact.states, strict=True)):
-        _judge_event(exact, paths, event, before, after, Budget(exact, n), exact.finals[n])
+        _check_event(exact, paths, event, before, after, Budget(exact, n), exact.finals[n])
         if event.answer == "answered":
-            _judge_sums(exact, event, *exact.finals[n])
-    _judge_continuity(exact)
-    _judge_order(exact, paths)
+            _check_sums(exact, event, *exact.finals[n])
+    _check_continuity(exact)
+    _check_order(exact, paths)
 
 
-def _judge_paths(exact: Simulator, paths: dict[int, Path]) -> None:
+def _check_paths(exact: Simulator, paths: dict[int, Path]) -> None:
     """Nothing that is solid gets inside anything, at no time of the step."""
     for path in paths.values():
         assert all(box[k] <= box[len(box) // 2 + k] for _, box in path.points for k in range(2))
@@ -151,7 +151,7 @@ def _judge_paths(exact: Simulator, paths: dict[int, Path]) -> None:
             if i >= j or not (one.moves or other.moves):
                 continue
             if one.sensor or other.sensor or not (one.yields or other.yields):
-                _judge_crossing(exact, i, j, paths)
+                _check_crossing(exact, i, j, paths)
                 continue
             crushed_at = [
                 e.time for e in exact.events if (e.first, e.second, e.answer) == (i, j, "crushed")
@@ -161,7 +161,7 @@ def _judge_paths(exact: Simulator, paths: dict[int, Path]) -> None:
                 assert crushed_at[0] <= moment, f"{i} is inside {j} at {moment}"
 
 
-def _judge_held(exact: Simulator, paths: dict[int, Path]) -> None:
+def _check_held(exact: Simulator, paths: dict[int, Path]) -> None:
     """Who is held has the velocity that it had, and stays, unless something immovable moves."""
     for i, velocity in exact.kept.items():
         assert exact.bodies[i].yields
@@ -170,7 +170,7 @@ def _judge_held(exact: Simulator, paths: dict[int, Path]) -> None:
             assert paths[i].points[-1][1] == paths[i].at(exact.held_at[i])
 
 
-def _judge_crossing(exact, i, j, paths) -> None:
+def _check_crossing(exact, i, j, paths) -> None:
     """Each stretch of time inside begins with an event, and no other event is there."""
     entries = []
     was_inside = inside(paths[i].at(Fraction(0)), paths[j].at(Fraction(0)))
@@ -185,7 +185,7 @@ def _judge_crossing(exact, i, j, paths) -> None:
     assert all(e.answer == "crossed" for e in exact.events if (e.first, e.second) == (i, j))
 
 
-def _judge_event(exact, paths, event: Event, before, after, budget: Budget, finals) -> None:
+def _check_event(exact, paths, event: Event, before, after, budget: Budget, finals) -> None:
     """An event is a true contact of a closing pair; its answer keeps what must be kept."""
     i, j, k = event.first, event.second, event.axis
     box1, box2 = paths[i].at(event.time), paths[j].at(event.time)
@@ -229,11 +229,11 @@ def _judge_event(exact, paths, event: Event, before, after, budget: Budget, fina
     assert all(exact.bodies[n].yields for n in turned)
     lasting = finals[1] | finals[3]
     if not any((n, axis) in lasting for n in (i, j) for axis in range(dim)):
-        _judge_normal_part(exact, event, before, after, closing, budget)
-        _judge_rest(exact, event, before, after, budget)
+        _check_normal_part(exact, event, before, after, closing, budget)
+        _check_rest(exact, event, before, after, budget)
 
 
-def _judge_sums(exact, event, before, _, after, __) -> None:
+def _check_sums(exact, event, before, _, after, __) -> None:
     """An answer keeps the momentum of all bodies, and the energy of all does not rise.
 
     By what their velocities come to at the end of the step, be they in groups that last.
@@ -258,7 +258,7 @@ def _judge_sums(exact, event, before, _, after, __) -> None:
     assert anchored or energy[1] <= energy[0] * (1 + Fraction(1, 2**90)), "energy of all"
 
 
-def _judge_normal_part(exact, event, before, after, closing, budget) -> None:
+def _check_normal_part(exact, event, before, after, closing, budget) -> None:
     i, j, k = event.first, event.second, event.axis
     one, other = exact.bodies[i], exact.bodies[j]
     resizes = exact.growth[i][k] != 0 or exact.growth[j][k] != 0
@@ -296,7 +296,7 @@ def _judge_normal_part(exact, event, before, after, closing, budget) -> None:
                 assert one_velocity == before[n][k], "not the velocity of what does not yield"
 
 
-def _judge_rest(exact, event, before, after, budget) -> None:
+def _check_rest(exact, event, before, after, budget) -> None:
     """What the bodies do along the surface; whoever is not of the pair keeps it."""
     i, j, k = event.first, event.second, event.axis
     along = [axis for axis in range(exact.dim) if axis != k]
@@ -318,7 +318,7 @@ def _judge_rest(exact, event, before, after, budget) -> None:
                 mean = (m1 * before[n][a] + m2 * before[partner][a]) / (m1 + m2)
                 assert after[n][a] == mean
         else:
-            _judge_rule(exact, event, body, partner, before, after, along)
+            _check_rule(exact, event, body, partner, before, after, along)
     rules = [exact.bodies[n].response in ("push", "stop") for n in (i, j) if exact.bodies[n].yields]
     if any(rules) and all(exact.bodies[n].yields for n in (i, j)):
         energy = [
@@ -330,7 +330,7 @@ def _judge_rest(exact, event, before, after, budget) -> None:
         assert dragged or resizes or energy[1] <= energy[0] * (1 + Fraction(1, 2**90)), "energy"
 
 
-def _judge_rule(exact, event, body, partner, before, after, along) -> None:
+def _check_rule(exact, event, body, partner, before, after, along) -> None:
     """What `Stop` and `Push` do along the surface: some way towards what they want, and no more."""
     n = body.ident
     wanted = list(before[n])
@@ -353,7 +353,7 @@ def _judge_rule(exact, event, body, partner, before, after, along) -> None:
         assert all(gone == way for way, gone in ways)
 
 
-def _judge_continuity(exact: Simulator) -> None:
+def _check_continuity(exact: Simulator) -> None:
     """Velocities change only in events, and bodies go as they say."""
     last = {i: body.velocity for i, body in exact.bodies.items()}
     for before, after in exact.states:
@@ -375,7 +375,7 @@ def _judge_continuity(exact: Simulator) -> None:
             assert (high[k] - low[k]) / 2 == wanted
 
 
-def _judge_order(exact: Simulator, paths: dict[int, Path]) -> None:
+def _check_order(exact: Simulator, paths: dict[int, Path]) -> None:
     """Each event is the least, by the key, of its round; corners come when no face is due.
 
     A round is all faces that are due when it begins.  What its answers make due

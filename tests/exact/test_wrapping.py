@@ -14,7 +14,7 @@ import pytest
 
 import ecs_collide as ec
 
-pytestmark = pytest.mark.usefixtures("world", "life")
+pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 GRID = 4.0  # places and sizes are multiples of a fourth
 
@@ -55,7 +55,7 @@ def trait(rng, dim):
 
 
 def touches(one, two, widths):
-    """Tell whether two bodies share a point anywhere around the world."""
+    """Return whether two bodies share a point anywhere around the world."""
     for k, width in enumerate(widths):
         way = two.centre[k] - one.centre[k]
         if width:
@@ -141,7 +141,7 @@ def events(space):
 
 
 def is_exact(space, places):
-    """Tell whether nothing in a step was rounded, as it is after a mean of speeds."""
+    """Return whether nothing in a step was rounded, as it is after a mean of speeds."""
     times = space.collision_array["time"]
     return not (times * 2.0**30 % 1.0).any() and not (places * 2.0**30 % 1.0).any()
 

@@ -13,7 +13,7 @@ import ecs_collide as ec
 from ecs_collide import BodyKind
 from tests.scenes import box, mover
 
-pytestmark = pytest.mark.usefixtures("life", "world")
+pytestmark = pytest.mark.usefixtures("implementation", "world")
 
 DT = 1 / 60
 

@@ -15,7 +15,7 @@ from tests.volume import further
 REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
 
 
-def in_both_lives(monkeypatch, run):
+def in_both_implementations(monkeypatch, run):
     """Call `run` in a fresh world in each life; return what it gave."""
     found = []
     for compiled in (True, False):
@@ -47,7 +47,9 @@ def log_of_steps(space, n_steps, dt):
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("seed", [1, *further(2, 3)])
 def test_a_room_with_some_of_everything(dim, seed, monkeypatch):
-    compiled, plain = in_both_lives(monkeypatch, lambda: mixed_log(60, dim=dim, seed=seed))
+    compiled, plain = in_both_implementations(
+        monkeypatch, lambda: mixed_log(60, dim=dim, seed=seed)
+    )
 
     assert compiled == plain
 
@@ -58,7 +60,7 @@ def test_a_gas(dim, monkeypatch):
         gas(100, spacing=3.5, speed=200.0, dim=dim)
         return log_of_steps(ec.install(dim=dim), 15, 1 / 60)
 
-    compiled, plain = in_both_lives(monkeypatch, run)
+    compiled, plain = in_both_implementations(monkeypatch, run)
 
     assert compiled == plain
 
@@ -70,7 +72,7 @@ def test_a_pile(monkeypatch):
         esper.add_processor(Gravity(), priority=200)
         return log_of_steps(space, 80, 1 / 60)
 
-    compiled, plain = in_both_lives(monkeypatch, run)
+    compiled, plain = in_both_implementations(monkeypatch, run)
 
     assert compiled == plain
 
@@ -80,6 +82,6 @@ def test_pi_and_its_limits(monkeypatch):
         pi_boxes(10_000.0)
         return log_of_steps(ec.install(), 10, 0.5)
 
-    compiled, plain = in_both_lives(monkeypatch, run)
+    compiled, plain = in_both_implementations(monkeypatch, run)
 
     assert compiled == plain

@@ -71,7 +71,7 @@ class Witness(NamedTuple):
     has: str
 
 
-def judge(first: Sequence, second: Sequence, answer: Answer) -> list[Witness]:
+def check(first: Sequence, second: Sequence, answer: Answer) -> list[Witness]:
     """Return witnesses of an answer, mostly one; none if it is wrong.
 
     Parameters
@@ -102,7 +102,7 @@ def judge(first: Sequence, second: Sequence, answer: Answer) -> list[Witness]:
 
 
 def _makes_sense(answer):
-    """Tell whether the fields of an answer fit to each other."""
+    """Return whether the fields of an answer fit to each other."""
     has_side = answer.kind in (IMPACT, OVERLAP)
     return (
         not math.isnan(answer.enter)
@@ -115,7 +115,7 @@ def _makes_sense(answer):
 
 
 def has_time(exact: Fraction | float, reported: float) -> bool:
-    """Tell whether a reported time is an exact one; beyond all floats it is infinite."""
+    """Return whether a reported time is an exact one; beyond all floats it is infinite."""
     if math.isinf(reported):
         return exact >= LARGEST_FLOAT if reported > 0 else exact <= -LARGEST_FLOAT
     return exact == reported
@@ -218,14 +218,14 @@ class Nearby:
         return cls(sides, thickness, slop, rate_slop, unit, grain)
 
     def contains(self, sides: Sequence[Side]) -> bool:
-        """Tell whether a pair is near enough, and one of boxes at all."""
+        """Return whether a pair is near enough, and one of boxes at all."""
         return all(
             abs(side.rate - stored.rate) <= self.rate_slop[side.axis]
             for side, stored in zip(sides, self.sides, strict=True)
         ) and all(self._is_of_boxes(sides, axis) for axis in range(len(self.slop)))
 
     def _is_of_boxes(self, sides, axis):
-        """Tell whether faces moved by no more than the slop have these gaps on an axis.
+        """Return whether faces moved by no more than the slop have these gaps on an axis.
 
         One gap is between the max face of the first and the min face of the
         second, the other between the two other faces.  Each face takes a part of
@@ -253,7 +253,7 @@ class Nearby:
         return None
 
     def _has(self, sides, answer, part):
-        """Tell whether the exact answer to a pair is this one, or has this part of it."""
+        """Return whether the exact answer to a pair is this one, or has this part of it."""
         exact = meet(sides)
         if part == "corner":
             level = {s.axis for s in sides if s.rate < 0 and -s.gap == s.rate * exact.enter}
@@ -311,7 +311,7 @@ class Nearby:
             rooms.append(room)
         return rooms
 
-    def _candidates(self, directions, direction, time):
+    def _broadphase(self, directions, direction, time):
         """Return the sides that may be level at a time, likeliest first; [None] if none need be."""
         ratio = _ratio(time)
         if ratio is None:
@@ -343,8 +343,8 @@ class Nearby:
                 if directions[firsts[0]] >= 0:
                     return
             else:
-                firsts = self._candidates(directions, -1, begin)
-            lasts = self._candidates(directions, 1, end)
+                firsts = self._broadphase(directions, -1, begin)
+            lasts = self._broadphase(directions, 1, end)
             for first, last in product(firsts, lasts):
                 for decide in self._decisions(answer, part, directions, first):
                     rooms = self._rooms(directions, begin, end)
