@@ -158,7 +158,7 @@ class World:
 
 def test_boxes_enter_and_leave_at_the_exact_times(volume):
     n_steps = n_judged = n_crossed = n_bent = 0
-    for number in range(volume(4, 40, 200, least=2)):
+    for number in range(volume(4, 12, 200, least=2)):
         here, name = esper.current_world, f"boxes {number}"
         esper.switch_world(name)
         try:

@@ -132,7 +132,7 @@ def test_after_other_entities_came_and_went(dim, shuffle, n_golden):
 def test_with_other_margins_and_lookaheads(fatness, dim, volume, n_golden):
     # Huge ones make each step slow: everybody is near everybody.
     n_steps = PREFIX if fatness == "huge" and volume.level < EVERYTHING else n_golden
-    space = ec.Space(dim=dim, **FATNESS[fatness])
+    space = ec.Space(dim=dim, sleep=False, **FATNESS[fatness])  # as the golden room
 
     log = run_in_this_process(n_steps, dim=dim, make_space=lambda: ec.install(space))
 
@@ -147,7 +147,7 @@ def test_with_any_margin_and_lookahead(volume):
             "lookahead": rng.choice([0.0, 10.0 ** rng.uniform(-20.0, 3.0)]),
         }
         dim = 2 + turn % 2
-        space = ec.Space(dim=dim, **how)
+        space = ec.Space(dim=dim, sleep=False, **how)
 
         log = run_in_this_process(PREFIX, dim=dim, make_space=lambda: ec.install(space))  # noqa: B023
 
