@@ -629,9 +629,7 @@ class Space:
         callable
             Call it to unsubscribe.
         """
-        return self._subscribers.add(
-            self._link.attached, COLLISION, function, first_kind, second_kind
-        )
+        return self._subscribe(COLLISION, function, first_kind, second_kind)
 
     def on_contact_began(
         self,
@@ -640,9 +638,7 @@ class Space:
         second_kind: type | None = None,
     ) -> Unsubscribe:
         """Call a function for each contact that begins; as `on_collision`."""
-        return self._subscribers.add(
-            self._link.attached, CONTACT_BEGAN, function, first_kind, second_kind
-        )
+        return self._subscribe(CONTACT_BEGAN, function, first_kind, second_kind)
 
     def on_contact_ended(
         self,
@@ -651,9 +647,7 @@ class Space:
         second_kind: type | None = None,
     ) -> Unsubscribe:
         """Call a function for each contact that ends; as `on_collision`."""
-        return self._subscribers.add(
-            self._link.attached, CONTACT_ENDED, function, first_kind, second_kind
-        )
+        return self._subscribe(CONTACT_ENDED, function, first_kind, second_kind)
 
     def on_contact(
         self,
@@ -667,9 +661,7 @@ class Space:
         the end of the step, or began to touch within it, such as two that bounce apart.  Bodies
         that sleep go on touching.
         """
-        return self._subscribers.add(
-            self._link.attached, CONTACT, function, first_kind, second_kind
-        )
+        return self._subscribe(CONTACT, function, first_kind, second_kind)
 
     def _subscribe(
         self, name: str, function: Callable[[Any], object], first: type | None, second: type | None

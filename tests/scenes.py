@@ -104,6 +104,14 @@ def pairs_inside(mins: np.ndarray, maxs: np.ndarray, slop: float = 0.0) -> np.nd
     return np.stack([order[left[inside]], order[right[inside]]], axis=1)
 
 
+_worlds = itertools.count()
+
+
+def enter_new_world() -> None:
+    """Make an esper world that no test has used current."""
+    esper.switch_world(f"scene {next(_worlds)}")
+
+
 class Falls:
     """Marks what `Gravity` pulls."""
 

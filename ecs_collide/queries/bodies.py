@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,8 +203,8 @@ class QueriedBodies:
 
     def no_body(self, entity: int) -> KeyError:
         """Return the error to raise for an entity that `update` has not found."""
-        now = self._link.world.finder([kind.type for kind in self._registry.makers])(entity)
-        if now is not None and all(kind.type in now for kind in self._registry.makers):
+        now = self._presence.finder(self._link.world)(entity)
+        if self._presence.is_body(now):
             return KeyError(
                 f"entity {entity} has numbers that no step could work with: see Space.explain"
             )
@@ -215,11 +214,5 @@ class QueriedBodies:
         return self._mark[0] is world.mark() and self._mark[1] == len(world.dead())
 
     def _is_body_now(self, world: World) -> Callable[[int], bool]:
-        types = [kind.type for kind in self._registry.makers]
-        find: Any = world.finder(types)
-
-        def is_body(entity: int) -> bool:
-            now = find(entity)
-            return now is not None and all(kind in now for kind in types)
-
-        return is_body
+        find, is_body = self._presence.finder(world), self._presence.is_body
+        return lambda entity: is_body(find(entity))

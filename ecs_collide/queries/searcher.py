@@ -291,12 +291,16 @@ class Searcher:
         """Return the boxes nearest to a box, which may be a point."""
         hits = self._search.nearest(lower, upper, limit, within, excluded, *boxes)
         if hits is None:
-            if lower is upper:
-                (low,) = (high,) = self._vectors(point=lower)
-            else:
-                low, high = self._corners(lower, upper)
+            low, high = self._box_or_point(lower, upper)
             hits = self._search.nearest(low, high, limit, within, excluded, *boxes)
         return [Neighbour(id, distance, at) for distance, id, at in hits]
+
+    def _box_or_point(self, lower: VectorLike, upper: VectorLike) -> tuple[Vector, Vector]:
+        """Return the corners of a box as plain tuples; the same vector twice is a point."""
+        if lower is not upper:
+            return self._corners(lower, upper)
+        (point,) = self._vectors(point=lower)
+        return point, point
 
     # Queries in bulk
 

@@ -195,10 +195,7 @@ class WrappedSearcher(Searcher):
         boxes: Boxes,
     ) -> list[Neighbour]:
         """Return the boxes nearest to a box, which may be a point."""
-        if lower is upper:
-            (low,) = (high,) = self._vectors(point=lower)
-        else:
-            low, high = self._corners(lower, upper)
+        low, high = self._box_or_point(lower, upper)
         start = self._domain.into_world(np.array(low))
         size = np.array(high) - np.array(low)
 

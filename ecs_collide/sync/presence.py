@@ -85,7 +85,7 @@ class Presence:
 
     def is_there(self, world: World) -> Callable[[int], bool]:
         """Return a function that says whether an entity still is the body that it was."""
-        find, row_of = self._finder(world), self._registry.row_of
+        find, row_of = self.finder(world), self._registry.row_of
         position, extents = self._registry.makers
         position_type, extents_type = position.type, extents.type
 
@@ -140,11 +140,11 @@ class Presence:
         ):
             is_there, find, row_of = (
                 self.is_there(world),
-                self._finder(world),
+                self.finder(world),
                 self._registry.row_of,
             )
             gone = [entity for entity in row_of if not is_there(entity)]
-            replaced = [row_of[entity] for entity in gone if self._is_body(find(entity))]
+            replaced = [row_of[entity] for entity in gone if self.is_body(find(entity))]
             known = self._changes = _Changes(
                 mark,
                 n_dead,
@@ -155,7 +155,8 @@ class Presence:
             )
         return known
 
-    def _finder(self, world: World) -> Callable[[int], Mapping[type, Any] | None]:
+    def finder(self, world: World) -> Callable[[int], Mapping[type, Any] | None]:
+        """Return a function that returns the components that an entity has now, None for none."""
         return world.finder(self._registry.types)
 
     # -- bodies that are new --
@@ -178,22 +179,23 @@ class Presence:
             and (registry.is_current(world) or not self._is_another(world, entity))
         ):
             return row
-        now = self._finder(world)(entity)
-        if not self._is_body(now):
+        now = self.finder(world)(entity)
+        if not self.is_body(now):
             raise self.no_body(entity, now)
         return -1
 
-    def _is_body(self, now: Mapping[type, Any] | None) -> bool:
+    def is_body(self, now: Mapping[type, Any] | None) -> bool:
+        """Return whether these components make a body."""
         return now is not None and all(kind.type in now for kind in self._registry.makers)
 
     def _is_another(self, world: World, entity: int) -> bool:
         """Return whether the id of a body belongs to another one now."""
-        return self._is_body(self._finder(world)(entity)) and not self.is_there(world)(entity)
+        return self.is_body(self.finder(world)(entity)) and not self.is_there(world)(entity)
 
     def component(self, world: World, entity: int, kind: Any) -> Any | None:
         """Return the component of some kind that a body has now; of a deleted one, the last."""
         row = self._registry.row_of.get(entity)
-        now = None if self._registry.is_current(world) else self._finder(world)(entity)
+        now = None if self._registry.is_current(world) else self.finder(world)(entity)
         if now is not None:
             return now.get(kind)
         return None if row is None else self._registry.holder(kind, row)
@@ -217,7 +219,7 @@ class Presence:
         TypeError, AttributeError
             One of them holds something that is no number, or lacks an attribute.
         """
-        registry, now = self._registry, self._finder(world)(entity) or {}
+        registry, now = self._registry, self.finder(world)(entity) or {}
         position, extents, velocity, *_ = registry.kinds
         mass = registry.kinds[4]
 

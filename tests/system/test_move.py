@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, box, mover, position
+from tests.scenes import Falls, Gravity, box, enter_new_world, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 DT = 1 / 60
 
-_NUMBERS = itertools.count()
-
 
 class Picky:
     """A component of the game."""
-
-
-def enter_new_world():
-    esper.switch_world(f"{__name__} {next(_NUMBERS)}")
 
 
 def hits_of(moved):

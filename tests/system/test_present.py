@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import esper
@@ -10,21 +9,15 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover
+from tests.scenes import box, enter_new_world, mover
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 DT = 1 / 60
 
-_NUMBERS = itertools.count()
-
 
 class Enemy:
     """A component of the game."""
-
-
-def enter_new_world():
-    esper.switch_world(f"{__name__} {next(_NUMBERS)}")
 
 
 def set_position(entity, *place):
