@@ -152,21 +152,32 @@ class Search:
         ids: cython.longlong[::1],
     ) -> None:
         """Add the ids of the items of a tree whose own boxes share a point with the box."""
-        own: cython.bint = tight_min.shape[0] == 0
         item: cython.longlong
         i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
 
         for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
             item = tree.found[i]
-            if not own:
-                for k in range(self.dim):
-                    if tight_min[item, k] > self.high[k] or tight_max[item, k] < self.low[k]:
-                        break
-                else:
-                    answer.append(ids[item])
-                continue
-            answer.append(ids[item])
+            if self._touches(item, tight_min, tight_max):
+                answer.append(ids[item])
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _touches(
+        self,
+        item: cython.longlong,
+        tight_min: cython.double[:, ::1],
+        tight_max: cython.double[:, ::1],
+    ) -> cython.bint:
+        """Return whether the own box of an item found in a tree shares a point with the box."""
+        k: cython.Py_ssize_t
+
+        if tight_min.shape[0] == 0:  # the box in the tree is its own
+            return True
+        for k in range(self.dim):
+            if tight_min[item, k] > self.high[k] or tight_max[item, k] < self.low[k]:
+                return False
+        return True
 
     def cast_ray(
         self,
@@ -417,6 +428,7 @@ class Search:
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
         room: cython.Py_ssize_t = max(64, 2 * mins.shape[0])
         total: cython.Py_ssize_t = 0
         found: cython.longlong[::1] = zeros(LONG, room)
@@ -425,9 +437,12 @@ class Search:
         self._mark_excluded(excluded, 1, ids.shape[0])
         for i in range(mins.shape[0]):
             self.best.begin(0, 0.0)
-            self._touch(self.first, mins, maxs, i, tight_min, tight_max, ids)
+            for k in range(self.dim):
+                self.low[k] = mins[i, k]
+                self.high[k] = maxs[i, k]
+            self._touch(self.first, tight_min, tight_max, ids)
             if self.has_second:
-                self._touch(self.second, mins, maxs, i, tight_min, tight_max, ids)
+                self._touch(self.second, tight_min, tight_max, ids)
             self.best.sort(ids)
             if total + self.best.n > room:
                 room = 2 * (total + self.best.n)
@@ -444,32 +459,20 @@ class Search:
     def _touch(
         self,
         tree: Tree,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        row: cython.Py_ssize_t,
         tight_min: cython.double[:, ::1],
         tight_max: cython.double[:, ::1],
         ids: cython.longlong[::1],
     ) -> cython.int:
-        """Offer the items of a tree whose own boxes share a point with box `row` of two arrays."""
-        best: KBestHeap = self.best
-        own: cython.bint = tight_min.shape[0] == 0
+        """Offer the items of a tree whose own boxes share a point with the box."""
         item: cython.longlong
         i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
 
-        for i in range(tree.traversal.find_touching(flat(mins), flat(maxs), row, tree.found)):
+        for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
             item = tree.found[i]
             if self.n_excluded > 0 and self.excluded[item]:
                 continue
-            if not own:
-                for k in range(self.dim):
-                    if tight_min[item, k] > maxs[row, k] or tight_max[item, k] < mins[row, k]:
-                        break
-                else:
-                    best.offer(0.0, item, ids)
-                continue
-            best.offer(0.0, item, ids)
+            if self._touches(item, tight_min, tight_max):
+                self.best.offer(0.0, item, ids)
         return 0
 
     # What is asked

@@ -143,18 +143,12 @@ class Sleeping:
         p: cython.Py_ssize_t
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(rows.shape[0]):
             i = rows[n]
-            b.asleep[i] = ASLEEP
-            b.moves[i] = 0
             b.held[i] = self._anchored_axes(i) if b.leans[i] else 0
-            self.n_leaning += b.leans[i] != 0
-            self.beside[i] = 0
             self.is_reached[i] = 1
-            for k in range(b.dim):
-                b.motion[i, k] = 0.0
+            self._stop(i)
         for p in range(self.pairs.n):
             i = self.pairs.first[p]
             j = self.pairs.second[p]
@@ -172,6 +166,19 @@ class Sleeping:
         b.place_still(rows)
         self.broadphase.place_still(rows)
 
+    @cython.cfunc
+    def _stop(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body sleep, without motion and without pairs at rest that are counted."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        b.asleep[i] = ASLEEP
+        b.moves[i] = 0
+        self.n_leaning += b.leans[i] != 0
+        self.beside[i] = 0
+        for k in range(b.dim):
+            b.motion[i, k] = 0.0
+
     def recover(self, rows: cython.longlong[::1]):
         """Let the bodies of `rows` sleep that slept when a snapshot was taken, while nobody sleeps.
 
@@ -182,17 +189,11 @@ class Sleeping:
         m: cython.Py_ssize_t
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(rows.shape[0]):
             i = rows[n]
-            b.asleep[i] = ASLEEP
-            b.moves[i] = 0
-            self.n_leaning += b.leans[i] != 0
             self.n_islands = max(self.n_islands, b.island[i])
-            self.beside[i] = 0
-            for k in range(b.dim):
-                b.motion[i, k] = 0.0
+            self._stop(i)
         self.n += rows.shape[0]
         b.place_still(rows)
         self.broadphase.place_still(rows)

@@ -32,6 +32,7 @@ cdef class Sleeping:
     cdef long long[:, ::1] next
     cpdef forget(self, Py_ssize_t i)
     cdef int _anchored_axes(self, Py_ssize_t i) noexcept
+    cdef void _stop(self, Py_ssize_t i)
     cdef Py_ssize_t _root(self, Py_ssize_t i) noexcept
     cdef bint _hangs(self, Py_ssize_t n) noexcept
     cdef _find_islands(self, long long[::1] rows)
