@@ -11,6 +11,7 @@ animation of the README, ``python docs/make_pictures.py animation``.
 from __future__ import annotations
 
 import importlib
+import itertools
 import sys
 from pathlib import Path
 
@@ -400,8 +401,67 @@ def icon() -> Picture:
     return picture
 
 
+def hard_squares() -> Picture:
+    """Draw the measured and the published pressures of hard squares and cubes."""
+    sys.path.insert(0, str(FOLDER.parents[1]))
+    from demos.hard_squares import measure, published
+    from demos.hard_squares.virial import coefficients, free_volume, series
+
+    picture = Picture(WIDE, 680)
+    left, right, height = 50, 585, 250
+    for n, (dim, per_side, words, end) in enumerate(
+        [(2, 20, "400 squares", 0.9), (3, 10, "1,000 cubes", 0.7)]
+    ):
+        level = 290 + 330 * n
+        lowest, highest = (0.8, 1.2) if dim == 2 else (0.7, 1.3)
+
+        def at(packing, z, level=level, dim=dim, end=end, lowest=lowest, highest=highest):
+            part = (z / free_volume(packing, dim) - lowest) / (highest - lowest)
+            return left + (right - left) * packing / end, level - height * part
+
+        root = "√η" if dim == 2 else "∛η"
+        picture.text((left - 38, level - height - 12), f"Z · (1 - {root})", INK, 13, "start")
+        picture.text((250, level - height - 12), words, INK, 15)
+        for tick in range(round(lowest * 10), round(highest * 10) + 1):
+            y = at(end, free_volume(end, dim) * tick / 10)[1]
+            picture.line((left, y), (right, y), FAINT, 0.5)
+            picture.text((left - 6, y + 4), f"{tick / 10:.1f}", INK, 12, "end")
+        for tick in range(round(end * 10) + 1):
+            x = left + (right - left) * tick / 10 / end
+            picture.line((x, level), (x, level + 4), INK, 1)
+            picture.text((x, level + 18), f"{tick / 10:.1f}", INK, 12)
+        for n_terms in range(2, 8):
+            terms = coefficients(dim, n_terms)
+            colour, width = (INK, 2) if n_terms == 7 else (FAINT, 1.2)
+            points = []
+            for step in range(1, 181):
+                packing = end * step / 180
+                point = at(packing, series(packing, terms))
+                if not level - height <= point[1] <= level:
+                    if points:
+                        break
+                    continue
+                points.append(point)
+            for a, b in itertools.pairwise(points[::3] + points[-1:]):
+                picture.line(a, b, colour, width)
+            x, y = points[-1]
+            aside = {2: 6, 6: -12, 7: 10}.get(n_terms, 0)
+            picture.text((x + aside, y - 6), f"{n_terms}", INK, 12)
+        for packing, z in published.FACTORS[dim, per_side].items():
+            picture.dot(at(packing, z), SECOND, filled=False)
+        for row in measure.read():
+            if (row.dim, row.per_side) == (dim, per_side):
+                place = at(row.packing, row.z)
+                ends = [at(row.packing, row.z + k * row.error) for k in (-1, 1)]
+                picture.line(*ends, FIRST, 1.5)
+                picture.rectangle((place[0] - 2, place[1] - 2), (4, 4), FIRST, 1.0)
+    picture.text((right, 670), "packing fraction η", INK, 13, "end")
+    return picture
+
+
 PICTURES = {
     "icon.svg": icon,
+    "hard_squares.svg": hard_squares,
     "overlay.svg": overlay,
     "responses.svg": responses,
     "ways_to_move.svg": ways_to_move,

@@ -29,8 +29,9 @@ class Measured(NamedTuple):
         The compressibility factor PV / NkT.
     error : float
         Standard error of `z`, from the blocks.
-    order : float
-        Root of the mean square of `Fluid.order`, at the ends of the blocks.
+    order : tuple of float
+        Of each axis, the highest first: root of the mean square of `Fluid.order`, sorted, at the
+        ends of the blocks.
     n_collisions : int
     blocks : float64 array, shape (n_blocks,)
         The compressibility factor of each part of the run.
@@ -38,7 +39,7 @@ class Measured(NamedTuple):
 
     z: float
     error: float
-    order: float
+    order: tuple[float, ...]
     n_collisions: int
     blocks: NDArray[np.float64]
 
@@ -121,6 +122,10 @@ class Fluid:
         """Advance by `dt`, and add up the virial of the collisions."""
         esper.process(self.dt)
         hits = self.space.collision_array
+        if self.space.stats.held:
+            raise RuntimeError(
+                f"dt={self.dt} is too long: there was no room for all pairs, and boxes were held"
+            )
         if not len(hits):
             return
         if (hits["answer"] != ec.Answer.ANSWERED).any():
@@ -142,15 +147,16 @@ class Fluid:
         Z = 1 + sum(impulse * distance) / (dim * N * kT * time), over all collisions.
         """
         n_steps = max(1, round(seconds / n_blocks / self.dt))
-        before, blocks, orders = self.n_collisions, np.zeros(n_blocks), np.zeros(n_blocks)
+        before, blocks = self.n_collisions, np.zeros(n_blocks)
+        orders = np.zeros((n_blocks, self.dim))
         for block in range(n_blocks):
             virial = self.virial
             self.run(n_steps * self.dt)
             blocks[block] = self.virial - virial
-            orders[block] = self.order()
+            orders[block] = np.sort(self.order())[::-1]
         blocks = 1.0 + blocks / (self.dim * self.n * n_steps * self.dt)
         error = float(blocks.std(ddof=1) / np.sqrt(n_blocks)) if n_blocks > 1 else float("nan")
-        order = float(np.sqrt((orders**2).mean()))
+        order = tuple(np.sqrt((orders**2).mean(axis=0)).tolist())
         n_collisions = self.n_collisions - before
         return Measured(float(blocks.mean()), error, order, n_collisions, blocks)
 
@@ -186,14 +192,14 @@ class Fluid:
             deepest = max(deepest, 1.0 - float(apart.min()))
         return max(deepest, 0.0)
 
-    def order(self) -> float:
-        """Return the positional order: 1 on the lattice, about 1 / sqrt(n) in a fluid.
+    def order(self) -> NDArray[np.float64]:
+        """Return the positional order along each axis: 1 on the lattice, in a fluid 1 / sqrt(n).
 
-        It is the length of the mean of exp(i k x) over the boxes, with the shortest wave vector k
-        of the lattice along an axis, as the root of the mean square over the axes.
+        It is the length of the mean of exp(2 pi i x / cell) over the boxes.  Where whole rows slide
+        along an axis the boxes are ordered across it, and not along it.
         """
         phases = np.exp(2j * np.pi * self.per_side / self.width * self.positions())
-        return float(np.sqrt((np.abs(phases.mean(axis=0)) ** 2).mean()))
+        return np.asarray(np.abs(phases.mean(axis=0)))
 
 
 def seconds_for(collisions: float, z: float, dim: int) -> float:
