@@ -441,12 +441,22 @@ class Contacts:
         phase: cython.int,
         time: cython.double,
     ) -> cython.void:
-        """Log that the bodies of a solid pair have parted."""
+        """Log that the bodies of a solid pair have parted.
+
+        Neither rests in this step: what has held one until now may have been the other.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
         side: cython.int = self.side[n]
 
         self._log(p, ENDED, phase, time, abs(side) - 1, 1 if side > 0 else -1)
         if self.pairs.known[p]:
-            self._leave(self.pairs.first[p], self.pairs.second[p])
+            self._leave(i, j)
+        if not b.asleep[i]:
+            b.rest_count[i] = 0
+        if not b.asleep[j]:
+            b.rest_count[j] = 0
 
     # -- at its end --
 
