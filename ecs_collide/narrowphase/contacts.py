@@ -705,9 +705,9 @@ class Contacts:
     @cython.cfunc
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Note who sleeps, held by the other body, when the contact of two has ended."""
-        if self.bodies.held[i] and not self.bodies.yields[j]:
+        if self.bodies.is_held(i) and not self.bodies.yields[j]:
             self.left.append(i)
-        if self.bodies.held[j] and not self.bodies.yields[i]:
+        if self.bodies.is_held(j) and not self.bodies.yields[i]:
             self.left.append(j)
 
     @cython.cfunc

@@ -474,9 +474,9 @@ class Sleeping:
         for n in range(self.contacts.n if rows.shape[0] else 0):
             i = self.contacts.rows[n, 0]
             j = self.contacts.rows[n, 1]
-            if self.is_reached[i] and b.held[j]:
+            if self.is_reached[i] and b.is_held(j):
                 found.append(j)
-            if self.is_reached[j] and b.held[i]:
+            if self.is_reached[j] and b.is_held(i):
                 found.append(i)
         for n in range(rows.shape[0]):
             self.is_reached[rows[n]] = 0

@@ -55,8 +55,8 @@ def test_a_yard_under_gravity_in_which_everything_happens(
             # Not into others: what meets there at the start of a step would be met once more.
             self.somewhere, inside = (lambda: self.at(rng.randrange(-12, 13), 40.0)), self.somewhere
             rng = self.rng
-            # Nor at the start of a step from below others: they would fall in that step already.
-            self.may_displace = impact.time > 0.0 or yields(impact.first) and yields(impact.second)
+            # Nor what others lie on, at the start of a step: they would fall in that step already.
+            self.may_change = impact.time > 0.0 or yields(impact.first) and yields(impact.second)
             try:
                 return super().respond(impact)
             finally:
