@@ -433,3 +433,26 @@ def test_a_stack_that_lands_lies_still(world, implementation):
     assert [position(crate).xy for crate in crates] == at
     assert [velocity(crate).xy for crate in crates] == [(0.0, 0.0)] * 8
     assert at[-1][1] == pytest.approx(15.0, abs=1e-9)
+
+
+def test_explain_says_what_gravity_will_close(world):
+    space = ec.install(gravity=(0.0, -G))
+    floor = box((0.0, -1.0), (90.0, 1.0))
+    crate = mover((0.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    balloon = mover((9.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.GravityScale(-0.1))
+    bullet = mover((18.0, 3.0), (1.0, 1.0), (0.0, -4.0))
+    rail = mover((27.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.LockedAxes(y=True))
+    hero = mover((36.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Character())
+    CharacterSystem(space)
+    diver = mover((45.0, 3.0), (1.0, 1.0), (0.0, -4.0), ec.Slide())
+
+    def gap(entity):
+        found = space.explain(floor, entity).findings
+        return [str(f) for f in found if f.cause in ("gap", "ahead")]
+
+    assert gap(crate) == ["gap 2 on y, which gravity closes"]
+    for entity in (balloon, rail, hero):
+        assert gap(entity) == ["gap 2 on y, which does not close"]
+    how = "gap 2 on y, closing by 4 a second"
+    assert gap(bullet) == [how, "left alone they meet in 0.5 seconds"]
+    assert gap(diver) == [how, "left alone, and without gravity, they meet in 0.5 seconds"]

@@ -56,7 +56,7 @@ def test_a_yard_under_gravity_in_which_everything_happens(
             self.somewhere, inside = (lambda: self.at(rng.randrange(-12, 13), 40.0)), self.somewhere
             rng = self.rng
             # Nor what others lie on, at the start of a step: they would fall in that step already.
-            self.may_change = impact.time > 0.0 or yields(impact.first) and yields(impact.second)
+            self.may_change = impact.time > 0.0 or (yields(impact.first) and yields(impact.second))
             try:
                 return super().respond(impact)
             finally:
