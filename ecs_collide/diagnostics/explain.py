@@ -287,9 +287,14 @@ def _describe_placement(
     gaps = [_gap(one, two, k) for k in range(e.dim)]
     apart = [k for k in range(e.dim) if gaps[k] > _slop(one, two, k)]
     if apart:
+        falls = _falling(one, e.acceleration(first)), _falling(two, e.acceleration(second))
         for k in apart:
             closing = _closing(one, two, k)
-            how = f"closing by {closing:.6g} a second" if closing > 0.0 else "which does not close"
+            how = "which does not close"
+            if closing > 0.0:
+                how = f"closing by {closing:.6g} a second"
+            elif _closing(*falls, k) > 0.0:
+                how = "which gravity closes"
             yield Finding("gap", both, f"gap {gaps[k]:.6g} on {'xyz'[k]}, {how}")
         times = [
             hit.time
@@ -301,7 +306,10 @@ def _describe_placement(
             if hit.kind is SweepKind.IMPACT and hit.time is not None
         ]  # fmt: skip
         if times:
-            yield Finding("ahead", both, f"left alone they meet in {min(times):.6g} seconds")
+            alone = "left alone"
+            if falls[0].velocity != falls[1].velocity:
+                alone += ", and without gravity,"
+            yield Finding("ahead", both, f"{alone} they meet in {min(times):.6g} seconds")
         return
     near = [k for k in range(e.dim) if gaps[k] >= -_slop(one, two, k)]
     if len(near) > 1:
@@ -347,6 +355,11 @@ def _gap(one: Box, two: Box, k: int) -> float:
 
 def _slop(one: Box, two: Box, k: int) -> float:
     return SLOP * max(abs(face) for box in (one, two) for face in _faces(box, k))
+
+
+def _falling(box: Box, acceleration: list[float]) -> Box:
+    """Return a box that has no motion but the speed that gravity gives it in a second."""
+    return box._replace(velocity=acceleration, growth=[0.0] * len(acceleration))
 
 
 def _closing(one: Box, two: Box, k: int) -> float:

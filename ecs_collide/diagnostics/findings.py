@@ -189,6 +189,22 @@ class Examination:
             and not self.is_immovable(entity)
         )
 
+    def acceleration(self, entity: int) -> list[float]:
+        """Return what gravity does to a body, by axis, in units per second squared."""
+        of = self.of(entity)
+        if not self.yields(entity) or self.has(entity, self.sensor):
+            return [0.0] * self.dim
+        if any(kind in of for kind in self.registry.exempt):
+            return [0.0] * self.dim
+        scale = _number(of[GravityScale], "value") if GravityScale in of else 1.0
+        locked = [
+            LockedAxes in of and bool(getattr(of[LockedAxes], axis)) for axis in "xyz"[: self.dim]
+        ]
+        return [
+            0.0 if fixed else part * scale
+            for part, fixed in zip(self.state.gravity, locked, strict=True)
+        ]
+
     def is_moving(self, entity: int) -> bool:
         """Return whether a step looks for what an entity may meet."""
         moves = self.has(entity, self.velocity) or self.has(entity, self.growth)

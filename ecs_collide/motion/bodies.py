@@ -318,6 +318,12 @@ class Bodies:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def is_held(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body sleeps and may lie against an immovable one."""
+        return self.held[i] != 0 or self.leans[i] != 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Tell whether body i, if it is inside j, is the one to be pushed out: of two only one is."""
         has: cython.int = self.surfaces.has[j]

@@ -105,6 +105,7 @@ cdef class Bodies:
     cdef bint is_anchored(self, Py_ssize_t i, int k, double t) noexcept
     cdef void anchor(self, Py_ssize_t i, Py_ssize_t j, int k, double t) noexcept
     cdef void find_swept_bounds(self, Py_ssize_t i) noexcept
+    cdef bint is_held(self, Py_ssize_t i) noexcept
     cdef bint holds_back(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef int translation_side(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef double centre_of(self, Py_ssize_t i, int k) noexcept

@@ -441,12 +441,22 @@ class Contacts:
         phase: cython.int,
         time: cython.double,
     ) -> cython.void:
-        """Log that the bodies of a solid pair have parted."""
+        """Log that the bodies of a solid pair have parted.
+
+        Neither rests in this step: what has held one until now may have been the other.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
         side: cython.int = self.side[n]
 
         self._log(p, ENDED, phase, time, abs(side) - 1, 1 if side > 0 else -1)
         if self.pairs.known[p]:
-            self._leave(self.pairs.first[p], self.pairs.second[p])
+            self._leave(i, j)
+        if not b.asleep[i]:
+            b.rest_count[i] = 0
+        if not b.asleep[j]:
+            b.rest_count[j] = 0
 
     # -- at its end --
 
@@ -695,9 +705,9 @@ class Contacts:
     @cython.cfunc
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Note who sleeps, held by the other body, when the contact of two has ended."""
-        if self.bodies.held[i] and not self.bodies.yields[j]:
+        if self.bodies.is_held(i) and not self.bodies.yields[j]:
             self.left.append(i)
-        if self.bodies.held[j] and not self.bodies.yields[i]:
+        if self.bodies.is_held(j) and not self.bodies.yields[i]:
             self.left.append(j)
 
     @cython.cfunc

@@ -261,6 +261,7 @@ class Solver:
             self.before_second[axis] = self.clusters.final_velocity(j, axis)
             self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
             self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
+        self.kick_first = self.kick_second = 0.0
         if self.clusters.gravity.is_on:
             press = self._weigh_down(i, j, k, sign)
         self.loss = INF
@@ -334,11 +335,14 @@ class Solver:
         if apart <= 0.0 or (restitution == 0.0 and not self.may_part):
             return False
         if not self.second_yields:
+            self.impulse = b.mass[i] * (closing + apart)
             self.change(i, k, v2 + sign * apart)
         elif not self.first_yields:
+            self.impulse = b.mass[j] * (closing + apart)
             self.change(j, k, v1 - sign * apart)
         else:
             both = sign * (closing + apart) / (b.mass[i] + b.mass[j])
+            self.impulse = b.mass[i] * (abs(both) * b.mass[j])
             self.change(i, k, v1 + both * b.mass[j])
             self.change(j, k, v2 - both * b.mass[i])
         return True
@@ -511,6 +515,7 @@ class Solver:
         shared: cython.double = (1.0 + restitution) * ((v1 + grow1) - (v2 + grow2))
         share1: cython.double = 1.0
         share2: cython.double = 1.0
+        held: cython.double = 0.0  # as in `_impulse_of`
         nudge: cython.double
         apart: cython.double
 
@@ -520,8 +525,10 @@ class Solver:
             if apart > 0.0:
                 shared -= sign * apart
             elif not self.second_yields:
+                held = abs(self.kick_first)
                 self.clusters.gravity.hold(i, k)
             elif not self.first_yields:
+                held = abs(self.kick_second)
                 self.clusters.gravity.hold(j, k)
         if self.clusters.n_lasting and shared * sign > 0.0:
             shared = 0.0  # only their paths close
@@ -529,10 +536,10 @@ class Solver:
             share1 = b.mass[j] / (b.mass[i] + b.mass[j])
             share2 = b.mass[i] / (b.mass[i] + b.mass[j])
         if self.first_yields:
-            self.impulse = b.mass[i] * share1 * abs(shared)
+            self.impulse = b.mass[i] * (share1 * abs(shared) + held)
             self.change(i, k, v1 - shared * share1)
         if self.second_yields:
-            self.impulse = b.mass[j] * share2 * abs(shared)
+            self.impulse = b.mass[j] * (share2 * abs(shared) + held)
             self.change(j, k, v2 + shared * share2)
         # Faces are rounded once more than velocities: move apart until they do not close.
         nudge = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
@@ -636,14 +643,21 @@ class Solver:
         v1: cython.double,
         v2: cython.double,
     ) -> cython.double:
-        """Return the momentum that passes from one of two clusters to the other when they merge."""
+        """Return the momentum that passes from one of two clusters to the other when they merge.
+
+        Who is held from now on is held against the gravity of the rest of the step too, of
+        which the chord has one half and the kick the other.
+        """
         c: Clusters = self.clusters
         velocity: cython.double
         apart: cython.double = abs(v1 - v2)
 
         if anchor:
             velocity = self.bodies.velocity[anchor - 1, k]
-            return max(c.mass[one] * abs(velocity - v1), c.mass[other] * abs(velocity - v2))
+            return max(
+                c.mass[one] * (abs(velocity - v1) + abs(self.kick_first)),
+                c.mass[other] * (abs(velocity - v2) + abs(self.kick_second)),
+            )
         if c.rank[one] > c.rank[other]:
             return c.mass[other] * apart
         if c.rank[one] < c.rank[other]:

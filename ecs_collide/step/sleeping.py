@@ -37,6 +37,7 @@ if cython.compiled:
     )
     from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
     from cython.cimports.ecs_collide.narrowphase.placement_c import PENETRATING, PositionCorrection
+    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.pair_table import PairTable
@@ -51,6 +52,7 @@ else:
     from ecs_collide.narrowphase.contacts import CROSSING, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.narrowphase import Narrowphase
     from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
+    from ecs_collide.narrowphase.sweep_test import SLOP
 
 from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
 
@@ -323,10 +325,14 @@ class Sleeping:
         root: cython.Py_ssize_t
         first_island: cython.longlong = self.n_islands + 1
         bounces: dict = {}
+        inside: set = set()
         sides: cython.int
         grows: cython.bint = True
         members: list = []
 
+        for n in range(self.contacts.n):
+            if contacts[n, 2] == SOLID and self._overlap(n):
+                inside.update((contacts[n, 0], contacts[n, 1]))
         for row in chosen:
             if self.is_pressed[self._root(row)] > 0:
                 members.append(row)
@@ -355,8 +361,8 @@ class Sleeping:
                     continue
                 for m in range(2):
                     i = contacts[n, m]
-                    if b.leans[i] == 0 or b.island[i] < first_island:
-                        continue
+                    if b.leans[i] == 0 or b.island[i] < first_island or i in inside:
+                        continue  # from inside another the way out may be any
                     # The normal points from the second to the first, so the first is pressed back.
                     sides = 1 << (2 * contacts[n, 3] + ((contacts[n, 4] > 0) == (m == 1)))
                     if b.yields[contacts[n, 1 - m]]:
@@ -371,6 +377,19 @@ class Sleeping:
                     b.leans[i] = -b.leans[i]
                 elif bounces.get(self._root(i), 0) == 2:
                     b.leans[i] = LEANS
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _overlap(self, n: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bodies of a contact are inside each other on its axis."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.contacts.rows[n, 0]
+        j: cython.Py_ssize_t = self.contacts.rows[n, 1]
+        k: cython.int = cython.cast(cython.int, self.contacts.rows[n, 3])
+        apart: cython.double = abs(b.centre_of(i, k) - b.centre_of(j, k))
+        size: cython.double = b.half_of(i, k) + b.half_of(j, k)
+
+        return size - apart > SLOP * max(size, abs(b.centre_of(i, k)), abs(b.centre_of(j, k)))
 
     def reached_by(self, rows: cython.longlong[::1]) -> list:
         """Return the rows of those in islands where the paths of `rows` come, if these may disturb them."""
@@ -411,6 +430,8 @@ class Sleeping:
             k = self.contacts.rows[n, 3]
             if self.contacts.rows[n, 2] != SOLID or b.moves[i] or b.moves[j]:
                 continue
+            if (b.leans[i] or b.leans[j]) and self._overlap(n):
+                continue  # who is pressed out of another is stopped, but not anchored
             if b.asleep[i] and not b.yields[j]:
                 b.held[i] |= 1 << k
             elif b.asleep[j] and not b.yields[i]:
@@ -453,9 +474,9 @@ class Sleeping:
         for n in range(self.contacts.n if rows.shape[0] else 0):
             i = self.contacts.rows[n, 0]
             j = self.contacts.rows[n, 1]
-            if self.is_reached[i] and b.held[j]:
+            if self.is_reached[i] and b.is_held(j):
                 found.append(j)
-            if self.is_reached[j] and b.held[i]:
+            if self.is_reached[j] and b.is_held(i):
                 found.append(i)
         for n in range(rows.shape[0]):
             self.is_reached[rows[n]] = 0

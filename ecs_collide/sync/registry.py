@@ -240,7 +240,7 @@ class BodyRegistry:
         self._ignored: list[int] = []  # see `pop_ignored`
         self._read = _NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
-        self._exempt: list[type] = []  # see `exempt_from_gravity`
+        self.exempt: list[type] = []  # see `exempt_from_gravity`
         self._falls = False  # whether anybody does
         self._pressed = _NO_ROWS  # who sleeps on though the game has set a velocity
         self._woken = _NO_ROWS  # see `count_woken`
@@ -283,13 +283,13 @@ class BodyRegistry:
         """Let bodies fall otherwise from the next step on, those that sleep too."""
         self._reader.set_gravity(gravity)
         self._falls = any(gravity)
-        for kind in self._exempt if self._falls else ():
+        for kind in self.exempt if self._falls else ():
             self._exempt_now(kind)
         self.wake_all()
 
     def exempt_from_gravity(self, kind: type) -> None:
         """Let bodies that have components of some type not fall by themselves."""
-        self._exempt.append(kind)
+        self.exempt.append(kind)
         if self._falls:
             self._exempt_now(kind)
 

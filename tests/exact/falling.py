@@ -87,8 +87,9 @@ class Falling:
         met.append(Met(now, velocity, is_floor))
         partner = self.floor_velocity if is_floor else self.ceiling_velocity
         away = 1 if is_floor else -1
-        closing = max(Fraction(0), (partner - velocity) * away)
-        after = partner + away * self.restitution * closing
+        closing = (partner - velocity) * away
+        # The chord leads into a ceiling even when the parabola has turned back before it.
+        after = partner + away * self.restitution * closing if closing > 0 else velocity
         chord = after + self.acceleration * rest * HALF
         if (chord - partner) * away > 0:
             return after, False

@@ -170,6 +170,68 @@ def test_a_resting_body_closes_at_no_speed(world, implementation):
     assert [event.closing_speed for event in space.collisions] == [0.0]
 
 
+@pytest.mark.parametrize("restitution", [1.0, 0.5])
+def test_a_bounce_has_the_impulse_that_turned_the_body(restitution, world, implementation):
+    space = ec.install(gravity=(0.0, -G))
+    box((0.0, -1.0), (9.0, 1.0))
+    ball = mover((0.0, 1.5), (1.0, 1.0), (0.0, -100.0), ec.Deflect(restitution), ec.Mass(2.0))
+
+    esper.process(DT)
+
+    (event,) = space.collisions
+    before = -100.0 - G * DT * event.time
+    after = velocity(ball).y + G * DT * (1.0 - event.time)
+    assert event.impulse == pytest.approx(2.0 * (after - before))
+    assert after == pytest.approx(-restitution * before)
+
+
+def test_two_that_bounce_in_the_air_pass_on_what_they_would_without_gravity(world, implementation):
+    space = ec.install(gravity=(0.0, -G))
+    mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Deflect(1.0), ec.Mass(2.0))
+    mover((0.0, 3.1), (1.0, 1.0), (0.0, -20.0), ec.Deflect(1.0), ec.Mass(3.0))
+
+    esper.process(DT)
+
+    assert [event.impulse for event in space.collisions] == pytest.approx([2 * 20.0 * 2 * 3 / 5])
+
+
+@pytest.mark.parametrize("more", [[], [ec.Growth(0.5, 0.0)], [ec.Growth(0.0, 1e-9)]])
+def test_who_lies_on_something_passes_its_weight_on_in_each_step(more, world, implementation):
+    space = ec.install(gravity=(0.0, -G), sleep=False)
+    box((0.0, -1.0), (9.0, 1.0))
+    mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Mass(2.0), *more)
+    mover((5.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Mass(4.0))
+    mover((5.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Mass(6.0))
+
+    for _ in range(4):
+        esper.process(DT)
+        impulses = [event.impulse for event in space.collisions]
+        assert impulses == pytest.approx([2.0 * G * DT, 4.0 * G * DT, 6.0 * G * DT])
+
+
+def test_a_landing_takes_the_weight_of_the_rest_of_the_step_too(world, implementation):
+    space = ec.install(gravity=(0.0, -G))
+    box((0.0, -1.0), (9.0, 1.0))
+    mover((0.0, 1.5), (1.0, 1.0), (0.0, -100.0), ec.Slide(), ec.Mass(2.0))
+
+    esper.process(DT)
+
+    assert [event.impulse for event in space.collisions] == pytest.approx([2.0 * (100.0 + G * DT)])
+
+
+def test_friction_forgets_a_gravity_that_was_switched_off(world, implementation):
+    space = ec.install(gravity=(0.0, -G), sleep=False)
+    box((0.0, -1.0), (90.0, 1.0))
+    crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Friction(0.5))
+    esper.process(DT)
+
+    space.gravity = (0.0, 0.0)
+    velocity(crate).set(50.0, -1.0)
+    esper.process(DT)
+
+    assert velocity(crate).xy == (49.5, 0.0)
+
+
 def test_friction_stops_a_crate_after_the_way_of_coulomb(world, implementation):
     ec.install(gravity=(0.0, -G))
     box((0.0, -10.0), (400.0, 10.0))
@@ -371,3 +433,26 @@ def test_a_stack_that_lands_lies_still(world, implementation):
     assert [position(crate).xy for crate in crates] == at
     assert [velocity(crate).xy for crate in crates] == [(0.0, 0.0)] * 8
     assert at[-1][1] == pytest.approx(15.0, abs=1e-9)
+
+
+def test_explain_says_what_gravity_will_close(world):
+    space = ec.install(gravity=(0.0, -G))
+    floor = box((0.0, -1.0), (90.0, 1.0))
+    crate = mover((0.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    balloon = mover((9.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.GravityScale(-0.1))
+    bullet = mover((18.0, 3.0), (1.0, 1.0), (0.0, -4.0))
+    rail = mover((27.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.LockedAxes(y=True))
+    hero = mover((36.0, 3.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Character())
+    CharacterSystem(space)
+    diver = mover((45.0, 3.0), (1.0, 1.0), (0.0, -4.0), ec.Slide())
+
+    def gap(entity):
+        found = space.explain(floor, entity).findings
+        return [str(f) for f in found if f.cause in ("gap", "ahead")]
+
+    assert gap(crate) == ["gap 2 on y, which gravity closes"]
+    for entity in (balloon, rail, hero):
+        assert gap(entity) == ["gap 2 on y, which does not close"]
+    how = "gap 2 on y, closing by 4 a second"
+    assert gap(bullet) == [how, "left alone they meet in 0.5 seconds"]
+    assert gap(diver) == [how, "left alone, and without gravity, they meet in 0.5 seconds"]

@@ -90,6 +90,7 @@ class Yard:
         self.wild = wild
         self.movers = []
         self.stills = []
+        self.may_change = True
         space.respond_with(Own, self.respond)
         for k in range(8):
             self.stills.append(box(self.at(4 * k - 14.0, -1.0), self.size(2.0, 1.0)))
@@ -142,7 +143,7 @@ class Yard:
         """Answer in all ways that there are, by what has met."""
         rng = self.rng
         entity = rng.choice([impact.first, impact.second])
-        what = rng.random()
+        what = rng.random() * (1.0 if self.may_change else 0.3)
         speed = esper.try_component(entity, ec.Velocity)
         if what < 0.3 or speed is None:
             return ec.DEFAULT

@@ -13,7 +13,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import box, mover, set_velocity
-from tests.system.test_sleep import REPEATED, Yard, place, twice
+from tests.system.test_sleep import REPEATED, RESPONSES, Yard, place, twice
 from tests.volume import further
 
 DT = 1 / 60
@@ -32,6 +32,12 @@ def pull_down(dt, g=G):
             velocity.y -= g * dt
 
 
+def yields(entity):
+    return esper.has_component(entity, ec.Velocity) and any(
+        esper.has_component(entity, kind) for kind in RESPONSES
+    )
+
+
 def gravity_of(by, dim=2):
     return {"gravity": (0.0, -G, 0.0)[:dim]} if by == "space" else {}
 
@@ -44,14 +50,13 @@ def gravity_of(by, dim=2):
 def test_a_yard_under_gravity_in_which_everything_happens(
     seed, wild, dim, by, implementation, volume
 ):
-    if (seed, wild, dim, by) == (2, 0.5, 2, "space"):
-        pytest.xfail("positions differ in step 64: not understood yet")
-
     class Ground(Yard):
         def respond(self, impact):
             # Not into others: what meets there at the start of a step would be met once more.
             self.somewhere, inside = (lambda: self.at(rng.randrange(-12, 13), 40.0)), self.somewhere
             rng = self.rng
+            # Nor what others lie on, at the start of a step: they would fall in that step already.
+            self.may_change = impact.time > 0.0 or (yields(impact.first) and yields(impact.second))
             try:
                 return super().respond(impact)
             finally:
@@ -145,13 +150,9 @@ class Heap:
 @pytest.mark.parametrize("by", ["space", "game"])
 @pytest.mark.parametrize("seed", [0, 1, *further(2, 3, 4, 5)])
 def test_heaps_of_crates_to_which_things_happen(seed, by, implementation, volume):
-    n_steps = volume(400, 600, 1500, least=200)
-    if (seed, by) == (3, "space"):  # positions differ in step 832: not understood yet
-        n_steps = min(n_steps, 800)
-
     asleep = side_by_side(
         lambda space: Heap(space, seed, by).play,
-        n_steps,
+        volume(400, 600, 1500, least=200),
         rest_speed=0.5,
         **gravity_of(by),
     )
