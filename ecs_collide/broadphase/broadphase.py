@@ -452,7 +452,7 @@ class Broadphase:
         if t.is_used and not t.may_meet(i, j):
             return False
         if self.pair_filter is None or not (
-            self.all_have_filters or (t.has[i] | t.has[j]) & HAS_FILTER
+            self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER
         ):
             return True
         return self.pair_filter(i, j)

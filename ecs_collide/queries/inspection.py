@@ -163,7 +163,7 @@ class Inspection:
             (BodyKind.MOVES, (c.moves[rows] != 0) | asleep),
             (BodyKind.YIELDS, c.yields[rows] != 0),
             (BodyKind.SENSOR, c.sensor[rows] != 0),
-            (BodyKind.ONE_WAY, c.surfaces[rows] & ONE_WAY != 0),
+            (BodyKind.ONE_WAY, c.surface_bits[rows] & ONE_WAY != 0),
             (BodyKind.ASLEEP, asleep),
             (BodyKind.QUARANTINED, c.quarantined[rows] == QUARANTINED),
             (BodyKind.DISABLED, c.quarantined[rows] == SWITCHED_OFF),

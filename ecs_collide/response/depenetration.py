@@ -81,7 +81,7 @@ class Depenetration:
             self.rows = zeros(LONG, rows.shape[0])
         for n in range(rows.shape[0]):
             i = rows[n]
-            if b.surfaces.has[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
+            if b.surface_bits[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
                 self._find_exit(i)
         for n in range(self.n):
             i = self.rows[n]

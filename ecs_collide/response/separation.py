@@ -142,7 +142,7 @@ class Separating:
             self._make_room(b.centre.shape[0])
         for n in range(rows.shape[0]):
             i = rows[n]
-            if not (b.surfaces.has[i] & SEPARATES and b.yields[i]) or b.sensor[i]:
+            if not (b.surface_bits[i] & SEPARATES and b.yields[i]) or b.sensor[i]:
                 continue
             self.rows[self.n] = i
             self.n += 1

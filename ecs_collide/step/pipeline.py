@@ -207,7 +207,7 @@ class Pipeline:
         before, registry, state = kept.timeline, self._registry, self._state
         contacts, rides = before.contacts.kept(), before.carriers.kept()
         timeline = state.new_timeline()
-        registry.roll_back(kept.registry, before.bodies.surfaces, timeline)
+        registry.roll_back(kept.registry, timeline)
         timeline.contacts.recover(contacts[0], contacts[1])
         if self._domain is not None:
             timeline.contacts.recover_images(contacts[2])

@@ -166,15 +166,16 @@ class Timeline:
     began_at: cython.Py_ssize_t  # of the pair handed over: the row in the log of its contact, or -1
     is_changed: cython.bint  # since it was handed over, or was given the built-in answer
 
-    def __init__(self, dim: cython.int):
-        self.bodies = Bodies(dim)
+    def __init__(self, bodies: Bodies):
+        bodies.start_over()
+        self.bodies = bodies
         self.attachments = Attachments(self.bodies)
         self.pairs = PairTable()
         self.queue = ImpactQueue()
         self.solver = Solver(self.bodies)
         self.gravity = self.solver.clusters.gravity
         self.correction = PositionCorrection(self.bodies, self.pairs, self.queue)
-        self.event_buffer = EventBuffer(dim)
+        self.event_buffer = EventBuffer(bodies.dim)
         self.holding = Holding(self.bodies, self.solver.clusters)
         self.broadphase = Broadphase(self.bodies, self.pairs, self.queue, self.holding)
         self.contacts = Contacts(
@@ -204,16 +205,20 @@ class Timeline:
         self.n_decisions = 0
         self.began_at = -1
         self.is_changed = False
+        if bodies.wraps:
+            self.pairs.wrap()
 
-    def bind(self, table: object, n_rows: cython.Py_ssize_t):
-        """Use the arrays of `table`, which have `n_rows` rows.
+    def make_room(self):
+        """Have room in all parts for the rows that the table has.
 
         Where it raises, it is to be called again before anything else.
         """
+        n_rows: cython.Py_ssize_t = self.bodies.capacity
+
         self.n_rows = 0
-        self.bodies.bind(table, n_rows)
         self.pairs.set_rows(n_rows)
         self.solver.set_rows(n_rows)
+        self.gravity.set_rows(n_rows)
         self.holding.set_rows(n_rows)
         self.correction.set_rows(n_rows)
         self.sleeping.set_rows(n_rows)
@@ -222,28 +227,8 @@ class Timeline:
 
     def require(self, n_rows: cython.Py_ssize_t):
         """Raise IndexError unless all parts have room for bodies in so many rows."""
-        least: cython.Py_ssize_t = min(
-            self.n_rows, self.bodies.base.shape[0], self.bodies.centre.shape[0]
-        )
-
-        least = min(least, self.bodies.path.shape[0] // (4 * self.bodies.dim))
-        least = min(least, self.pairs.head.shape[0], self.bodies.turned_tick.shape[0])
-        least = min(least, self.solver.clusters.node_of.shape[0])
-        least = min(least, self.solver.clusters.is_alone.shape[0])
-        least = min(least, self.bodies.on_hold.shape[0], self.holding.n_pairs.shape[0])
-        least = min(least, self.correction.level.shape[0], self.sleeping.head.shape[0])
-        least = min(least, self.broadphase.images.shifts.shape[0])
-        if least != n_rows:
-            raise IndexError(f"there is room for bodies in {least} rows, not in {n_rows}")
-
-    def wrap(self, widths):
-        """Let axes close in rings; 0 for those that do not."""
-        k: cython.int
-
-        for k in range(self.bodies.dim):
-            self.bodies.width[k] = widths[k]
-        self.bodies.wraps = True
-        self.pairs.wrap()
+        if self.n_rows != n_rows or self.bodies.capacity != n_rows:
+            raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
     def keep(self) -> int:
         """Keep contacts and riders as they are before a step; return how many events wait."""

@@ -5,6 +5,7 @@ cdef class ComponentBinding:
     cdef readonly tuple names
     cdef public int mark
     cdef readonly int response
+    cdef readonly tuple columns
     cdef public int counts
     cdef readonly list items
     cdef Slots *slots

@@ -104,52 +104,57 @@ _DISABLED = END_REASONS.index(EndReason.DISABLED)
 _NO_ROWS: RowArray = np.zeros(0, np.int64)
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
+_CONTROL = CONTROL << SURFACES_SHIFT
 
 
 def _make_bindings(components: Components, dim: int) -> list[Any]:
     """Return the kinds of components that every space looks at, in the kernels' order."""
-    g = _backend.kernels.bindings
-    marks = {"position": 0, "extents": 0, "velocity": VELOCITY, "growth": GROWTH}
-    kinds = [
-        g.ComponentBinding(*components.vector(role, dim), mark, 0) for role, mark in marks.items()
+    kind = _backend.kernels.bindings.ComponentBinding
+    roles = (
+        ("position", 0, ("seen_place", "place")),
+        ("extents", 0, ("seen_size", "size")),
+        ("velocity", VELOCITY, ("seen_velocity", "velocity")),
+        ("growth", GROWTH, ("seen_growth", "growth")),
+    )
+    kinds = [kind(*components.vector(role, dim), mark, 0, columns) for role, mark, columns in roles]
+    restitution = ("restitution",), DEFLECT, RESPONSE_CODES[Deflect], ("seen_restitution",) * 2
+    kinds += [
+        kind(*components.mass, MASS, 0),
+        kind(Deflect, *restitution),
+        kind(Sensor, (), SENSOR, 0),
     ]
     kinds += [
-        g.ComponentBinding(*components.mass, MASS, 0),
-        g.ComponentBinding(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect]),
-        g.ComponentBinding(Sensor, (), SENSOR, 0),
+        kind(each, (), 0, code) for each, code in RESPONSE_CODES.items() if each is not Deflect
     ]
-    kinds += [
-        g.ComponentBinding(kind, (), 0, RESPONSE_CODES[kind])
-        for kind in RESPONSE_CODES
-        if kind is not Deflect
-    ]
-    kinds.append(g.ComponentBinding(Fixed, (), FIXED, 0))
-    kinds.append(g.ComponentBinding(Disabled, (), DISABLED, 0))
-    for names in (("x", "y", "z")[:dim], ("owner",)):
-        kinds.append(g.ComponentBinding(Attached, names, ATTACHED, 0))
+    kinds.append(kind(Fixed, (), FIXED, 0))
+    kinds.append(kind(Disabled, (), DISABLED, 0))
+    for names, column in ((("x", "y", "z")[:dim], "seen_offset"), (("owner",), "seen_owner")):
+        kinds.append(kind(Attached, names, ATTACHED, 0, (column, column)))
     return kinds
 
 
 def _make_surface_bindings(dim: int) -> list[Any]:
     """Return the kinds of components that only some bodies have, in the kernels' order."""
-    kind = _backend.kernels.bindings.ComponentBinding
     axes = ("x", "y", "z")[:dim]
     normal = tuple(f"normal_{axis}" for axis in axes)
-    return [
-        kind(Filter, ("categories", "mask", "group"), FILTER << SURFACES_SHIFT, 0),
-        kind(Friction, ("value", "code"), FRICTION << SURFACES_SHIFT, 0),
-        kind(OneWay, axes, ONE_WAY << SURFACES_SHIFT, 0),
-        kind(Carry, normal, CARRY << SURFACES_SHIFT, 0),
-        kind(Carry, axes, CARRY << SURFACES_SHIFT, 0),
-        kind(PushOut, ("speed",), PUSH_OUT << SURFACES_SHIFT, 0),
-        kind(Separate, ("speed",), SEPARATES << SURFACES_SHIFT, 0),
-        kind(GravityScale, ("value",), FALL << SURFACES_SHIFT, 0),
-        kind(Damping, ("value",), FALL << SURFACES_SHIFT, 0),
-        kind(Dominance, ("level",), DOMINANCE | CONTROL << SURFACES_SHIFT, 0),
-        kind(Restitution, ("value", "code"), RESTITUTION | CONTROL << SURFACES_SHIFT, 0),
-        kind(MaxSpeed, ("speed",), MAX_SPEED | CONTROL << SURFACES_SHIFT, 0),
-        kind(LockedAxes, axes, LOCKED_AXES | CONTROL << SURFACES_SHIFT, 0),
-    ]
+    filter_names = ("categories", "mask", "group")
+    kinds: tuple[tuple[type, tuple[str, ...], int, str], ...] = (
+        (Filter, filter_names, FILTER << SURFACES_SHIFT, "seen_filter"),
+        (Friction, ("value", "code"), FRICTION << SURFACES_SHIFT, "seen_friction"),
+        (OneWay, axes, ONE_WAY << SURFACES_SHIFT, "seen_one_way"),
+        (Carry, normal, CARRY << SURFACES_SHIFT, "seen_normal"),
+        (Carry, axes, CARRY << SURFACES_SHIFT, "seen_surface"),
+        (PushOut, ("speed",), PUSH_OUT << SURFACES_SHIFT, "seen_push_out"),
+        (Separate, ("speed",), SEPARATES << SURFACES_SHIFT, "seen_separate"),
+        (GravityScale, ("value",), FALL << SURFACES_SHIFT, "seen_gravity_scale"),
+        (Damping, ("value",), FALL << SURFACES_SHIFT, "seen_damping"),
+        (Dominance, ("level",), DOMINANCE | _CONTROL, "seen_dominance"),
+        (Restitution, ("value", "code"), RESTITUTION | _CONTROL, "seen_surface_restitution"),
+        (MaxSpeed, ("speed",), MAX_SPEED | _CONTROL, "seen_max_speed"),
+        (LockedAxes, axes, LOCKED_AXES | _CONTROL, "seen_locked_axes"),
+    )
+    make = _backend.kernels.bindings.ComponentBinding
+    return [make(kind, names, mark, 0, (column, column)) for kind, names, mark, column in kinds]
 
 
 class Kept(NamedTuple):
@@ -224,8 +229,7 @@ class BodyRegistry:
         self._domain = domain
         self._leans = components.leans(dim)
         self._halves = 2.0 if components.whole_sizes else 1.0  # in a size
-        converts = any(self._leans) or components.whole_sizes
-        self.table = BodyTable(dim, converts)
+        self.table = BodyTable(timeline.bodies)
         self.kinematic_targets = KinematicTargets(self.table, domain)
         self.attached = AttachedBoxes(self.table, domain)
         self.sleep = Sleep(self.table, timeline)
@@ -263,13 +267,10 @@ class BodyRegistry:
         self._position, self._extents, self._velocity = kinds[:3]
         self._kinds = {kind.type: kind for kind in reversed([*kinds, *surfaces])}
         self._reader = _backend.kernels.reader.ComponentReader(
-            dim, [*kinds, *surfaces], surfaces, timeline.bodies.surfaces
+            timeline.bodies, [*kinds, *surfaces], surfaces
         )
         self._reader.sweeps = sweeps
-        if domain is not None:
-            self._reader.wrap(domain.widths.tolist())
-            timeline.wrap(domain.widths.tolist())
-        if converts:
+        if self.table.is_apart:
             self._reader.convert(self._leans, self._halves)
         self._world_diff = _backend.kernels.world_diff.WorldDiff()
         self._bind()
@@ -300,21 +301,18 @@ class BodyRegistry:
             self.watch(kind, FALL << SURFACES_SHIFT)
             self._reader.exempt_from_gravity(self._kinds[kind])
 
-    def use(self, timeline: Any, with_surfaces: bool) -> None:
+    def use(self, timeline: Any) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
         self._timeline = timeline
         self.sleep.use(timeline)
-        if self._domain is not None:
-            timeline.wrap(self._domain.widths.tolist())
-        self._reader.use(timeline.bodies.surfaces)
+        self.table.bind()
         self._bind()
-        if with_surfaces:
-            self._reader.use_surfaces()
 
     def _bind(self) -> None:
-        self.views = self.table.views()
-        self._timeline.bind(self.views, self.table.capacity)
-        self._reader.bind(self.views, self.table.capacity)
+        """Have room in all parts for the rows that the table has."""
+        self.views = self.table.views
+        self._timeline.make_room()
+        self._reader.bind(self.views)
 
     def watch(self, kind: type, mark: int) -> None:
         """Note from now on, with a bit, which bodies have components of some type."""
@@ -1000,7 +998,7 @@ class BodyRegistry:
         """Keep which components are filed for a body, before others are."""
         self._filed.append((row, self.views.n_filed[row], self._reader.filed(row)))
 
-    def roll_back(self, kept: Kept, surfaces: Any, timeline: Any) -> None:
+    def roll_back(self, kept: Kept, timeline: Any) -> None:
         """Have the bodies, and know of them, what there was and was known before the step.
 
         What was written into components is taken back too; what the game has
@@ -1010,18 +1008,13 @@ class BodyRegistry:
         ----------
         kept : Kept
             What `begin` returned.
-        traits : Traits
-            Of the timeline that began the step.
         timeline : Timeline
             A new one: what the step has left of the old one is of no use.
         """
         c, reader = self.table, self._reader
-        self.use(timeline, surfaces.is_used)
-        if surfaces.is_used:
-            filters = np.asarray(timeline.bodies.surfaces.filters)
-            filters[: len(surfaces.filters)] = surfaces.filters
-            for row, *numbers in reversed(reader.kept_filters):
-                filters[row] = numbers
+        self.use(timeline)
+        for row, *numbers in reversed(reader.kept_filters):
+            c.filters[row] = numbers
         reader.roll_back()
         for row, n_filed, items in reversed(self._filed):
             there = zip(reader.kinds, items, strict=False)
@@ -1049,7 +1042,7 @@ class BodyRegistry:
 
     def start_over(self, timeline: Any) -> None:
         """Know of no bodies, in a new timeline."""
-        self.use(timeline, self._timeline.bodies.surfaces.is_used)
+        self.use(timeline)
         for row in range(self.table.capacity):
             self._reader.clear(row)
         self.table.has[:] = self.table.attached[:] = 0
@@ -1164,10 +1157,9 @@ class BodyRegistry:
 
     def seen_filters(self) -> NDArray[np.void]:
         """Return the filters that were seen last, of the bodies that had one of any effect."""
-        surfaces = self._timeline.bodies.surfaces
-        if not surfaces.is_used:
+        if not self.table.bodies.surfaces.is_used:
             return none_of(FILTERED)
-        numbers = np.asarray(surfaces.filters)[self.rows]
+        numbers = self.table.filters[self.rows]
         places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
         filters = none_of(FILTERED, len(places))
         filters["body"] = places
@@ -1176,11 +1168,10 @@ class BodyRegistry:
 
     def resume_filters(self, filters: NDArray[np.void]) -> None:
         """Take filters for what was seen last, as `seen_filters` gives them."""
-        surfaces = self._timeline.bodies.surfaces
         if len(filters):
             self._reader.use_surfaces()
-        if surfaces.is_used:
-            numbers = np.asarray(surfaces.filters)
+        if self.table.bodies.surfaces.is_used:
+            numbers = self.table.filters
             numbers[self.rows] = _NO_FILTER
             numbers[self.rows[filters["body"]]] = filters["numbers"]
 
@@ -1189,7 +1180,7 @@ class BodyRegistry:
         c = self.table
         is_unchecked = c.news[self.rows] & UNCHECKED != 0
         found: RowArray = self.rows[is_unchecked]
-        some = self.rows[(c.surfaces[self.rows] != 0) | (c.attached[self.rows] != 0)]
+        some = self.rows[(c.surface_bits[self.rows] != 0) | (c.attached[self.rows] != 0)]
         if len(some):
             altered = self._reader.altered_among(some.data)
             found = np.union1d(found, np.array(altered, np.int64))

@@ -163,7 +163,7 @@ class Sleep:
             return False
         rests = (c.bad[rows] == 0) & (c.moves[rows] != 0) & (c.driven[rows] == 0)
         # A way out may open anywhere, and another member of a crowd may come.
-        rests &= c.surfaces[rows] & (PUSH_OUT | SEPARATES) == 0
+        rests &= c.surface_bits[rows] & (PUSH_OUT | SEPARATES) == 0
         rests &= (c.growth[rows] == 0.0).all(axis=1)
         if not driving:
             rests &= (c.velocity[rows] == 0.0).all(axis=1)

@@ -15,7 +15,6 @@ from ecs_collide.constants import (
     PUSH_OUT,
     SEPARATES,
 )
-from ecs_collide.motion.arrays import DOUBLE, grown, zeros
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Surfaces, side_of
@@ -76,39 +75,13 @@ class SurfaceReader:
         self.kinds = kinds
         self.exempt = []
         self.up = 2
-        self.seen = []
-        for kind in kinds:
-            self.seen.append(zeros(DOUBLE, 1, len(kind.names)))
-        self.n_rows = 1
-
-    def _make_room(self):
-        """Have a place for what was seen of each body."""
-        table: list = []
-        for seen in self.seen:
-            table.append(grown(seen, self.n_rows))
-        for kind, seen in zip(self.kinds, table):  # noqa: B905  (Cython: no strict)
-            kind.bind(self.n_rows, seen, seen)
-        self.seen = table
-
-    def bind(self, n_rows: cython.Py_ssize_t):
-        """Have room for so many bodies."""
-        self.n_rows = n_rows
-        if self.surfaces.is_used:
-            self._make_room()
-        self.control.bind(n_rows)
 
     @cython.cfunc
     def use(self) -> cython.int:
         """Have columns from now on."""
         if not self.surfaces.is_used:
-            self._make_room()
             self.surfaces.use()
         return 0
-
-    def aim(self, surfaces: Surfaces):
-        """Fill the columns of other traits from now on."""
-        self.surfaces = surfaces
-        self.control.controls = surfaces.controls
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -125,7 +98,11 @@ class SurfaceReader:
             and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
             and (not has & SEPARATES or slots_hold(self.separate.slots, i))
             and (not has & FALL or self._falls_as_seen(i))
-            and (not has & CONTROL or not self.control.is_used or self.control.is_as_seen(i))
+            and (
+                not has & CONTROL
+                or not self.surfaces.controls.is_used
+                or self.control.is_as_seen(i)
+            )
         )
 
     @cython.cfunc
@@ -152,7 +129,7 @@ class SurfaceReader:
         if has & FRICTION:
             differs |= self.friction.read(i)
             if self.friction.seen[i, 1] != 0.0:
-                self.control.use()
+                self.surfaces.controls.use()
         if has & ONE_WAY:
             differs |= self.one_way.read(i)
         if has & CARRY:
@@ -167,7 +144,7 @@ class SurfaceReader:
                 differs |= self.gravity_scale.read(i)
             if self._has(self.damping, i):
                 differs |= self.damping.read(i)
-        if has & CONTROL and self.control.is_used:
+        if has & CONTROL and self.surfaces.controls.is_used:
             differs |= self.control.read(i)
         return differs
 

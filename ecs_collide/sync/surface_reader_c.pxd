@@ -23,9 +23,7 @@ cdef int FALL
 cdef class SurfaceReader:
     cdef Surfaces surfaces
     cdef list kinds
-    cdef list seen
     cdef list exempt
-    cdef Py_ssize_t n_rows
     cdef int up
     cdef ComponentBinding filter
     cdef ComponentBinding friction
