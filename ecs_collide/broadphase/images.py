@@ -189,11 +189,10 @@ class PeriodicImages:
         """Look for the images of `j` that `i` may meet, from the base time of `i` on."""
         b: Bodies = self.bodies
         k: cython.int
-        half: cython.double
         rest: cython.double = 1.0 - b.base[i]
 
         for k in range(b.dim):
-            half = max(b.half_at(j, k, b.base[i]), b.half_at(j, k, 1.0))
+            half: cython.double = max(b.half_at(j, k, b.base[i]), b.half_at(j, k, 1.0))
             self.target[0, k] = b.centre_at(j, k, b.base[i]) - half
             self.target[1, k] = b.centre_at(j, k, b.base[i]) + half
             self.target[2, k] = b.motion_of(j, k) * rest
@@ -207,8 +206,6 @@ class PeriodicImages:
         b: Bodies = self.bodies
         k: cython.int
         rest: cython.double = 1.0 - b.base[i]
-        low: cython.double
-        high: cython.double
 
         self.body = i
         self.is_done = False
@@ -220,8 +217,8 @@ class PeriodicImages:
             if b.width[k] == 0.0:
                 self.at[2, k] = 0.0
                 continue
-            low = self.target[0, k] + min(0.0, self.target[2, k])
-            high = self.target[1, k] + max(0.0, self.target[2, k])
+            low: cython.double = self.target[0, k] + min(0.0, self.target[2, k])
+            high: cython.double = self.target[1, k] + max(0.0, self.target[2, k])
             if low > high:  # there is nothing
                 self.is_done = True
                 return
@@ -297,23 +294,18 @@ class PeriodicImages:
         """Tell whether the path comes by the target at this image, and find the part that does."""
         b: Bodies = self.bodies
         k: cython.int
-        centre: cython.double
-        reach: cython.double
-        displacement: cython.double
-        behind: cython.double
-        ahead: cython.double
         enter: cython.double = 0.0
         leave: cython.double = 1.0
 
         for k in range(b.dim):
-            centre = self.start[0, k] - self.offset[k]
-            reach = self.start[1, k] + IMAGE_REACH * (
+            centre: cython.double = self.start[0, k] - self.offset[k]
+            reach: cython.double = self.start[1, k] + IMAGE_REACH * (
                 abs(self.start[0, k]) + self.start[1, k] + abs(self.start[2, k])
                 + abs(self.offset[k]) + b.width[k] + abs(self.target[2, k])
             )  # fmt: skip
-            displacement = self.start[2, k] - self.target[2, k]
-            behind = (self.target[0, k] - reach) - centre
-            ahead = (self.target[1, k] + reach) - centre
+            displacement: cython.double = self.start[2, k] - self.target[2, k]
+            behind: cython.double = (self.target[0, k] - reach) - centre
+            ahead: cython.double = (self.target[1, k] + reach) - centre
             if displacement > 0.0:
                 enter = max(enter, behind / displacement)
                 leave = min(leave, ahead / displacement)

@@ -99,45 +99,34 @@ class OverlapFinder:
         stack: cython.int[::1] = self.stack
         pairs: cython.longlong[::1] = self.found
         n: cython.Py_ssize_t = 0
-        one: cython.int
-        other: cython.int
         changed: cython.uint = ALL_LANES
         still: cython.uint = 0  # children of `one` that have not changed
-        mask: cython.uint
-        mask2: cython.uint
-        rest: cython.uint
-        found: cython.ulonglong
-        found2: cython.ulonglong
-        bit: cython.int
-        child: cython.int
-        child2: cython.int
-        place: cython.int
-        place2: cython.int
-        hit: cython.bint
         limit: cython.longlong = self.limit
         top: cython.Py_ssize_t = self.top
 
         while top >= 0 and n < limit:
-            one = stack[top]
-            other = stack[top + 1]
+            one: cython.int = stack[top]
+            other: cython.int = stack[top + 1]
             top -= 2
             # What has changed in `one` with all of `other`, then what has not with what has there.
-            mask = ALL_LANES >> (WIDTH - nodes.count[one])
-            mask2 = 0
+            mask: cython.uint = ALL_LANES >> (WIDTH - nodes.count[one])
+            mask2: cython.uint = 0
             if only_changed:
                 changed = nodes.changed[one] & mask
                 still = mask ^ changed
                 mask = changed
                 if still:
                     mask2 = nodes.changed[other] & ALL_LANES >> (WIDTH - nodes.count[other])
-            found2 = 0
+            found2: cython.ulonglong = 0
             if one == other:
-                found = touching_pairs(box, one, mask, lanes, origin, box, one, dim)
+                found: cython.ulonglong = touching_pairs(
+                    box, one, mask, lanes, origin, box, one, dim
+                )
                 found &= ABOVE | still * EACH_LANE
             else:
                 # Few that have changed are quicker compared than looked up in the bounds of the
                 # other node, which stand where that hangs.
-                rest = mask & (mask - 1)
+                rest: cython.uint = mask & (mask - 1)
                 if rest & (rest - 1):
                     mask &= touching(
                         lanes, origin, box, one, box, 2 * dim * nodes.place[other], dim
@@ -154,13 +143,13 @@ class OverlapFinder:
                     self.found = grown(self.found, 2 * pairs.shape[0])
                     pairs = self.found
                 while found:
-                    bit = lowest_of_64(found)
+                    bit: cython.int = lowest_of_64(found)
                     found &= found - 1
-                    place = WIDTH * one + (bit >> 3)
-                    place2 = WIDTH * other + (bit & 7)
-                    child = children[place]
-                    child2 = children[place2]
-                    hit = touch(box, 2 * dim * place, box, 2 * dim * place2, dim)
+                    place: cython.int = WIDTH * one + (bit >> 3)
+                    place2: cython.int = WIDTH * other + (bit & 7)
+                    child: cython.int = children[place]
+                    child2: cython.int = children[place2]
+                    hit: cython.bint = touch(box, 2 * dim * place, box, 2 * dim * place2, dim)
                     if only_changed:
                         hit &= is_changed[child] | is_changed[child2]
                     # Written in any case, and overwritten by the next where it is no hit.
@@ -210,19 +199,12 @@ class OverlapFinder:
         box2: cython.p_double = nodes2.box
         dim: cython.Py_ssize_t = nodes.dim
         stack: cython.int[::1] = self.stack
-        one: cython.int
-        other: cython.int
-        mask: cython.uint
-        found: cython.ulonglong
-        bit: cython.int
-        place: cython.int
-        place2: cython.int
         top: cython.Py_ssize_t = self.top
 
         self.n = 0
         while top >= 0 and self.n < self.limit:
-            one = stack[top]
-            other = stack[top + 1]
+            one: cython.int = stack[top]
+            other: cython.int = stack[top + 1]
             top -= 2
             if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
                 self.stack = grown(self.stack, 2 * self.stack.shape[0])
@@ -230,7 +212,7 @@ class OverlapFinder:
             # The higher of the two is opened, or both; unless all that is in the lower one lies
             # outside it, as walls do that surround a crowd.
             if nodes.level[one] < nodes2.level[other]:
-                mask = touching(
+                mask: cython.uint = touching(
                     nodes2.lanes, nodes2.origin, box2, other, box, 2 * dim * nodes.place[one], dim
                 )
                 while mask:
@@ -254,12 +236,14 @@ class OverlapFinder:
                     mask &= mask - 1
                 continue
             self._make_room()
-            found = touching_pairs(box, one, mask, nodes2.lanes, nodes2.origin, box2, other, dim)
+            found: cython.ulonglong = touching_pairs(
+                box, one, mask, nodes2.lanes, nodes2.origin, box2, other, dim
+            )
             while found:
-                bit = lowest_of_64(found)
+                bit: cython.int = lowest_of_64(found)
                 found &= found - 1
-                place = WIDTH * one + (bit >> 3)
-                place2 = WIDTH * other + (bit & 7)
+                place: cython.int = WIDTH * one + (bit >> 3)
+                place2: cython.int = WIDTH * other + (bit & 7)
                 if nodes.level[one] > 0:
                     top += 2
                     stack[top] = nodes.child[place]

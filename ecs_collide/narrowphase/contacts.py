@@ -195,7 +195,6 @@ class Contacts:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         side: cython.int
-        i: cython.Py_ssize_t
 
         if self.pressed.shape[0] < b.centre.shape[0]:
             self.is_pressed = zeros(BYTE, b.centre.shape[0])
@@ -207,7 +206,7 @@ class Contacts:
             if not b.yields[self.rows[n, 1]]:
                 continue
             for side in range(2):
-                i = self.rows[n, side]
+                i: cython.Py_ssize_t = self.rows[n, side]
                 if not self.is_pressed[i]:
                     self.is_pressed[i] = 1
                     self.pressed[self.n_pressed] = i
@@ -219,7 +218,6 @@ class Contacts:
     def recall(self) -> cython.void:
         """Tell the pairs which of them are in contact since the step before."""
         n: cython.Py_ssize_t
-        p: cython.Py_ssize_t
 
         kept: cython.Py_ssize_t = 0
 
@@ -229,7 +227,9 @@ class Contacts:
                 self._report_end(n, AT_START, 0.0, DROPPED)
                 self.rows[n, 2] = PASSING
             if self.bodies.wraps:
-                p = self.pairs.find_image(self.rows[n, 0], self.rows[n, 1], self.images[n])
+                p: cython.Py_ssize_t = self.pairs.find_image(
+                    self.rows[n, 0], self.rows[n, 1], self.images[n]
+                )
             else:
                 p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
             if p < 0 and not self.broadphase.may_meet(self.rows[n, 0], self.rows[n, 1]):
@@ -278,11 +278,10 @@ class Contacts:
     @cython.cfunc
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Let a solid pair have an impact, which begins a contact unless it is in one."""
-        n: cython.Py_ssize_t
 
         if self.pairs.inside[p]:
             return
-        n = self.pairs.contact_of(p)
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
         if n < 0:
             n = self.n_open
             self._make_room(n + 1)
@@ -373,30 +372,21 @@ class Contacts:
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
         k: cython.int
-        centre1: cython.double
-        centre2: cython.double
-        half1: cython.double
-        half2: cython.double
-        gap: cython.double
-        plus: cython.double
-        rate: cython.double
-        growth: cython.double
-        slop: cython.double
         wraps: cython.bint = b.wraps
         least: cython.double = APART_AT_LEAST
         rest: cython.double = INF
 
         for k in range(b.dim):
-            centre1 = b.path[one + CENTRE] + b.path[one + MOTION] * way1
-            centre2 = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            centre1: cython.double = b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            centre2: cython.double = b.path[two + CENTRE] + b.path[two + MOTION] * way2
             if wraps:
                 centre2 += self.pairs.offset[p, k]
                 least = max(APART_AT_LEAST, SLOP * b.width[k])
-            half1 = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
-            half2 = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
-            gap = (centre2 - half2) - (centre1 + half1)
-            plus = (centre1 - half1) - (centre2 + half2)
-            slop = SLOP * max(
+            half1: cython.double = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
+            half2: cython.double = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
+            gap: cython.double = (centre2 - half2) - (centre1 + half1)
+            plus: cython.double = (centre1 - half1) - (centre2 + half2)
+            slop: cython.double = SLOP * max(
                 abs(b.swept_min[i, k]),
                 abs(b.swept_max[i, k]),
                 abs(b.swept_min[j, k]),
@@ -404,8 +394,8 @@ class Contacts:
             )
             if max(gap, plus) > max(slop, least):
                 return -1.0
-            rate = b.path[one + MOTION] - b.path[two + MOTION]
-            growth = b.path[one + RESIZE] + b.path[two + RESIZE]
+            rate: cython.double = b.path[one + MOTION] - b.path[two + MOTION]
+            growth: cython.double = b.path[one + RESIZE] + b.path[two + RESIZE]
             if -rate - growth > 0.0:
                 rest = min(rest, max(0.0, -gap) / (-rate - growth))
             if rate - growth > 0.0:
@@ -517,23 +507,20 @@ class Contacts:
     @cython.exceptval(check=False)
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is in contact at the end of the step; set the settler's side."""
-        relation: cython.int
-        k: cython.int
-        closing: cython.double
 
         if not self.pairs.crossing[p]:
             if self.pairs.clear[p]:
                 return False
-            relation = self.correction.solid_placement(p)
+            relation: cython.int = self.correction.solid_placement(p)
             return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
         if not self.pairs.inside[p]:
             return False
         relation = self.correction.solid_placement(p)
-        k = self.correction.axis
+        k: cython.int = self.correction.axis
         if relation == OVERLAPPING or self.correction.gap < 0.0:
             return True
         # Entered in the last instant, or about to leave?
-        closing = self.bodies.motion_of(self.pairs.second[p], k)
+        closing: cython.double = self.bodies.motion_of(self.pairs.second[p], k)
         closing = (closing - self.bodies.motion_of(self.pairs.first[p], k)) * self.correction.sign
         return closing > 0.0
 
@@ -543,8 +530,6 @@ class Contacts:
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         n_before: cython.Py_ssize_t = self.n
 
         self.n = 0
@@ -558,8 +543,8 @@ class Contacts:
         for n in range(n_before):
             if self.rows[n, 5]:
                 continue
-            i = self.rows[n, 0]
-            j = self.rows[n, 1]
+            i: cython.Py_ssize_t = self.rows[n, 0]
+            j: cython.Py_ssize_t = self.rows[n, 1]
             if b.wraps:
                 self.event_buffer.image = self.images[n]
                 self.broadphase.images.select(self.images[n])
@@ -597,9 +582,7 @@ class Contacts:
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int
         is_open: cython.bint = self.pairs.inside[p]
-        since: cython.double
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
@@ -610,13 +593,13 @@ class Contacts:
                 self._keep(i, j, PASSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
             return
         if not is_open:
-            since = self.clock + b.dt
+            since: cython.double = self.clock + b.dt
         else:
             n = self.pairs.memory[p]
             since = self.clock + self.opened[n] * b.dt if self.opened[n] >= 0.0 else self.since[n]
         if self.pairs.gone[p]:
             if is_open:
-                k = abs(self.side[n]) - 1
+                k: cython.int = abs(self.side[n]) - 1
                 self._keep(i, j, SOLID, k, 1 if self.side[n] > 0 else -1, since)
         elif self._is_contact(p):
             if not is_open:
@@ -639,7 +622,6 @@ class Contacts:
         sign: cython.int = self.pairs.sign[p]
         began: cython.double = self.pairs.began[p] if self.pairs.met[p] else -1.0
         kind: cython.int = UNTIL_APART if self.pairs.crossing[p] & UNTIL_APART else CROSSING
-        since: cython.double
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
@@ -649,7 +631,7 @@ class Contacts:
             self.rows[n, 5] = 1
         if began < 0.0:
             began = 1.0
-        since = self.since[n] if n >= 0 else self.clock + began * b.dt
+        since: cython.double = self.since[n] if n >= 0 else self.clock + began * b.dt
         if self.pairs.gone[p]:
             if n >= 0 or self.pairs.inside[p]:
                 self._keep(i, j, kind, axis, sign, since)
@@ -752,14 +734,13 @@ class Contacts:
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
         """End all contacts of a body before a step, for `reason`."""
         n: cython.Py_ssize_t
-        partner: cython.Py_ssize_t
         kept: cython.Py_ssize_t = 0
 
         self.forgotten.append(row)
         for n in range(self.n):
             if self.rows[n, 0] == row or self.rows[n, 1] == row:
                 self._report_end(n, AT_START, 0.0, reason)
-                partner = self.rows[n, 0] + self.rows[n, 1] - row
+                partner: cython.Py_ssize_t = self.rows[n, 0] + self.rows[n, 1] - row
                 if self.bodies.asleep[partner]:
                     self.left.append(partner)
             else:
@@ -770,11 +751,10 @@ class Contacts:
     def wake_partners(self, row: cython.Py_ssize_t):
         """Wake whoever sleeps in contact with a body that the game has moved."""
         n: cython.Py_ssize_t
-        partner: cython.Py_ssize_t
 
         for n in range(self.n):
             if self.rows[n, 0] == row or self.rows[n, 1] == row:
-                partner = self.rows[n, 0] + self.rows[n, 1] - row
+                partner: cython.Py_ssize_t = self.rows[n, 0] + self.rows[n, 1] - row
                 if self.bodies.asleep[partner]:
                     self.left.append(partner)
 
@@ -792,8 +772,6 @@ class Contacts:
             How many there are.
         """
         n: cython.Py_ssize_t
-        other: cython.Py_ssize_t
-        side: cython.int
         dropped: cython.Py_ssize_t = 0
 
         for n in range(self.n):
@@ -801,10 +779,12 @@ class Contacts:
                 continue
             if self.rows[n, 2] != SOLID and self.rows[n, 2] != LEAVING:
                 continue
-            other = self.rows[n, 0] + self.rows[n, 1] - row
+            other: cython.Py_ssize_t = self.rows[n, 0] + self.rows[n, 1] - row
             if platform >= 0 and other != platform:
                 continue
-            side = (self.rows[n, 3] + 1) * self.rows[n, 4]  # of the second; the first has the other
+            side: cython.int = (self.rows[n, 3] + 1) * self.rows[
+                n, 4
+            ]  # of the second; the first has the other
             if self.bodies.surfaces.one_way[other] != (side if self.rows[n, 1] == other else -side):
                 continue
             self.rows[n, 2] = LEAVING

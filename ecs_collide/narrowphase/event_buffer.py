@@ -68,11 +68,10 @@ class EventBuffer:
     def add_collision(self) -> cython.Py_ssize_t:
         """Make room for one more collision; return its row, to be filled by the caller."""
         n: cython.Py_ssize_t = self.n_collisions
-        room: cython.Py_ssize_t
 
         if n == self.codes.shape[0]:
             # Last the codes, by whose length it is known how much room there is.
-            room = 2 * n
+            room: cython.Py_ssize_t = 2 * n
             self.numbers = grown(self.numbers, room)
             self._name_columns()
             self.codes = grown(self.codes, room)
@@ -94,11 +93,10 @@ class EventBuffer:
     ) -> cython.void:
         """Note that a contact began or ended."""
         n: cython.Py_ssize_t = self.n_contacts
-        room: cython.Py_ssize_t
 
         if n == self.contact_time.shape[0]:
             # Last the times, by whose length it is known how much room there is.
-            room = 2 * n
+            room: cython.Py_ssize_t = 2 * n
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
             self.contact_images = grown(self.contact_images, room)
