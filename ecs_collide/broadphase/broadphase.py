@@ -328,7 +328,7 @@ class Broadphase:
         images.begin()
         if self.still.root_into(images.low, images.high):
             for k in range(b.dim):
-                images.widen(k, images.low[0, k], images.high[0, k])
+                images.widen(k, images.low[k], images.high[k])
         for n in range(rows.shape[0]):
             images.add_path(rows[n])
         for n in range(rows.shape[0]):
@@ -359,7 +359,7 @@ class Broadphase:
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
 
-        for m in range(tree.touching(images.low, images.high, 0)):
+        for m in range(tree.touching_one(images.low, images.high)):
             j: cython.Py_ssize_t = tree.found[m]
             if j == i or images.has_long_path[j]:
                 continue
@@ -576,7 +576,7 @@ class Broadphase:
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
 
-        for m in range(tree.touching(images.low, images.high, 0)):
+        for m in range(tree.touching_one(images.low, images.high)):
             j: cython.Py_ssize_t = tree.found[m]
             if (
                 j == i

@@ -149,17 +149,17 @@ class Tree:
         return True
 
     def box_into(
-        self, item: cython.Py_ssize_t, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]
+        self, item: cython.Py_ssize_t, low: cython.double[::1], high: cython.double[::1]
     ) -> None:
-        """Write the box of an item, which must be there, into the first row of two arrays."""
+        """Write both corners of the box of an item, which must be in the tree."""
         k: cython.Py_ssize_t
 
         if not self.nodes.holds(item):
             raise KeyError(f"item {item} has no box: what was to give it one was cut short")
         at: cython.Py_ssize_t = 2 * self.dim * self.nodes.place_of[item]
         for k in range(self.dim):
-            mins[0, k] = self.nodes.box[at + k]
-            maxs[0, k] = self.nodes.box[at + self.dim + k]
+            low[k] = self.nodes.box[at + k]
+            high[k] = self.nodes.box[at + self.dim + k]
 
     def fat_into(
         self,
@@ -175,15 +175,15 @@ class Tree:
 
     @cython.ccall
     @cython.exceptval(check=False)
-    def root_into(self, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]) -> cython.bint:
-        """Write bounds of all boxes into the first row of two arrays; tell whether there are any."""
+    def root_into(self, low: cython.double[::1], high: cython.double[::1]) -> cython.bint:
+        """Write both corners of the bounds of all boxes; return whether there are any."""
         k: cython.Py_ssize_t
 
         if self.nodes.n_items == 0:
             return False
         for k in range(self.dim):  # the root hangs in node 0
-            mins[0, k] = self.nodes.box[k]
-            maxs[0, k] = self.nodes.box[self.dim + k]
+            low[k] = self.nodes.box[k]
+            high[k] = self.nodes.box[self.dim + k]
         return True
 
     @cython.ccall
@@ -299,7 +299,6 @@ class Tree:
 
         O(1) where it stays inside the old ones, else O(log n) on average.
         """
-
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
         self._make_room(item)
@@ -366,6 +365,16 @@ class Tree:
         tree's order.
         """
         return self.traversal.find_touching(flat(mins), flat(maxs), row, self.found)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def touching_one(self, low: cython.double[::1], high: cython.double[::1]) -> cython.Py_ssize_t:
+        """Find the items whose boxes in the tree share a point with one box, as `touching`."""
+        if not cython.compiled:
+            return self.traversal.find_touching(low, high, 0, self.found)
+        return self.traversal.find_touching(
+            cython.address(low[0]), cython.address(high[0]), 0, self.found
+        )
 
     @cython.ccall
     @cython.exceptval(check=False)
@@ -455,7 +464,6 @@ class Tree:
     @cython.exceptval(-1, check=False)
     def _make_room(self, greatest: cython.Py_ssize_t) -> cython.int:
         """Make room for items up to `greatest`."""
-
         if greatest < self.nodes.item_room:
             return 0
         if greatest >= MAX_ITEMS:

@@ -199,7 +199,6 @@ class FatBounds:
         self, item: cython.Py_ssize_t, row: cython.Py_ssize_t, place: cython.Py_ssize_t
     ) -> cython.int:
         """Write the box in a row to a place; return whether it fits, and whether it was there."""
-
         same: cython.bint = self._is_at(place, row)
         self.write_box(place, row)
         return self._fits(item, row) | same << 1

@@ -109,7 +109,6 @@ class IdMap:
     @cython.exceptval(check=False)
     def add(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return a row for a new id, a free one if there is any.  Room must have been made."""
-
         if self.n_free > 0:
             self.n_free -= 1
             row: cython.Py_ssize_t = self.free[self.n_free]

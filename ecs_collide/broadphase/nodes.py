@@ -394,7 +394,6 @@ class Nodes:
     @cython.exceptval(check=False)
     def _insert(self, node: cython.int, child: cython.int) -> cython.void:
         """Hang what waits into a node; a full one is cut in two, and so on upwards."""
-
         while self.count[node] == WIDTH:
             other: cython.int = self.allocate(self.level[node])
             self._cut(node, other, child)

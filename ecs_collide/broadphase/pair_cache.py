@@ -12,8 +12,10 @@ except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
 else:
     from ecs_collide.broadphase.dynamic_tree import Tree
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND
 
 from ecs_collide.motion.arrays import INT, LONG, zeros
 
@@ -99,8 +101,8 @@ class PairCache:
         i: cython.Py_ssize_t
 
         for i in range(self.n):
-            rows[i, 0] = ids[self.pairs[2 * i]]
-            rows[i, 1] = ids[self.pairs[2 * i + 1]]
+            rows[i, FIRST] = ids[self.pairs[2 * i]]
+            rows[i, SECOND] = ids[self.pairs[2 * i + 1]]
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -24,13 +24,14 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
     from cython.cimports.ecs_collide.broadphase.images_c import widths_of
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
         AT_END,
         AT_START,
         BEGAN,
         ENDED,
+        REASON,
         WITHIN,
         EventBuffer,
     )
@@ -45,13 +46,14 @@ if cython.compiled:
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.images import widths_of
-    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
     from ecs_collide.narrowphase.event_buffer import (
         AT_END,
         AT_START,
         BEGAN,
         ENDED,
+        REASON,
         WITHIN,
         EventBuffer,
     )
@@ -92,6 +94,14 @@ UNTIL_APART = 4  # crossing, because a response lets the two cross until they se
 SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
+
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The columns of `Contacts.rows`, beside FIRST and SECOND.
+    KIND = 2
+    AXIS = 3
+    SIGN = 4
+    HANDLED = 5
+    N_COLUMNS = 6
 
 
 @cython.final
@@ -147,8 +157,8 @@ class Contacts:
         self.pressed = zeros(LONG, 1)
         self.is_pressed = zeros(BYTE, 1)
         self.clock = 0.0
-        self.rows = zeros(LONG, 16, 6)
-        self.next_rows = zeros(LONG, 16, 6)
+        self.rows = zeros(LONG, 16, N_COLUMNS)
+        self.next_rows = zeros(LONG, 16, N_COLUMNS)
         self.since = zeros(DOUBLE, 16)
         self.next_since = zeros(DOUBLE, 16)
         self.images = zeros(LONG, 16)
@@ -158,7 +168,7 @@ class Contacts:
         self.opened = zeros(DOUBLE, 16)
         self.side = zeros(BYTE, 16)
         self.n_kept = 0
-        self.kept_rows = zeros(LONG, 16, 6)
+        self.kept_rows = zeros(LONG, 16, N_COLUMNS)
         self.kept_since = zeros(DOUBLE, 16)
         self.kept_images = zeros(LONG, 16)
 
@@ -171,13 +181,13 @@ class Contacts:
         if self.kept_rows.shape[0] < self.rows.shape[0]:
             self.kept_since = zeros(DOUBLE, self.rows.shape[0])
             self.kept_images = zeros(LONG, self.rows.shape[0])
-            self.kept_rows = zeros(LONG, self.rows.shape[0], 6)
+            self.kept_rows = zeros(LONG, self.rows.shape[0], N_COLUMNS)
         if not cython.compiled:
             _keep_at_once(self)
             return
         for n in range(self.n):
             self.kept_since[n] = self.since[n]
-            for k in range(6):
+            for k in range(N_COLUMNS):
                 self.kept_rows[n, k] = self.rows[n, k]
         for n in range(self.n if self.bodies.wraps else 0):
             self.kept_images[n] = self.images[n]
@@ -201,9 +211,9 @@ class Contacts:
             self.pressed = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
         self.n_pressed = 0
         for n in range(self.n):
-            if self.rows[n, 2] != SOLID or not b.yields[self.rows[n, 0]]:
+            if self.rows[n, KIND] != SOLID or not b.yields[self.rows[n, FIRST]]:
                 continue
-            if not b.yields[self.rows[n, 1]]:
+            if not b.yields[self.rows[n, SECOND]]:
                 continue
             for side in range(2):
                 i: cython.Py_ssize_t = self.rows[n, side]
@@ -223,16 +233,16 @@ class Contacts:
 
         self._make_room(self.n)
         for n in range(self.n):
-            if self.rows[n, 2] == LEAVING:
+            if self.rows[n, KIND] == LEAVING:
                 self._report_end(n, AT_START, 0.0, DROPPED)
-                self.rows[n, 2] = PASSING
+                self.rows[n, KIND] = PASSING
             if self.bodies.wraps:
                 p: cython.Py_ssize_t = self.pairs.find_image(
-                    self.rows[n, 0], self.rows[n, 1], self.images[n]
+                    self.rows[n, FIRST], self.rows[n, SECOND], self.images[n]
                 )
             else:
-                p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
-            if p < 0 and not self.broadphase.may_meet(self.rows[n, 0], self.rows[n, 1]):
+                p = self.pairs.find(self.rows[n, FIRST], self.rows[n, SECOND])
+            if p < 0 and not self.broadphase.may_meet(self.rows[n, FIRST], self.rows[n, SECOND]):
                 self._report_end(n, AT_START, 0.0, FILTER_CHANGED)
                 continue
             if p >= 0 and self._is_outdated(n, p):
@@ -241,9 +251,9 @@ class Contacts:
             self._move(n, kept)
             if p >= 0:
                 self.restore(p, kept)
-                if self.rows[kept, 2] != PASSING:
-                    self._anchor(p, self.rows[kept, 3])
-                if self.rows[kept, 2] == SOLID:
+                if self.rows[kept, KIND] != PASSING:
+                    self._anchor(p, self.rows[kept, AXIS])
+                if self.rows[kept, KIND] == SOLID:
                     self.parts[kept] = max(self._time_to_parting(p, 0.0), 0.0)
             kept += 1
         self.n = self.n_open = kept
@@ -254,16 +264,16 @@ class Contacts:
         """Let a pair be in a contact that there was at the start of the step, both bodies at rest."""
         self.pairs.known[p] = 1
         self.pairs.memory[p] = n
-        if self.rows[n, 2] == UNTIL_APART:
+        if self.rows[n, KIND] == UNTIL_APART:
             self.pairs.crossing[p] |= UNTIL_APART
             self.pairs.touch[p] = 0
-        elif self.rows[n, 2] == PASSING:
+        elif self.rows[n, KIND] == PASSING:
             self.pairs.left_alone[p] = 2
-        elif self.rows[n, 2] == SOLID:
+        elif self.rows[n, KIND] == SOLID:
             self.pairs.inside[p] = 1
             self.parts[n] = INF
             self.opened[n] = -1.0
-            self.side[n] = (self.rows[n, 3] + 1) * self.rows[n, 4]
+            self.side[n] = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
 
     @cython.cfunc
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
@@ -278,7 +288,6 @@ class Contacts:
     @cython.cfunc
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Let a solid pair have an impact, which begins a contact unless it is in one."""
-
         if self.pairs.inside[p]:
             return
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
@@ -319,7 +328,9 @@ class Contacts:
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             self._log(p, ENDED, WITHIN, now, abs(self.side[n]) - 1, 1 if self.side[n] > 0 else -1)
-            self.event_buffer.contact_codes[self.event_buffer.n_contacts - 1, 5] = FILTER_CHANGED
+            self.event_buffer.contact_codes[self.event_buffer.n_contacts - 1, REASON] = (
+                FILTER_CHANGED
+            )
             if self.pairs.known[p]:
                 self._leave(self.pairs.first[p], self.pairs.second[p])
         self.forget_known(p)
@@ -345,9 +356,9 @@ class Contacts:
         found: set = set()
 
         for n in range(self.n):
-            if self.rows[n, 2] == UNTIL_APART:
-                found.add((self.rows[n, 0], self.rows[n, 1]))
-                found.add((self.rows[n, 1], self.rows[n, 0]))
+            if self.rows[n, KIND] == UNTIL_APART:
+                found.add((self.rows[n, FIRST], self.rows[n, SECOND]))
+                found.add((self.rows[n, SECOND], self.rows[n, FIRST]))
         return found
 
     @cython.cfunc
@@ -444,11 +455,11 @@ class Contacts:
     @cython.exceptval(check=False)
     def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact now treat each other in another way."""
-        if self.rows[n, 2] == PASSING:
+        if self.rows[n, KIND] == PASSING:
             return self.pairs.crossing[p] or not self.bodies.surfaces.is_one_way(
                 self.pairs.first[p], self.pairs.second[p]
             )
-        return self.rows[n, 2] != UNTIL_APART and self.rows[n, 2] != self.pairs.crossing[p]
+        return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.crossing[p]
 
     @cython.cfunc
     def _report_end(
@@ -461,20 +472,20 @@ class Contacts:
         """Log that a contact ended, unless nobody was told that it began."""
         if self.bodies.wraps:
             self.event_buffer.image = self.images[n]
-        if self.rows[n, 2] != PASSING:
+        if self.rows[n, KIND] != PASSING:
             self.event_buffer.add_contact(
                 ENDED, phase, time,
-                self.bodies.ids[self.rows[n, 0]], self.bodies.ids[self.rows[n, 1]],
-                self.rows[n, 3], self.rows[n, 4], self._kind_reported(n), reason,
+                self.bodies.ids[self.rows[n, FIRST]], self.bodies.ids[self.rows[n, SECOND]],
+                self.rows[n, AXIS], self.rows[n, SIGN], self._kind_reported(n), reason,
             )  # fmt: skip
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _kind_reported(self, n: cython.Py_ssize_t) -> cython.int:
         """Return the kind of a contact as events have it."""
-        if self.rows[n, 2] == LEAVING:
+        if self.rows[n, KIND] == LEAVING:
             return SOLID
-        return CROSSING if self.rows[n, 2] == UNTIL_APART else self.rows[n, 2]
+        return CROSSING if self.rows[n, KIND] == UNTIL_APART else self.rows[n, KIND]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -483,7 +494,7 @@ class Contacts:
         k: cython.int
 
         if n != to:
-            for k in range(6):
+            for k in range(N_COLUMNS):
                 self.rows[to, k] = self.rows[n, k]
             self.since[to] = self.since[n]
             if self.bodies.wraps:
@@ -507,7 +518,6 @@ class Contacts:
     @cython.exceptval(check=False)
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is in contact at the end of the step; set the settler's side."""
-
         if not self.pairs.crossing[p]:
             if self.pairs.clear[p]:
                 return False
@@ -541,10 +551,10 @@ class Contacts:
             elif self.pairs.known[p] or self.pairs.inside[p] or not self.pairs.clear[p]:
                 self._compare_solid(p)
         for n in range(n_before):
-            if self.rows[n, 5]:
+            if self.rows[n, HANDLED]:
                 continue
-            i: cython.Py_ssize_t = self.rows[n, 0]
-            j: cython.Py_ssize_t = self.rows[n, 1]
+            i: cython.Py_ssize_t = self.rows[n, FIRST]
+            j: cython.Py_ssize_t = self.rows[n, SECOND]
             if b.wraps:
                 self.event_buffer.image = self.images[n]
                 self.broadphase.images.select(self.images[n])
@@ -555,7 +565,7 @@ class Contacts:
                 self._leave(i, j)
             else:
                 self._keep(
-                    i, j, self.rows[n, 2], self.rows[n, 3], self.rows[n, 4], self.since[n]
+                    i, j, self.rows[n, KIND], self.rows[n, AXIS], self.rows[n, SIGN], self.since[n]
                 )  # fmt: skip
         self.rows, self.next_rows = self.next_rows, self.rows
         self.since, self.next_since = self.next_since, self.since
@@ -567,8 +577,8 @@ class Contacts:
     @cython.exceptval(check=False)
     def _is_left_out(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether a contact is between two bodies that are no pair, for lack of room."""
-        i: cython.Py_ssize_t = self.rows[n, 0]
-        j: cython.Py_ssize_t = self.rows[n, 1]
+        i: cython.Py_ssize_t = self.rows[n, FIRST]
+        j: cython.Py_ssize_t = self.rows[n, SECOND]
 
         return self.broadphase.leaves_out(i, j) or (
             self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
@@ -587,10 +597,10 @@ class Contacts:
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
-            self.rows[n, 5] = 1
+            self.rows[n, HANDLED] = 1
         if self.pairs.left_alone[p] == 2:
             if self.pairs.gone[p] or s.relative_placement(p) != APART:
-                self._keep(i, j, PASSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
+                self._keep(i, j, PASSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
             return
         if not is_open:
             since: cython.double = self.clock + b.dt
@@ -626,9 +636,9 @@ class Contacts:
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
-            axis = self.rows[n, 3]
-            sign = self.rows[n, 4]
-            self.rows[n, 5] = 1
+            axis = self.rows[n, AXIS]
+            sign = self.rows[n, SIGN]
+            self.rows[n, HANDLED] = 1
         if began < 0.0:
             began = 1.0
         since: cython.double = self.since[n] if n >= 0 else self.clock + began * b.dt
@@ -659,9 +669,9 @@ class Contacts:
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
-            self.rows[n, 5] = 1
+            self.rows[n, HANDLED] = 1
             if side != 0 or self.pairs.gone[p]:
-                self._keep(i, j, CROSSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
+                self._keep(i, j, CROSSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
             else:
                 self._report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
@@ -699,12 +709,12 @@ class Contacts:
             self.next_since = grown(self.next_since, 2 * n)
             self.next_rows = grown(self.next_rows, 2 * n)
         self.next_since[n] = since
-        self.next_rows[n, 0] = first
-        self.next_rows[n, 1] = second
-        self.next_rows[n, 2] = crossing
-        self.next_rows[n, 3] = axis
-        self.next_rows[n, 4] = sign
-        self.next_rows[n, 5] = 0
+        self.next_rows[n, FIRST] = first
+        self.next_rows[n, SECOND] = second
+        self.next_rows[n, KIND] = crossing
+        self.next_rows[n, AXIS] = axis
+        self.next_rows[n, SIGN] = sign
+        self.next_rows[n, HANDLED] = 0
         if self.bodies.wraps:
             if n == self.next_images.shape[0]:
                 self.next_images = grown(self.next_images, 2 * n)
@@ -719,7 +729,7 @@ class Contacts:
         n: cython.Py_ssize_t
 
         for n in range(self.n):
-            self.images[n] += shifts[self.rows[n, 1]] - shifts[self.rows[n, 0]]
+            self.images[n] += shifts[self.rows[n, SECOND]] - shifts[self.rows[n, FIRST]]
 
     def offsets_into(self, offsets: cython.double[:, ::1]):
         """Write for each contact how far off its second body is touched, float64 (n, dim)."""
@@ -738,9 +748,9 @@ class Contacts:
 
         self.forgotten.append(row)
         for n in range(self.n):
-            if self.rows[n, 0] == row or self.rows[n, 1] == row:
+            if self.rows[n, FIRST] == row or self.rows[n, SECOND] == row:
                 self._report_end(n, AT_START, 0.0, reason)
-                partner: cython.Py_ssize_t = self.rows[n, 0] + self.rows[n, 1] - row
+                partner: cython.Py_ssize_t = self.rows[n, FIRST] + self.rows[n, SECOND] - row
                 if self.bodies.asleep[partner]:
                     self.left.append(partner)
             else:
@@ -753,8 +763,8 @@ class Contacts:
         n: cython.Py_ssize_t
 
         for n in range(self.n):
-            if self.rows[n, 0] == row or self.rows[n, 1] == row:
-                partner: cython.Py_ssize_t = self.rows[n, 0] + self.rows[n, 1] - row
+            if self.rows[n, FIRST] == row or self.rows[n, SECOND] == row:
+                partner: cython.Py_ssize_t = self.rows[n, FIRST] + self.rows[n, SECOND] - row
                 if self.bodies.asleep[partner]:
                     self.left.append(partner)
 
@@ -775,19 +785,21 @@ class Contacts:
         dropped: cython.Py_ssize_t = 0
 
         for n in range(self.n):
-            if row not in (self.rows[n, 0], self.rows[n, 1]):
+            if row not in (self.rows[n, FIRST], self.rows[n, SECOND]):
                 continue
-            if self.rows[n, 2] != SOLID and self.rows[n, 2] != LEAVING:
+            if self.rows[n, KIND] != SOLID and self.rows[n, KIND] != LEAVING:
                 continue
-            other: cython.Py_ssize_t = self.rows[n, 0] + self.rows[n, 1] - row
+            other: cython.Py_ssize_t = self.rows[n, FIRST] + self.rows[n, SECOND] - row
             if platform >= 0 and other != platform:
                 continue
-            side: cython.int = (self.rows[n, 3] + 1) * self.rows[
+            side: cython.int = (self.rows[n, AXIS] + 1) * self.rows[
                 n, 4
             ]  # of the second; the first has the other
-            if self.bodies.surfaces.one_way[other] != (side if self.rows[n, 1] == other else -side):
+            if self.bodies.surfaces.one_way[other] != (
+                side if self.rows[n, SECOND] == other else -side
+            ):
                 continue
-            self.rows[n, 2] = LEAVING
+            self.rows[n, KIND] = LEAVING
             dropped += 1
             if self.bodies.asleep[row]:  # pressed to the platform
                 self.left.append(row)
@@ -821,9 +833,9 @@ class Contacts:
         self.n = rows.shape[0]
         for n in range(self.n):
             self.since[n] = since[n]
-            for k in range(5):
+            for k in range(HANDLED):
                 self.rows[n, k] = rows[n, k]
-            self.rows[n, 5] = 0
+            self.rows[n, HANDLED] = 0
 
 
 def _keep_at_once(contacts):

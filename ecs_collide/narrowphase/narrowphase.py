@@ -10,7 +10,7 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import (
@@ -24,7 +24,7 @@ if cython.compiled:
 else:
     from math import copysign
 
-    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
@@ -47,6 +47,19 @@ CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `Impa
 KEEPS = 3  # up to this: it has kept together since it was swept
 OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
 PARTS = 8  # it touches at this instant, and parts
+
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The first columns of `numbers`, and those of `codes` after two ids, in `impacts_into`.
+    IMPACT_TIME = 0
+    IMPACT_EXIT = 1
+    CLOSING_SPEED = 2
+    N_SCALARS = 3
+    RANK = 2
+    IMAGE = 3
+    IMPACT_KIND = 4
+    IMPACT_AXIS = 5
+    IMPACT_SIGN = 6
+    IMPACT_CROSSES = 7
 
 
 @cython.final
@@ -162,7 +175,6 @@ class Narrowphase:
     @cython.exceptval(check=False)
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
-
         self.aim(p)
         self.sweeper.solve()
         if not self.pairs.crossing[p] and self.bodies.surfaces.is_one_way(
@@ -478,7 +490,6 @@ class Narrowphase:
     @cython.cfunc
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Queue when the swept bodies of a pair will enter or leave each other."""
-
         self.pairs.tick[p] = self.bodies.tick
         if self.pairs.inside[p]:
             t: cython.double = self.now + max(self.sweeper.exit, 0.0)
@@ -521,22 +532,26 @@ class Narrowphase:
             i: cython.Py_ssize_t = self.pairs.first[p]
             j: cython.Py_ssize_t = self.pairs.second[p]
             t: cython.double = self.queue.time[p]
-            numbers[n, 0] = t
-            numbers[n, 1] = self.pairs.exit[p]
-            numbers[n, 2] = self.pairs.speed[p]
+            numbers[n, IMPACT_TIME] = t
+            numbers[n, IMPACT_EXIT] = self.pairs.exit[p]
+            numbers[n, CLOSING_SPEED] = self.pairs.speed[p]
             for k in range(b.dim):
-                numbers[n, 3 + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
-                numbers[n, 3 + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
-                numbers[n, 3 + 2 * b.dim + k] = b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
-                numbers[n, 3 + 3 * b.dim + k] = b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
-            codes[n, 0] = self.queue.low[p]
-            codes[n, 1] = self.queue.high[p]
-            codes[n, 2] = self.queue.rank[p]
-            codes[n, 3] = self.queue.image[p]
-            codes[n, 4] = self.pairs.kind[p]
-            codes[n, 5] = self.pairs.axis[p]
-            codes[n, 6] = self.pairs.sign[p]
-            codes[n, 7] = self.pairs.crossing[p] != 0
+                numbers[n, N_SCALARS + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
+                numbers[n, N_SCALARS + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
+                numbers[n, N_SCALARS + 2 * b.dim + k] = (
+                    b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
+                )
+                numbers[n, N_SCALARS + 3 * b.dim + k] = (
+                    b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
+                )
+            codes[n, FIRST] = self.queue.low[p]
+            codes[n, SECOND] = self.queue.high[p]
+            codes[n, RANK] = self.queue.rank[p]
+            codes[n, IMAGE] = self.queue.image[p]
+            codes[n, IMPACT_KIND] = self.pairs.kind[p]
+            codes[n, IMPACT_AXIS] = self.pairs.axis[p]
+            codes[n, IMPACT_SIGN] = self.pairs.sign[p]
+            codes[n, IMPACT_CROSSES] = self.pairs.crossing[p] != 0
             n += 1
         return n
 

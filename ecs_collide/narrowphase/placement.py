@@ -161,8 +161,10 @@ class PositionCorrection:
 
     Attributes
     ----------
-    near : int64 (n_pairs or more, 2)
-        Pairs that touch or are inside each other, and their axes; the latter axes negative, from -1.
+    near : int64 (n_near_pairs or more,)
+        Pairs that touch or penetrate each other.
+    near_axis : int64 (n_near_pairs or more,)
+        Their axes: `axis` of a pair that touches, ``-1 - axis`` of one that penetrates.
     axis, sign, gap : of the pair last related: its shallowest side
     n_near : the number of axes on which that pair is not deep
     """
@@ -172,7 +174,8 @@ class PositionCorrection:
         self.pairs = pairs
         self.queue = queue
         self.level = zeros(LONG, 1, bodies.dim)
-        self.near = zeros(LONG, 1, 2)
+        self.near = zeros(LONG, 1)
+        self.near_axis = zeros(LONG, 1)
         self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
         self.gap = 0.0
@@ -185,7 +188,8 @@ class PositionCorrection:
     def make_room(self) -> cython.int:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
-            self.near = zeros(LONG, 2 * self.pairs.n, 2)
+            self.near_axis = zeros(LONG, 2 * self.pairs.n)
+            self.near = zeros(LONG, 2 * self.pairs.n)  # last: its length is the room there is
         return 0
 
     @cython.cfunc
@@ -351,8 +355,8 @@ class PositionCorrection:
             if relation != PENETRATING and relation != TOUCHING:
                 continue
             any_penetrating |= relation == PENETRATING
-            self.near[n, 0] = p
-            self.near[n, 1] = -1 - self.axis if relation == PENETRATING else self.axis
+            self.near[n] = p
+            self.near_axis[n] = -1 - self.axis if relation == PENETRATING else self.axis
             n += 1
         self.n_near_pairs = n
         return any_penetrating
@@ -372,8 +376,8 @@ class PositionCorrection:
         changing: cython.bint = True
 
         for n in range(self.n_near_pairs):
-            i: cython.Py_ssize_t = self.pairs.first[self.near[n, 0]]
-            j: cython.Py_ssize_t = self.pairs.second[self.near[n, 0]]
+            i: cython.Py_ssize_t = self.pairs.first[self.near[n]]
+            j: cython.Py_ssize_t = self.pairs.second[self.near[n]]
             for k in range(b.dim):
                 self.level[i, k] = NO_LEVEL if b.yields[i] else 0
                 self.level[j, k] = NO_LEVEL if b.yields[j] else 0
@@ -383,9 +387,9 @@ class PositionCorrection:
         while changing:
             changing = False
             for n in range(self.n_near_pairs):
-                i = self.pairs.first[self.near[n, 0]]
-                j = self.pairs.second[self.near[n, 0]]
-                k = self.near[n, 1] if self.near[n, 1] >= 0 else -1 - self.near[n, 1]
+                i = self.pairs.first[self.near[n]]
+                j = self.pairs.second[self.near[n]]
+                k = self.near_axis[n] if self.near_axis[n] >= 0 else -1 - self.near_axis[n]
                 if self.level[i, k] > self.level[j, k] + 1:
                     self.level[i, k] = self.level[j, k] + 1
                     changing = True
@@ -393,9 +397,9 @@ class PositionCorrection:
                     self.level[j, k] = self.level[i, k] + 1
                     changing = True
         for n in range(self.n_near_pairs):
-            if self.near[n, 1] < 0:
-                p: cython.Py_ssize_t = self.near[n, 0]
-                k = -1 - self.near[n, 1]
+            if self.near_axis[n] < 0:
+                p: cython.Py_ssize_t = self.near[n]
+                k = -1 - self.near_axis[n]
                 self.queue.put(
                     p,
                     min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]),

@@ -27,6 +27,11 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
+else:
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND
+
 cython.declare(
     SEPARATE=cython.int,
     TOUCH=cython.int,
@@ -364,8 +369,8 @@ def sweep_pairs(
     k: cython.int
 
     for p in range(pairs.shape[0]):
-        i: cython.Py_ssize_t = pairs[p, 0]
-        j: cython.Py_ssize_t = pairs[p, 1]
+        i: cython.Py_ssize_t = pairs[p, FIRST]
+        j: cython.Py_ssize_t = pairs[p, SECOND]
         for k in range(dim):
             sweeper.aim(
                 k,

@@ -52,7 +52,6 @@ class KBestHeap:
         self, key: cython.double, item: cython.longlong, ids: cython.longlong[::1]
     ) -> cython.int:
         """Keep an item if it is among the first."""
-
         if self.n == self.limit:
             if self._is_before(key, item, 0, ids):
                 self._sink(key, item, self.n, ids)

@@ -21,16 +21,16 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
     from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import SOLID, Contacts
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import AXIS, KIND, SIGN, SOLID, Contacts
     from cython.cimports.ecs_collide.response.solver_c import Solver
 else:
-    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
     from ecs_collide.motion.bodies import Bodies
     from ecs_collide.motion.surfaces import Surfaces
-    from ecs_collide.narrowphase.contacts import SOLID, Contacts
+    from ecs_collide.narrowphase.contacts import AXIS, KIND, SIGN, SOLID, Contacts
     from ecs_collide.response.solver import Solver
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
@@ -149,12 +149,11 @@ class Carriers:
 
         self._clear(new)
         for n in range(self.contacts.n):
-            if rows[n, 2] == SOLID:
-                side: cython.int = (rows[n, 3] + 1) * rows[
-                    n, 4
-                ]  # the normal points from second to first
-                self._offer(rows[n, 0], rows[n, 1], side, at_rest)
-                self._offer(rows[n, 1], rows[n, 0], -side, at_rest)
+            if rows[n, KIND] == SOLID:
+                # The normal points from the second body to the first.
+                side: cython.int = (rows[n, AXIS] + 1) * rows[n, SIGN]
+                self._offer(rows[n, FIRST], rows[n, SECOND], side, at_rest)
+                self._offer(rows[n, SECOND], rows[n, FIRST], -side, at_rest)
         if new.n != old.n:
             return True
         for n in range(new.n):

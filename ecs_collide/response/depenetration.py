@@ -58,8 +58,8 @@ class Depenetration:
         self.axis = zeros(LONG, 1)
         self.before = zeros(DOUBLE, 1)
         self.speed = zeros(DOUBLE, 1)
-        self.low = zeros(DOUBLE, 1, bodies.dim)
-        self.high = zeros(DOUBLE, 1, bodies.dim)
+        self.low = zeros(DOUBLE, bodies.dim)
+        self.high = zeros(DOUBLE, bodies.dim)
 
     def begin(self, rows: cython.longlong[::1]):
         """Give those of some moving bodies that are inside others the way out for their path.
@@ -164,7 +164,7 @@ class Depenetration:
     def _is_inside_some(self, tree: Tree, i: cython.Py_ssize_t) -> cython.bint:
         m: cython.Py_ssize_t
 
-        for m in range(tree.touching(self.low, self.high, 0)):
+        for m in range(tree.touching_one(self.low, self.high)):
             if self._holds_back(i, tree.found[m]) and self._is_within(i, tree.found[m]):
                 return True
         return False
@@ -179,12 +179,12 @@ class Depenetration:
         axis: cython.int
 
         for axis in range(b.dim):
-            self.low[0, axis] = b.centre_of(i, axis) - b.half_of(i, axis)
-            self.high[0, axis] = b.centre_of(i, axis) + b.half_of(i, axis)
+            self.low[axis] = b.centre_of(i, axis) - b.half_of(i, axis)
+            self.high[axis] = b.centre_of(i, axis) + b.half_of(i, axis)
         if displacement > 0.0:
-            self.high[0, k] = self.high[0, k] + displacement
+            self.high[k] = self.high[k] + displacement
         else:
-            self.low[0, k] = self.low[0, k] + displacement
+            self.low[k] = self.low[k] + displacement
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -217,7 +217,6 @@ class Depenetration:
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
         """Return how far a body has to go in a direction to be out of all it is in; inf: no way."""
-
         self._set_region(i, 0, 0.0)
         displacement: cython.double = max(
             self._exit(self.broadphase.still, i, k, sign, False),
@@ -258,11 +257,11 @@ class Depenetration:
         m: cython.Py_ssize_t
         displacement: cython.double = INF if nearest else 0.0
 
-        for m in range(tree.touching(self.low, self.high, 0)):
+        for m in range(tree.touching_one(self.low, self.high)):
             j: cython.Py_ssize_t = tree.found[m]
             if self._holds_back(i, j) and self._is_within(i, j):
-                forth: cython.double = (b.centre_of(j, k) + b.half_of(j, k)) - self.low[0, k]
-                back: cython.double = self.high[0, k] - (b.centre_of(j, k) - b.half_of(j, k))
+                forth: cython.double = (b.centre_of(j, k) + b.half_of(j, k)) - self.low[k]
+                back: cython.double = self.high[k] - (b.centre_of(j, k) - b.half_of(j, k))
                 if sign < 0:
                     forth, back = back, forth
                 displacement = (
@@ -279,14 +278,14 @@ class Depenetration:
         m: cython.Py_ssize_t
         k: cython.int
 
-        for m in range(tree.touching(self.low, self.high, 0)):
+        for m in range(tree.touching_one(self.low, self.high)):
             j: cython.Py_ssize_t = tree.found[m]
             if not self._holds_back(i, j) or self._is_within(i, j):
                 continue
             clear: cython.bint = False
             for k in range(b.dim):
-                low: cython.double = max(self.low[0, k], b.centre_of(j, k) - b.half_of(j, k))
-                high: cython.double = min(self.high[0, k], b.centre_of(j, k) + b.half_of(j, k))
+                low: cython.double = max(self.low[k], b.centre_of(j, k) - b.half_of(j, k))
+                high: cython.double = min(self.high[k], b.centre_of(j, k) + b.half_of(j, k))
                 if not high - low > SLOP * max(abs(low), abs(high)):
                     clear = True
             if not clear:
