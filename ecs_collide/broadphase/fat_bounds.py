@@ -139,14 +139,10 @@ class FatBounds:
         swept: cython.bint = self.swept
         margin: cython.double = self.margin
         dim: cython.Py_ssize_t = self.dim
-        moved: cython.longlong[::1] = self.moved
-        displaced: cython.longlong[::1] = self.displaced
-        n_moved: cython.Py_ssize_t = 0
-        n_displaced: cython.Py_ssize_t = 0
         n_escaped: cython.Py_ssize_t = 0
-        n_new: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t
 
+        self.n_moved = self.n_displaced = self.n_new = 0
         for i in range(items.shape[0]):
             item: cython.Py_ssize_t = items[i]
             row: cython.Py_ssize_t = item if filed else i
@@ -169,28 +165,25 @@ class FatBounds:
                     seen = self._classify(item, row, place_of[item])
                 if seen == FITS | SAME:
                     continue
-                is_changed[item] = 1
                 if seen & FITS:
-                    moved[n_moved] = item
-                    n_moved += 1
+                    is_changed[item] = 1
+                    self.moved[self.n_moved] = item
+                    self.n_moved += 1
                     continue
             is_changed[item] = 1
             n_escaped += 1
-            n_new += place_of[item] < 0
             self._fatten(item, row)
             stays: cython.bint = place_of[item] >= 0 and (
                 n_escaped > escaped_limit
-                or n_displaced > displaced_limit
+                or self.n_displaced > displaced_limit
                 or self._is_within_build_box(item)
             )
             # Written to both, and overwritten by the next where it is not of them.
-            moved[n_moved] = item
-            displaced[n_displaced] = i
-            n_moved += stays
-            n_displaced += not stays
-        self.n_moved = n_moved
-        self.n_displaced = n_displaced
-        self.n_new = n_new
+            self.moved[self.n_moved] = item
+            self.displaced[self.n_displaced] = i
+            self.n_moved += stays
+            self.n_displaced += not stays
+            self.n_new += place_of[item] < 0
         return n_escaped
 
     @cython.cfunc

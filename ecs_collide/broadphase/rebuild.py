@@ -277,53 +277,30 @@ class BulkRebuild:
     def _build(self) -> cython.void:
         """Make nodes 1, 2, ... from the line, level by level, and hang them into each other."""
         nodes: Nodes = self.nodes
-        old_box: cython.p_double = nodes.box
-        box: cython.p_double = nodes.spare_box
-        keys: cython.longlong[::1] = self.keys
-        items: cython.longlong[::1] = self.items
-        child: cython.p_int = nodes.child
-        place_of: cython.p_int = nodes.place_of
-        is_changed: cython.p_int = nodes.is_changed
-        width: cython.Py_ssize_t = 2 * nodes.dim
         n: cython.Py_ssize_t = nodes.n_items
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         first: cython.int = 0  # what is to be hung: items, then nodes of a level
         node: cython.int = 1
-        lane: cython.int
         level: cython.int = 0
 
         for i in range(n):
-            items[i] = child[keys[i] & PLACE]
-        nodes.box = box
-        nodes.spare_box = old_box
+            self.items[i] = nodes.child[self.keys[i] & PLACE]
+        nodes.box, nodes.spare_box = nodes.spare_box, nodes.box
         while True:
             n_nodes: cython.Py_ssize_t = (n + WIDTH - 1) // WIDTH
             i = 0
             for k in range(n_nodes):
                 # As evenly as can be: the last node of a level may not be all but empty.
                 count: cython.int = (n * (k + 1)) // n_nodes - i
-                changed: cython.int = 0
-                place: cython.Py_ssize_t = WIDTH * node
-                for lane in range(count):
-                    if level > 0:
-                        child[place] = first + i
-                        nodes.place[first + i] = place
-                        changed |= (nodes.changed[first + i] != 0) << lane
-                    else:
-                        if cython.compiled and i + PREFETCHED_BOXES < n:
-                            fetch(old_box + width * (keys[i + PREFETCHED_BOXES] & PLACE))
-                        old: cython.Py_ssize_t = keys[i] & PLACE
-                        _copy(old_box, width * old, box, width * place, width)
-                        child[place] = items[i]
-                        place_of[items[i]] = place
-                        changed |= is_changed[items[i]] << lane
-                    place += 1
-                    i += 1
+                if level == 0:
+                    self._hang_items(node, i, count)
+                else:
+                    self._hang_nodes(node, first + i, count)
                 nodes.level[node] = level
                 nodes.count[node] = count
-                nodes.changed[node] = changed
                 nodes.stale[node] = 0
+                i += count
                 node += 1
             if level > 0:
                 for i in range(first, first + n):
@@ -344,6 +321,43 @@ class BulkRebuild:
         nodes.first_free = -1
         for i in range(nodes.node_room - 1, node - 1, -1):
             nodes.free_node(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hang_items(
+        self, node: cython.int, start: cython.Py_ssize_t, count: cython.int
+    ) -> cython.void:
+        """Hang a part of the line into a leaf, with the boxes from where they were before."""
+        nodes: Nodes = self.nodes
+        width: cython.Py_ssize_t = 2 * nodes.dim
+        changed: cython.int = 0
+        lane: cython.int
+
+        for lane in range(count):
+            i: cython.Py_ssize_t = start + lane
+            if cython.compiled and i + PREFETCHED_BOXES < nodes.n_items:
+                fetch(nodes.spare_box + width * (self.keys[i + PREFETCHED_BOXES] & PLACE))
+            place: cython.Py_ssize_t = WIDTH * node + lane
+            item: cython.longlong = self.items[i]
+            _copy(nodes.spare_box, width * (self.keys[i] & PLACE), nodes.box, width * place, width)
+            nodes.child[place] = item
+            nodes.place_of[item] = place
+            changed |= nodes.is_changed[item] << lane
+        nodes.changed[node] = changed
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hang_nodes(self, node: cython.int, start: cython.int, count: cython.int) -> cython.void:
+        """Hang nodes that follow each other into a branch."""
+        nodes: Nodes = self.nodes
+        changed: cython.int = 0
+        lane: cython.int
+
+        for lane in range(count):
+            nodes.child[WIDTH * node + lane] = start + lane
+            nodes.place[start + lane] = WIDTH * node + lane
+            changed |= (nodes.changed[start + lane] != 0) << lane
+        nodes.changed[node] = changed
 
 
 @cython.cfunc

@@ -340,7 +340,7 @@ class Contacts:
     def forget_known(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the contact that a pair had at the step's start be dealt with."""
         if self.pairs.known[p]:
-            self.rows[self.pairs.memory[p], 5] = 1
+            self.rows[self.pairs.memory[p], HANDLED] = 1
             self.pairs.known[p] = 0
 
     @cython.cfunc
@@ -792,9 +792,8 @@ class Contacts:
             other: cython.Py_ssize_t = self.rows[n, FIRST] + self.rows[n, SECOND] - row
             if platform >= 0 and other != platform:
                 continue
-            side: cython.int = (self.rows[n, AXIS] + 1) * self.rows[
-                n, 4
-            ]  # of the second; the first has the other
+            # Of the second body; the first has the opposite one.
+            side: cython.int = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
             if self.bodies.surfaces.one_way[other] != (
                 side if self.rows[n, SECOND] == other else -side
             ):

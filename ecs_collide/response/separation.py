@@ -146,8 +146,8 @@ class Separating:
             self.rows[self.n] = i
             self.n += 1
             self._locate(i)
-            self.size[i] = self.half[i, 0]
-            for k in range(1, b.dim):
+            self.size[i] = 0.0
+            for k in range(b.dim):
                 self.size[i] = max(self.size[i], self.half[i, k])
             self.size[i] *= 2.0
             self.reach[i] = min(b.surfaces.separate[i] * b.dt, 0.5 * self.size[i])
