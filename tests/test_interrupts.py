@@ -979,7 +979,7 @@ def test_kernels_refuse_rows_for_which_they_have_no_room(implementation, world):
         with pytest.raises(IndexError):
             refused()
     with pytest.raises(KeyError, match="has no box"):
-        timeline.broadphase.still.box_into(0, np.zeros((1, 2)).data, np.zeros((1, 2)).data)
+        timeline.broadphase.still.box_into(0, np.zeros(2).data, np.zeros(2).data)
 
     esper.process(DT)
     assert space.positions().tolist() == [[DT + DT, 0.0]]

@@ -109,11 +109,9 @@ class IdMap:
     @cython.exceptval(check=False)
     def add(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return a row for a new id, a free one if there is any.  Room must have been made."""
-        row: cython.Py_ssize_t
-
         if self.n_free > 0:
             self.n_free -= 1
-            row = self.free[self.n_free]
+            row: cython.Py_ssize_t = self.free[self.n_free]
         else:
             row = self.n_used
             self.n_used += 1
@@ -132,7 +130,6 @@ class IdMap:
         hole: cython.Py_ssize_t = self._address(id)
         row: cython.Py_ssize_t = table[hole] - 1
         at: cython.Py_ssize_t = hole
-        slot: cython.Py_ssize_t
 
         self.used[row] = 0
         self.free[self.n_free] = row
@@ -143,7 +140,7 @@ class IdMap:
             at = (at + 1) & mask
             if table[at] == 0:
                 return row
-            slot = self._first_slot(self.ids[table[at] - 1])
+            slot: cython.Py_ssize_t = self._first_slot(self.ids[table[at] - 1])
             # It may move up unless its home lies after the hole.
             if ((at - slot) & mask) >= ((at - hole) & mask):
                 table[hole] = table[at]
@@ -156,11 +153,10 @@ class IdMap:
         Returns the number of rows before the first of these, or of all.
         """
         i: cython.Py_ssize_t
-        row: cython.Py_ssize_t
 
         self.stamp += 1
         for i in range(ids.shape[0]):
-            row = self.find(ids[i])
+            row: cython.Py_ssize_t = self.find(ids[i])
             if row >= 0:
                 if self.stamps[row] == self.stamp:
                     row = TWICE

@@ -29,7 +29,9 @@ _KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 
 def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the `ContactKind` of each row of the kernel's contacts; more for those not shown."""
-    return _KINDS[rows[:, 2]]
+    _first, _second, kinds, *_ = rows.T
+    shown: NDArray[np.int64] = _KINDS[kinds]
+    return shown
 
 
 class ContactQueries:
@@ -72,7 +74,8 @@ class ContactQueries:
         told = kinds < len(ContactKind)
         if entity is not None:
             row = self._lookup.row(entity)
-            told &= (rows[:, 0] == row) | (rows[:, 1] == row)
+            first, second, *_ = rows.T
+            told &= (first == row) | (second == row)
         ids = self._registry.table.ids
         contacts = []
         for (first, second, _, axis, sign, _), kind, began in zip(

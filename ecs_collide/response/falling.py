@@ -51,12 +51,11 @@ class Falling:
         b: Bodies = self.bodies
         c: Carriers = self.carriers
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         self.first = self.second = -1
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             if not self.gravity.start(i):
                 continue
             for k in range(b.dim):
