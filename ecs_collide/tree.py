@@ -21,13 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ecs_collide import _backend
-from ecs_collide._checks import (
-    LARGEST,
-    Floats,
-    refuse_reversed,
-    vectors,
-)
+from ecs_collide._checks import Floats, refuse_reversed, vectors
 from ecs_collide._ids import Integers, checked_id, checked_ids
+from ecs_collide.constants import LARGEST
 from ecs_collide.queries.boxes import QueriedBoxes
 from ecs_collide.queries.queries import Each, Queries
 from ecs_collide.queries.searcher import (

@@ -40,13 +40,11 @@ cython.declare(
     LOW_31_BITS=cython.longlong,
     LOW_32_BITS=cython.longlong,
 )
+from ecs_collide.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
+
 PREFETCHED_ITEMS = 12  # how far ahead a box is prefetched
 TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
-LARGEST = 2.0**500  # as in _checks
-HASH = 2654435769  # 2**32 / golden ratio: spreads neighbouring items evenly
 TURN = 1000003  # far from items that are neighbours
-LOW_31_BITS = 0x7FFFFFFF
-LOW_32_BITS = 0xFFFFFFFF
 
 
 @cython.final

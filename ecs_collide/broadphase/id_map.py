@@ -21,9 +21,7 @@ cython.declare(
     UNKNOWN=cython.Py_ssize_t,
     TWICE=cython.Py_ssize_t,
 )
-HASH = 2654435769  # 2**32 / golden ratio
-LOW_31_BITS = 0x7FFFFFFF
-LOW_32_BITS = 0xFFFFFFFF
+from ecs_collide.constants import HASH, LOW_31_BITS, LOW_32_BITS
 
 # In place of a row.
 UNKNOWN = -1

@@ -37,12 +37,13 @@ cython.declare(
     IMAGE_REACH=cython.double,
     INF=cython.double,
 )
+from ecs_collide.constants import INF
+
 IMAGE_BASE = 1 << 20  # the base in which images are written
 HALF_IMAGE_BASE = 1 << 19
 MAX_IMAGES = 160.0  # widths on each side: twice 64, and what bodies reach beyond
 MAX_SHORT_PATH = 2.0  # widths that the path of a body takes at most, its box included
 IMAGE_REACH = 2.0**-38  # of all that is added up: further than any rounding
-INF = float("inf")
 
 
 @cython.cfunc

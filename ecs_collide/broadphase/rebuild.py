@@ -46,11 +46,12 @@ cython.declare(
     PREFETCHED_BOXES=cython.Py_ssize_t,
     LEAST_LENGTH=cython.double,
 )
+from ecs_collide.broadphase.curve import STATE_BITS
+
 CURVE_DIGIT_BITS = 12  # bits of a key that are sorted at once
 N_CURVE_DIGITS = 4096
 PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
 PLACE = 0xFFFFFFFF
-STATE_BITS = 8  # of an entry of the table of turns, see broadphase.curve
 STATE = 0xFF
 MAX_BOXES_IN_CELL = 16  # more than so many boxes in a cell are sorted again
 MAX_BOXES_TO_INSERT = 96  # so many are quicker sorted by insertion

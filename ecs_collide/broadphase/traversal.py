@@ -26,7 +26,7 @@ else:
 from ecs_collide.motion.arrays import INT, zeros
 
 cython.declare(STACK_ROOM=cython.Py_ssize_t)
-STACK_ROOM = 1024  # for more than a hundred levels
+from ecs_collide.constants import STACK_ROOM
 
 
 @cython.final

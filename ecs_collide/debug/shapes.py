@@ -59,7 +59,7 @@ COLOURS: dict[str, Colour] = {
 }
 """The colour of each thing that is shown.  Of a body that is several, the last of its kinds."""
 
-_KINDS = (
+_DRAWN_KINDS = (
     ("moving", BodyKind.MOVES),
     ("one-way", BodyKind.ONE_WAY),
     ("sensor", BodyKind.SENSOR),
@@ -217,7 +217,7 @@ def _palette() -> NDArray[np.uint8]:
     """Return the colour of each combination of kinds."""
     palette = np.full((64, 4), 255, np.uint8)
     palette[:, :3] = COLOURS["static"]
-    for name, kind in _KINDS:
+    for name, kind in _DRAWN_KINDS:
         palette[np.arange(64) & kind != 0, :3] = COLOURS[name]
     return palette
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ecs_collide.constants import SLOP
 from ecs_collide.diagnostics.findings import (
-    SLOP,
     Examination,
     Examined,
     Finding,

@@ -25,7 +25,7 @@ else:
 
 from ecs_collide.constants import ONE_WAY, PUSH_OUT
 from ecs_collide.motion.arrays import DOUBLE, zeros
-from ecs_collide.motion.columns import INITIAL_ROWS, allocate, layout, views_of
+from ecs_collide.motion.columns import INITIAL_ROWS, allocate, blocks_of, views_of
 
 cython.declare(
     PUSH=cython.int,
@@ -34,13 +34,13 @@ cython.declare(
     PATH_ROUNDING=cython.double,
     MAX_REST_COUNT=cython.int,
 )
+from ecs_collide.constants import MAX_REST_COUNT
 
 # The response components that have a rule of their own; see responses.RESPONSE_CODES.
 PUSH = 3
 STOP = 4
 
 PATH_ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
-MAX_REST_COUNT = 100  # steps at rest are not counted further
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
@@ -112,7 +112,7 @@ class Bodies:
         self.n_marked = self.n_woken = self.n_turned = 0
         self.tick = 0
         self.is_apart = apart
-        self.blocks = layout(dim, apart)
+        self.blocks = blocks_of(dim, apart)
         self.memory = self.bound = []
         self.capacity = 0
         self.reserve(INITIAL_ROWS)
@@ -392,21 +392,20 @@ class Bodies:
         centre: cython.p_double = flat(self.centre)
         half: cython.p_double = flat(self.half)
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         to: cython.Py_ssize_t
-        elapsed: cython.double
-        middle: cython.double
-        size: cython.double
-        rests: cython.bint
 
         for n in range(rows.shape[0]):
-            i = rows[n]
-            elapsed = 1.0 - self.base[i]
-            rests = True
+            i: cython.Py_ssize_t = rows[n]
+            elapsed: cython.double = 1.0 - self.base[i]
+            rests: cython.bint = True
             self.base[i] = 1.0
             for to in range(self.dim * i, self.dim * (i + 1)):
-                middle = path[4 * to + CENTRE] + path[4 * to + MOTION] * elapsed + 0.0
-                size = max(0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * elapsed)
+                middle: cython.double = (
+                    path[4 * to + CENTRE] + path[4 * to + MOTION] * elapsed + 0.0
+                )
+                size: cython.double = max(
+                    0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * elapsed
+                )
                 centre[to] = path[4 * to + CENTRE] = middle
                 half[to] = path[4 * to + HALF] = size
                 rests &= (path[4 * to + MOTION] == 0.0) & (path[4 * to + RESIZE] == 0.0)
@@ -472,16 +471,15 @@ class Bodies:
         that is has come back into it after all.
         """
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
-        centre: cython.double
-        largest: cython.double
 
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             for k in range(self.dim):
-                centre = self.centre[i, k]
-                largest = max(abs(centre), abs(targets[n, k]), abs(self.motion_of(i, k)))
+                centre: cython.double = self.centre[i, k]
+                largest: cython.double = max(
+                    abs(centre), abs(targets[n, k]), abs(self.motion_of(i, k))
+                )
                 if abs(centre - targets[n, k]) <= PATH_ROUNDING * largest:
                     self.put(i, k, targets[n, k])
 
@@ -495,17 +493,9 @@ class Bodies:
     @cython.exceptval(check=False)
     def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
         """Return how many widths a place on an axis lies beyond the world; 0 within it."""
-        width: cython.double = self.width[k]
-        number: cython.double
-
-        if width == 0.0 or 0.0 <= place < width:
+        if self.width[k] == 0.0:
             return 0.0
-        number = floor(place / width)
-        if place - number * width < 0.0:  # the quotient was rounded up
-            number -= 1.0
-        if place - number * width >= width:  # just below 0, or rounded down
-            number += 1.0
-        return number
+        return _widths_beyond(place, self.width[k])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -513,7 +503,7 @@ class Bodies:
         """Return where in the world a place on an axis is: at least 0, and less than its width."""
         if self.width[k] == 0.0 or 0.0 <= place < self.width[k]:
             return place
-        return max(0.0, place - self.widths_beyond(k, place) * self.width[k]) + 0.0
+        return _into_world(place, self.width[k])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -644,6 +634,46 @@ class Bodies:
         for k in range(self.dim):
             self.swept_min[i, k] -= REACH * self.width[k]
             self.swept_max[i, k] += REACH * self.width[k]
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _widths_beyond(place: cython.double, width: cython.double) -> cython.double:
+    """Return how many widths a place on an axis that wraps lies beyond the world; 0 within it."""
+    number: cython.double
+
+    if 0.0 <= place < width:
+        return 0.0
+    number = floor(place / width)
+    if place - number * width < 0.0:  # the quotient was rounded up
+        number -= 1.0
+    if place - number * width >= width:  # just below 0, or rounded down
+        number += 1.0
+    return number
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _into_world(place: cython.double, width: cython.double) -> cython.double:
+    """Return where in the world a place on an axis that wraps is."""
+    return max(0.0, place - _widths_beyond(place, width) * width) + 0.0
+
+
+def bring_into_world(places: cython.double[::1], width: cython.double):
+    """Bring finite places on an axis that wraps into the world.
+
+    Parameters
+    ----------
+    places : float64 (n,), written
+    width : float
+        Of the world on that axis.
+    """
+    n: cython.Py_ssize_t
+
+    for n in range(places.shape[0]):
+        places[n] = _into_world(places[n], width)
 
 
 @cython.cfunc

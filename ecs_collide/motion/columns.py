@@ -21,9 +21,9 @@ Views = dict[str, Any]
 """Arrays, or memoryviews of the same memory, by the names of the columns."""
 
 Memory = list[NDArray[Any]]
-"""The arrays of all blocks, in the order of `layout`."""
+"""The arrays of all blocks, in the order of `blocks_of`."""
 
-_VECTORS = (
+_VECTOR_COLUMNS = (
     "centre",  # at the start of the step until `finish_step`, then at its end
     "half",  # half sizes, in the same way
     "velocity",  # per second, from the base time on; after the step what is written
@@ -39,7 +39,12 @@ _VECTORS = (
     "seen_growth",  # 0 without a `Growth`
     "seen_offset",  # of `Attached`
 )
-_APART = {"place": "centre", "seen_place": "seen_centre", "size": "half", "seen_size": "seen_half"}
+_APART_COLUMNS = {
+    "place": "centre",
+    "seen_place": "seen_centre",
+    "size": "half",
+    "seen_size": "seen_half",
+}
 """What the game's own components hold: a column of its own where that is not the centre or half."""
 
 _SCALARS = (
@@ -145,10 +150,10 @@ class Block(NamedTuple):
     is_cleared: bool = True
 
 
-def layout(dim: int, apart: bool) -> list[Block]:
+def blocks_of(dim: int, apart: bool) -> list[Block]:
     """Return all columns of the table, in blocks; with `apart`, those of places and sizes too."""
     return [
-        Block((*_VECTORS, *(_APART if apart else ())), DOUBLE, (dim,), "bodies"),
+        Block((*_VECTOR_COLUMNS, *(_APART_COLUMNS if apart else ())), DOUBLE, (dim,), "bodies"),
         Block(_SCALARS, DOUBLE, (), "bodies"),
         Block(_SINGLES, DOUBLE, (1,), "bodies"),
         Block(_FLAGS, BYTE, (), "bodies"),
@@ -190,7 +195,7 @@ def views_of(blocks: list[Block], memory: Memory) -> Views:
     views: Views = {}
     for block, columns in zip(blocks, memory, strict=True):
         views.update(zip(block.names, columns, strict=True))
-    for name, twin in _APART.items():
+    for name, twin in _APART_COLUMNS.items():
         views.setdefault(name, views[twin])
     views["seen_mass"] = views["mass"].reshape(-1, 1)
     views["path"] = views["path"].reshape(-1)

@@ -15,13 +15,12 @@ else:
     from math import sqrt
 
 cython.declare(
-    HALF_ULP=cython.double, INFINITE=cython.double, AVERAGE=cython.int, GEOMETRIC=cython.int,
+    HALF_ULP=cython.double, INF=cython.double, AVERAGE=cython.int, GEOMETRIC=cython.int,
     MIN=cython.int, MULTIPLY=cython.int, MAX=cython.int,
 )  # fmt: skip
-from ecs_collide.constants import AVERAGE, GEOMETRIC, MAX, MIN, MULTIPLY
+from ecs_collide.constants import AVERAGE, GEOMETRIC, INF, MAX, MIN, MULTIPLY
 
 HALF_ULP = 2.0**-53
-INFINITE = float("inf")
 
 
 @cython.final
@@ -60,7 +59,7 @@ class Controls:
         """Let a body have none of all this."""
         self.rank[i] = 0
         self.lock[i] = 0
-        self.limit[i] = INFINITE
+        self.limit[i] = INF
         self.surface_restitution[i] = -1.0
         self.restitution_rule[i] = self.friction_rule[i] = 0
 
@@ -138,7 +137,7 @@ class Controls:
             if self.lock[i] & (1 << k):
                 velocity[i, k] = 0.0
         most = self.limit[i]
-        if not by_speed or most == INFINITE or not _speed(velocity, i, self.dim) > most:
+        if not by_speed or most == INF or not _speed(velocity, i, self.dim) > most:
             return
         if not cython.compiled:
             direction = [0.0] * 3

@@ -21,7 +21,13 @@ else:
 from ecs_collide.constants import CARRY, ONE_WAY, SEPARATES
 
 cython.declare(ALL=cython.longlong)
-ALL = 2**32 - 1  # as traits.ALL
+from ecs_collide.constants import ALL
+
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The columns of `Surfaces.filters`.
+    CATEGORIES = 0
+    MASK = 1
+    GROUP = 2
 
 
 @cython.final
@@ -79,9 +85,9 @@ class Surfaces:
         """Let a body have none of all this."""
         k: cython.int
 
-        self.filters[i, 0] = 1
-        self.filters[i, 1] = ALL
-        self.filters[i, 2] = 0
+        self.filters[i, CATEGORIES] = 1
+        self.filters[i, MASK] = ALL
+        self.filters[i, GROUP] = 0
         self.friction[i] = -1.0
         self.one_way[i] = self.carries[i] = 0
         self.push_out[i] = self.separate[i] = self.damping[i] = 0.0
@@ -97,9 +103,9 @@ class Surfaces:
 
         if self.any_owner and self._are_of_one(i, j):
             return False
-        if f[i, 2] != 0 and f[i, 2] == f[j, 2]:
-            return f[i, 2] > 0
-        return (f[i, 0] & f[j, 1]) != 0 and (f[j, 0] & f[i, 1]) != 0
+        if f[i, GROUP] != 0 and f[i, GROUP] == f[j, GROUP]:
+            return f[i, GROUP] > 0
+        return (f[i, CATEGORIES] & f[j, MASK]) != 0 and (f[j, CATEGORIES] & f[i, MASK]) != 0
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -2,10 +2,14 @@ cimport cython
 
 from ecs_collide.motion.controls_c cimport Controls
 
-cdef long long ALL
 cdef int ONE_WAY
 cdef int CARRY
 cdef int SEPARATES
+
+cdef enum:
+    CATEGORIES = 0
+    MASK = 1
+    GROUP = 2
 
 @cython.final
 cdef class Surfaces:

@@ -29,8 +29,6 @@ if cython.compiled:
     from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
         AT_END,
         AT_START,
-        BEGAN,
-        ENDED,
         REASON,
         WITHIN,
         EventBuffer,
@@ -42,7 +40,6 @@ if cython.compiled:
         PENETRATING,
         PositionCorrection,
     )
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.images import widths_of
@@ -51,8 +48,6 @@ else:
     from ecs_collide.narrowphase.event_buffer import (
         AT_END,
         AT_START,
-        BEGAN,
-        ENDED,
         REASON,
         WITHIN,
         EventBuffer,
@@ -64,7 +59,6 @@ else:
         PENETRATING,
         PositionCorrection,
     )
-    from ecs_collide.narrowphase.sweep_test import SLOP
 
 import numpy as np
 
@@ -72,6 +66,9 @@ from ecs_collide.constants import TOUCHED_BY_GAME
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
+    ENDED=cython.int,
+    BEGAN=cython.int,
+    SLOP=cython.double,
     INF=cython.double,
     SOLID=cython.int,
     CROSSING=cython.int,
@@ -82,8 +79,7 @@ cython.declare(
     FILTER_CHANGED=cython.int,
     DROPPED=cython.int,
 )
-
-INF = float("inf")
+from ecs_collide.constants import BEGAN, ENDED, INF, SLOP
 
 # Codes of events.ContactKind and events.END_REASONS.
 SOLID = 0

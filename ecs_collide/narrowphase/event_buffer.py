@@ -13,15 +13,10 @@ else:
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 
 # When in a step a contact event was found; events of one time keep this order.
-cython.declare(
-    AT_START=cython.int, WITHIN=cython.int, AT_END=cython.int, BEGAN=cython.int, ENDED=cython.int
-)
+cython.declare(AT_START=cython.int, WITHIN=cython.int, AT_END=cython.int)
 AT_START = 0
 WITHIN = 1
 AT_END = 2
-
-BEGAN = 0
-ENDED = 1
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
     # The columns of `EventBuffer.codes`.

@@ -15,8 +15,6 @@ cdef enum:  # those of EventBuffer.contact_codes, beside the last two
 cdef int AT_START
 cdef int WITHIN
 cdef int AT_END
-cdef int BEGAN
-cdef int ENDED
 
 @cython.final
 cdef class EventBuffer:

@@ -30,6 +30,7 @@ else:
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
     from ecs_collide.response.clusters import Clusters
 
+
 cython.declare(
     INF=cython.double,
     CLEAR=cython.double,
@@ -38,7 +39,8 @@ cython.declare(
     PARTS=cython.int,
     CROSSES=cython.int,
 )
-INF = float("inf")
+from ecs_collide.constants import INF
+
 CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`

@@ -14,7 +14,6 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, Bodies
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
     from cython.cimports.libc.math import nextafter
 else:
     from math import nextafter
@@ -22,11 +21,11 @@ else:
     from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
-    from ecs_collide.narrowphase.sweep_test import SLOP
 
 from ecs_collide.motion.arrays import LONG, grown, zeros
 
 cython.declare(
+    SLOP=cython.double,
     INF=cython.double,
     NO_LEVEL=cython.longlong,
     APART_AT_LEAST=cython.double,
@@ -36,7 +35,8 @@ cython.declare(
     PENETRATING=cython.int,
     OVERLAPPING=cython.int,
 )
-INF = float("inf")
+from ecs_collide.constants import INF, SLOP
+
 APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
 NO_LEVEL = 1 << 40  # the level of a body that no immovable one holds
 N_PASSES = 4  # rounding seldom needs a second

@@ -32,6 +32,7 @@ if cython.compiled:
 else:
     from ecs_collide.broadphase.pair_table import FIRST, SECOND
 
+
 cython.declare(
     SEPARATE=cython.int,
     TOUCH=cython.int,
@@ -42,15 +43,12 @@ cython.declare(
     INF=cython.double,
     NAN=cython.double,
 )
+from ecs_collide.constants import INF, NAN, SLOP, TINY
 
 SEPARATE = 0
 TOUCH = 1
 IMPACT = 2
 OVERLAP = 3
-SLOP = 2.0**-44  # of the largest face: 256 roundings of it
-TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
-INF = float("inf")
-NAN = float("nan")
 
 
 @cython.cfunc

@@ -24,13 +24,13 @@ from ecs_collide.traits import filter_numbers, filters_allow
 _HIDDEN = len(ContactKind)
 # By the kernel's kinds of contacts: solid; crossing; one falls through the other; solid until
 # the next step; crossing until they separate.
-_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
+_REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 
 
 def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the `ContactKind` of each row of the kernel's contacts; more for those not shown."""
     _first, _second, kinds, *_ = rows.T
-    shown: NDArray[np.int64] = _KINDS[kinds]
+    shown: NDArray[np.int64] = _REPORTED_KINDS[kinds]
     return shown
 
 

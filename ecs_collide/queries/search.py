@@ -47,15 +47,13 @@ cython.declare(
     LARGEST=cython.double,
     STACK_ROOM=cython.Py_ssize_t,
 )
+from ecs_collide.constants import INF, LARGEST, STACK_ROOM, TINY
+
 RAY = 0  # when a ray is in a box, closed
 CAST = 1  # when a box that moves meets it, by the rules of the sweep
 NEAR = 2  # how far it is from a box, which may be a point
-INF = float("inf")
-TINY = 1e-200  # as in narrowphase.sweep_test
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
-LARGEST = 2.0**500  # as in _checks
-STACK_ROOM = 1024  # for more than a hundred levels
 
 
 @cython.final

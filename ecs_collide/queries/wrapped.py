@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._checks import Floats, refuse_negative, refuse_reversed
 from ecs_collide._ids import Integers
+from ecs_collide.constants import MAX_ROUNDS
 from ecs_collide.events import VectorLike
-from ecs_collide.motion.wrapping import MAX_ROUNDS, PeriodicDomain
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.searcher import (
     Boxes,
     BoxHit,

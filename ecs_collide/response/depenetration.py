@@ -19,18 +19,16 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.dynamic_tree import Tree
     from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.narrowphase.sweep_test import SLOP
 
 from ecs_collide.constants import PUSH_OUT
 from ecs_collide.motion.arrays import DOUBLE, LONG, zeros
 
-cython.declare(INF=cython.double)
-INF = float("inf")
+cython.declare(SLOP=cython.double, INF=cython.double)
+from ecs_collide.constants import INF, SLOP
 
 
 @cython.final

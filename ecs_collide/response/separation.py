@@ -51,7 +51,8 @@ cython.declare(
     GOLDEN_Y=cython.double,
     GOLDEN_Z=cython.double,
 )
-INF = float("inf")
+from ecs_collide.constants import INF
+
 SOFT = 3  # in `PairTable.left_alone`
 N_RELAXATIONS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
 RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing

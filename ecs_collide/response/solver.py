@@ -46,15 +46,17 @@ else:
     from ecs_collide.motion.surfaces import Surfaces
     from ecs_collide.response.clusters import Clusters, error_of_product
 
+
 cython.declare(
     EPSILON=cython.double,
     ENERGY_ROUNDING=cython.double,
     INF=cython.double,
     DEFLECT_RESPONSE=cython.int,
 )
+from ecs_collide.constants import INF
+
 EPSILON = 2.0**-52
 DEFLECT_RESPONSE = 1  # the code of the response that has a restitution of its own
-INF = float("inf")
 ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
 

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._categories import are_names
-from ecs_collide._checks import LARGEST
-from ecs_collide.constants import LEANS, MAX_REST_COUNT, MOST_PULL
+from ecs_collide.constants import ALL, LARGEST, LEANS, MAX_GROUP, MAX_REST_COUNT, MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
@@ -74,7 +73,7 @@ def encode(state: SnapshotData) -> bytes:
     numbers, widths = [], []
     for array in state.numbers:
         # Most games have nothing on the third axis of a 2D space.
-        flat = state.dim == 2 and array.shape[1] == 3 and not array[:, 2].view(np.int64).any()
+        flat = state.dim == 2 and array.shape[1] == 3 and not array.T[-1].view(np.int64).any()
         widths.append(2 if flat else array.shape[1])
         numbers.append(_packed(array[:, :2] if flat else array))
     sizes = [len(blob) for blobs in state.blobs for blob in blobs]
@@ -246,15 +245,8 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _require(0.0 <= time < np.inf, "its scalars")
     _require(all(abs(part) <= MOST_PULL for part in gravity), "its gravity")
     kinds, own, reports, new_reports, n_reports, category_names = _texts(parts.parts["text"])
-    strangers = [name for name in kinds if name not in known]
-    if strangers:
-        raise ValueError(
-            f"the snapshot holds {', '.join(strangers)} components, which this version of "
-            "ecs_collide does not have: restore it with the version that made it"
-        )
-    _require({kind for kind, _, _ in SEEN} <= set(kinds), "its types of components")
     n_kinds = len(kinds) + len(own)
-    _require(len({*kinds, *own}) == n_kinds <= 64, "its types of components")
+    _check_kinds(kinds, own, known)
 
     ids, others = parts.ids("ids"), parts.ids("others")
     masks = parts.array("masks", np.uint64)
@@ -311,8 +303,19 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _check_events(state)
     state.seen = state.find_seen()
     _check_placed(state)
-    _check_sleepers(state)
+    _check_sleeping(state)
     return state
+
+
+def _check_kinds(kinds: tuple[str, ...], own: tuple[str, ...], known: Mapping[str, int]) -> None:
+    strangers = [name for name in kinds if name not in known]
+    if strangers:
+        raise ValueError(
+            f"the snapshot holds {', '.join(strangers)} components, which this version of "
+            "ecs_collide does not have: restore it with the version that made it"
+        )
+    _require({kind for kind, _, _ in SEEN} <= set(kinds), "its types of components")
+    _require(len({*kinds, *own}) == len(kinds) + len(own) <= 64, "its types of components")
 
 
 def _texts(
@@ -388,11 +391,12 @@ def _check_filters(state: SnapshotData) -> None:
     places, numbers = state.filters["body"].astype(np.int64), state.filters["numbers"]
     _require((places < len(state.bodies)).all(), "the bodies of its filters")
     _require((places[1:] > places[:-1]).all(), "the order of its filters")
-    _require(_within(numbers[:, :2], 0, 2**32 - 1), "its filters")
-    _require(_within(numbers[:, 2], 1 - 2**31, 2**31 - 1), "its filters")
+    categories, mask, group = numbers.T
+    _require(_within(categories, 0, ALL) and _within(mask, 0, ALL), "its filters")
+    _require(_within(group, -MAX_GROUP, MAX_GROUP), "its filters")
 
 
-def _check_sleepers(state: SnapshotData) -> None:
+def _check_sleeping(state: SnapshotData) -> None:
     n, dim = len(state.bodies), state.dim
     _require(
         len(state.rest_count) == n

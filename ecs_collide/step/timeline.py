@@ -32,12 +32,7 @@ if cython.compiled:
         UNTIL_APART,
         Contacts,
     )
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
-        BEGAN,
-        ENDED,
-        WITHIN,
-        EventBuffer,
-    )
+    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import WITHIN, EventBuffer
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
     from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
     from cython.cimports.ecs_collide.narrowphase.placement_c import PositionCorrection, place
@@ -58,7 +53,7 @@ else:
     from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
     from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, SOLID, UNTIL_APART, Contacts
-    from ecs_collide.narrowphase.event_buffer import BEGAN, ENDED, WITHIN, EventBuffer
+    from ecs_collide.narrowphase.event_buffer import WITHIN, EventBuffer
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.narrowphase import Narrowphase
     from ecs_collide.narrowphase.placement import PositionCorrection, place
@@ -73,6 +68,8 @@ else:
     from ecs_collide.step.sleeping import Sleeping
 
 cython.declare(
+    ENDED=cython.int,
+    BEGAN=cython.int,
     ANSWERED=cython.int,
     STOPPED_ALREADY=cython.int,
     CROSSED=cython.int,
@@ -86,7 +83,7 @@ cython.declare(
     MAX_VISITS=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
 )
-from ecs_collide.constants import OFFERED
+from ecs_collide.constants import BEGAN, ENDED, OFFERED
 
 # Codes of events.Answer.
 ANSWERED = 0

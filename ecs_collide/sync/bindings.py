@@ -41,6 +41,11 @@ else:
 from ecs_collide._attributes import part_of, read_number, write_number
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The columns of what was seen of a component with a number, and a code for a rule.
+    VALUE = 0
+    CODE = 1
+
 
 @cython.final
 @cython.cclass

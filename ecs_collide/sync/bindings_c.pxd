@@ -1,5 +1,9 @@
 from ecs_collide.sync.slots_c cimport Slots
 
+cdef enum:
+    VALUE = 0
+    CODE = 1
+
 cdef class ComponentBinding:
     cdef readonly object type
     cdef readonly tuple names

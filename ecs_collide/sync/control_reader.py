@@ -7,22 +7,29 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.controls_c import Controls
+    from cython.cimports.ecs_collide.sync.bindings_c import CODE, VALUE
     from cython.cimports.ecs_collide.sync.slots_c import slots_hold
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
     from ecs_collide.motion.controls import Controls
+    from ecs_collide.sync.bindings import CODE, VALUE
     from ecs_collide.sync.slots import slots_hold
 
 cython.declare(
-    INFINITE=cython.double, MOST_RANK=cython.double, DOMINANCE=cython.int, LOCKED_AXES=cython.int,
+    INF=cython.double, MOST_DOMINANCE=cython.double, DOMINANCE=cython.int, LOCKED_AXES=cython.int,
     MAX=cython.int, MAX_SPEED=cython.int, RESTITUTION=cython.int,
 )  # fmt: skip
-from ecs_collide.constants import DOMINANCE, LOCKED_AXES, MAX, MAX_SPEED, RESTITUTION
-
-INFINITE = float("inf")
-MOST_RANK = 127.0  # as traits.MOST_DOMINANCE
+from ecs_collide.constants import (
+    DOMINANCE,
+    INF,
+    LOCKED_AXES,
+    MAX,
+    MAX_SPEED,
+    MOST_DOMINANCE,
+    RESTITUTION,
+)
 
 
 @cython.cfunc
@@ -104,24 +111,24 @@ class ControlReader:
 
         c.clear(i)
         if has & DOMINANCE:
-            number = self.dominance.seen[i, 0]
-            if -MOST_RANK <= number <= MOST_RANK and floor(number) == number:
+            number = self.dominance.seen[i, VALUE]
+            if -MOST_DOMINANCE <= number <= MOST_DOMINANCE and floor(number) == number:
                 c.rank[i] = int(number)
                 c.any_rank |= c.rank[i] != 0
             else:
                 fine = False
         if has & RESTITUTION:
-            c.surface_restitution[i] = self.restitution.seen[i, 0]
-            number = self.restitution.seen[i, 1]
+            c.surface_restitution[i] = self.restitution.seen[i, VALUE]
+            number = self.restitution.seen[i, CODE]
             fine &= 0.0 <= c.surface_restitution[i] <= 1.0
             if is_rule(number):
                 c.restitution_rule[i] = int(number)
             else:
                 fine = False
         if has & MAX_SPEED:
-            c.limit[i] = self.max_speed.seen[i, 0]
+            c.limit[i] = self.max_speed.seen[i, VALUE]
             c.any_limit = True
-            fine &= 0.0 < c.limit[i] <= INFINITE
+            fine &= 0.0 < c.limit[i] <= INF
         if has & LOCKED_AXES:
             for k in range(c.dim):
                 number = self.locked_axes.seen[i, k]

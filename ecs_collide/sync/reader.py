@@ -16,8 +16,8 @@ import numpy as np
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies, flat
-    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
-    from cython.cimports.ecs_collide.sync.bindings_c import ComponentBinding
+    from cython.cimports.ecs_collide.motion.surfaces_c import CATEGORIES, GROUP, MASK, Surfaces
+    from cython.cimports.ecs_collide.sync.bindings_c import VALUE, ComponentBinding
     from cython.cimports.ecs_collide.sync.slots_c import (
         Watch,
         slots_hold,
@@ -30,20 +30,19 @@ else:
     from math import floor
 
     from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.motion.surfaces import Surfaces
-    from ecs_collide.sync.bindings import ComponentBinding
+    from ecs_collide.motion.surfaces import CATEGORIES, GROUP, MASK, Surfaces
+    from ecs_collide.sync.bindings import VALUE, ComponentBinding
     from ecs_collide.sync.slots import slots_hold, slots_write
     from ecs_collide.sync.surface_reader import SurfaceReader
 
 cython.declare(
     LARGEST=cython.double,
     MOST_ID=cython.double,
-    INFINITE=cython.double,
-    NOT_SEEN=cython.double,
+    INF=cython.double,
+    NAN=cython.double,
     SAFE_LIMIT=cython.double,
     MAX_ROUNDS=cython.double,
     PRESSES=cython.double,
-    MAX_LISTED_ROWS=cython.int,
     ATTACHED=cython.int,
     BAD=cython.int,
     CONTROL=cython.int,
@@ -83,7 +82,11 @@ from ecs_collide.constants import (
     GROWTH,
     HANDED,
     HAS_FILTER,
+    INF,
+    LARGEST,
     MASS,
+    MAX_ROUNDS,
+    NAN,
     NEW,
     OFFERED,
     QUARANTINED,
@@ -98,14 +101,9 @@ from ecs_collide.constants import (
     YIELDS,
 )
 
-LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 MOST_ID = 2.0**53  # of an entity
-INFINITE = float("inf")
-NOT_SEEN = float("nan")  # differs from every number
 SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
-MAX_ROUNDS = 64.0  # so often may a body go around the world in a step
-MAX_LISTED_ROWS = 256  # rows that are listed; of more, only the number is kept
 
 
 @cython.final
@@ -137,10 +135,6 @@ class ComponentReader:
         it only presses them against what holds them.
     contradictory : list of int
         Rows of bodies that were filed as fixed and moving, until somebody clears it.
-    n_fresh : int
-        After `read`: number of bodies with anything in the columns `news` and `touched`.
-    fresh : list of int
-        Their rows, up to 256 of them.
     sweeps : bool
         Whether bodies yield, and count as moving, without a velocity too.
     """
@@ -163,8 +157,6 @@ class ComponentReader:
     pressed = cython.declare(list, visibility="readonly")
     dt: cython.double
     contradictory = cython.declare(list, visibility="readonly")
-    fresh = cython.declare(list, visibility="readonly")
-    n_fresh = cython.declare(cython.Py_ssize_t, visibility="readonly")
     watch: Watch
     kept_filters = cython.declare(list, visibility="readonly")
     kept_boxes: list  # rows, centres and half sizes that were seen
@@ -212,8 +204,6 @@ class ComponentReader:
         self.pressed = []
         self.dt = 0.0
         self.contradictory = []
-        self.fresh = []
-        self.n_fresh = 0
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
@@ -325,11 +315,9 @@ class ComponentReader:
         """File the components of the body in row i, and note what follows from having them."""
         b: Bodies = self.bodies
         kind: ComponentBinding
-        k: cython.int
         n_filed: cython.int = 0
         has: cython.int = 0
         response: cython.int = 0
-        moves: cython.bint
 
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} must be below {self.n_rows}")
@@ -363,6 +351,25 @@ class ComponentReader:
         b.sensor[i] = (has & SENSOR) != 0
         b.disabled[i] = (has & DISABLED) != 0
         b.custom[i] = (YIELDS if has & CUSTOM else 0) | (OFFERED if has & HANDED else 0)
+        self._clear_missing(i, has)
+        moves: cython.bint = (has & (VELOCITY | GROWTH | ATTACHED)) != 0
+        if self.sweeps:
+            moves |= response != 0 or (has & CUSTOM) != 0
+        if moves and has & FIXED:
+            has &= ~FIXED
+            self.contradictory.append(i)
+        b.has[i] = has & (HANDED - 1)
+        if b.moves[i] != moves:
+            b.moves[i] = moves
+            b.news[i] |= UNPLACED
+        b.news[i] |= UNCHECKED
+
+    @cython.cfunc
+    def _clear_missing(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
+        """Let be seen what stands for the components that a body has not."""
+        b: Bodies = self.bodies
+        k: cython.int
+
         if not has & VELOCITY:
             self.velocity.keep(i, False)
         if not has & GROWTH:
@@ -377,18 +384,8 @@ class ComponentReader:
             b.mass[i] = 1.0
         if not has & DEFLECT:
             self.deflect.keep(i, False)
-            b.seen_restitution[i, 0] = 0.0
-        moves = (has & (VELOCITY | GROWTH | ATTACHED)) != 0
-        if self.sweeps:
-            moves |= response != 0 or (has & CUSTOM) != 0
-        if moves and has & FIXED:
-            has &= ~FIXED
-            self.contradictory.append(i)
-        b.has[i] = has & (HANDED - 1)
-        if b.moves[i] != moves:
-            b.moves[i] = moves
-            b.news[i] |= UNPLACED
-        b.news[i] |= UNCHECKED
+            b.seen_restitution[i, VALUE] = 0.0
+        return 0
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
         """File only whether a body is disabled; False, with nothing done, if more has changed."""
@@ -552,7 +549,7 @@ class ComponentReader:
             self.surface_reader.mistrust(rows[n])
             if b.attached[rows[n]]:
                 self.owner.forget(rows[n])
-                self.owner.seen[rows[n], 0] = NOT_SEEN
+                self.owner.seen[rows[n], VALUE] = NAN
 
     def set_up(self, side: cython.int):
         """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
@@ -612,8 +609,6 @@ class ComponentReader:
         self.to_place = []
         self.pressed = []
         self.dt = dt
-        self.fresh = []
-        self.n_fresh = 0
         n = -1
         while True:
             n = self._next(movers, n + 1) if passes else n + 1
@@ -622,7 +617,6 @@ class ComponentReader:
             i = movers[n]
             if not self._read_row(i, dt, not was_written):
                 n_out += 1
-            self._note_fresh(i)
         n = -1
         while True:
             n = self._next(stills, n + 1)
@@ -631,11 +625,9 @@ class ComponentReader:
             i = stills[n]
             if not self._read_row(i, dt, True):
                 n_out += 1
-                self._note_fresh(i)
                 continue
             if self.any_sensor and b.news[i] & NEW:
                 b.touched[i] |= TOUCHED_AS_NEW
-            self._note_fresh(i)
             if b.touched[i]:
                 self.examined.append(i)
             if (b.touched[i] or b.news[i]) and not b.asleep[i]:
@@ -652,7 +644,6 @@ class ComponentReader:
         self._require_room()
         for n in range(rows.shape[0]):
             self._read_row(rows[n], dt, True)
-            self._note_fresh(rows[n])
         self.n_boxes_read = len(self.kept_boxes)
 
     def read_switched_off(self, rows: list):
@@ -677,17 +668,6 @@ class ComponentReader:
                     break
                 n += 1
         return n
-
-    @cython.cfunc
-    def _note_fresh(self, i: cython.Py_ssize_t) -> cython.int:
-        """Note a body whose `news` or `touched` are to be cleared."""
-        b: Bodies = self.bodies
-
-        if b.news[i] | b.touched[i]:
-            self.n_fresh += 1
-            if self.n_fresh <= MAX_LISTED_ROWS:
-                self.fresh.append(i)
-        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -805,7 +785,7 @@ class ComponentReader:
                 continue
             # No less than what closes a gap of an ulp, and so is answered.
             least = PRESSES * max(abs(b.seen_centre[i, k]), b.seen_half[i, k])
-            if not least < abs(velocity) * self.dt < INFINITE or abs(velocity) > SAFE_LIMIT:
+            if not least < abs(velocity) * self.dt < INF or abs(velocity) > SAFE_LIMIT:
                 return False
             if not leans & (1 << (2 * k + (velocity > 0.0))):
                 return False
@@ -854,13 +834,13 @@ class ComponentReader:
         """Note whether the numbers of a body can be computed with, and whether it yields."""
         b: Bodies = self.bodies
         k: cython.int
-        restitution: cython.double = b.seen_restitution[i, 0]
+        restitution: cython.double = b.seen_restitution[i, VALUE]
         mass: cython.double = b.mass[i]
         fine: cython.bint = 0.0 <= restitution <= 1.0
         near: cython.bint = True
         owner: cython.double
 
-        fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INFINITE
+        fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INF
         for k in range(self.dim):  # none of these holds for nan
             fine &= abs(b.seen_centre[i, k]) <= LARGEST
             fine &= 0.0 <= b.seen_half[i, k] <= LARGEST
@@ -873,7 +853,7 @@ class ComponentReader:
         if self.surfaces.is_used:
             fine &= self._read_surfaces(i)
         if b.attached[i]:
-            owner = self.owner.seen[i, 0]
+            owner = self.owner.seen[i, VALUE]
             fine &= 1.0 <= owner <= MOST_ID and floor(owner) == owner
             for k in range(self.dim):
                 fine &= abs(self.offset.seen[i, k]) <= LARGEST
@@ -886,7 +866,7 @@ class ComponentReader:
         b.yields[i] = (
             (b.response[i] != 0 or b.custom[i] & YIELDS)
             and (self.sweeps or (b.has[i] & VELOCITY) != 0)
-            and -INFINITE < mass < INFINITE
+            and -INF < mass < INF
         )
         b.news[i] &= ~UNCHECKED
         return 0
@@ -897,12 +877,13 @@ class ComponentReader:
         """Fill a body's columns of traits, and note whether it meets others than before."""
         b: Bodies = self.bodies
         f: cython.longlong[:, ::1] = self.surfaces.filters
-        categories: cython.longlong = f[i, 0]
-        mask: cython.longlong = f[i, 1]
-        group: cython.longlong = f[i, 2]
+        categories: cython.longlong = f[i, CATEGORIES]
+        mask: cython.longlong = f[i, MASK]
+        group: cython.longlong = f[i, GROUP]
         fine: cython.bint = self.surface_reader.check(i, b.surface_bits[i])
-
-        differs: cython.bint = f[i, 0] != categories or f[i, 1] != mask or f[i, 2] != group
+        differs: cython.bint = (
+            f[i, CATEGORIES] != categories or f[i, MASK] != mask or f[i, GROUP] != group
+        )
 
         if differs:
             self.kept_filters.append((i, categories, mask, group))
@@ -1063,8 +1044,8 @@ def _write_at_once(reader, rows):
         (reader.growth, growing),
     ):
         now, seen = np.asarray(kind.now), np.asarray(kind.seen)
-        places = np.argwhere(now[having] != seen[having])
-        for i, k in zip(having[places[:, 0]].tolist(), places[:, 1].tolist(), strict=True):
+        places, axes = np.nonzero(now[having] != seen[having])
+        for i, k in zip(having[places].tolist(), axes.tolist(), strict=True):
             kind.write_one(i, k, kind.now[i, k])
         now[having] = seen[having]
     reader.find_faces(rows)

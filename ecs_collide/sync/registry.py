@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from ecs_collide import _backend
 from ecs_collide._attributes import read_number, write_number
-from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
 from ecs_collide.constants import (
+    ALL,
     ATTACHED,
     CARRY,
     CONTROL,
@@ -34,6 +34,7 @@ from ecs_collide.constants import (
     FIXED,
     FRICTION,
     GROWTH,
+    LARGEST,
     LOCKED_AXES,
     MASS,
     MAX_SPEED,
@@ -72,6 +73,7 @@ from ecs_collide.sync.seen import (
     FILTERED,
     LEFT_OUT,
     N_OF_STEPS,
+    NO_ROWS,
     OFF,
     REPLACED,
     SEEN,
@@ -82,7 +84,6 @@ from ecs_collide.sync.seen import (
 from ecs_collide.sync.sleep_list import KeptSleep, Sleep
 from ecs_collide.sync.targets import KinematicTargets
 from ecs_collide.traits import (
-    ALL,
     Attached,
     Carry,
     Damping,
@@ -100,11 +101,10 @@ from ecs_collide.traits import (
 
 RowArray = NDArray[np.int64]
 
-_DISABLED = END_REASONS.index(EndReason.DISABLED)
-_NO_ROWS: RowArray = np.zeros(0, np.int64)
+_REASON_DISABLED = END_REASONS.index(EndReason.DISABLED)
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
-_CONTROL = CONTROL << SURFACES_SHIFT
+_CONTROL_BIT = CONTROL << SURFACES_SHIFT
 
 
 def _make_bindings(components: Components, dim: int) -> list[Any]:
@@ -148,10 +148,10 @@ def _make_surface_bindings(dim: int) -> list[Any]:
         (Separate, ("speed",), SEPARATES << SURFACES_SHIFT, "seen_separate"),
         (GravityScale, ("value",), FALL << SURFACES_SHIFT, "seen_gravity_scale"),
         (Damping, ("value",), FALL << SURFACES_SHIFT, "seen_damping"),
-        (Dominance, ("level",), DOMINANCE | _CONTROL, "seen_dominance"),
-        (Restitution, ("value", "code"), RESTITUTION | _CONTROL, "seen_surface_restitution"),
-        (MaxSpeed, ("speed",), MAX_SPEED | _CONTROL, "seen_max_speed"),
-        (LockedAxes, axes, LOCKED_AXES | _CONTROL, "seen_locked_axes"),
+        (Dominance, ("level",), DOMINANCE | _CONTROL_BIT, "seen_dominance"),
+        (Restitution, ("value", "code"), RESTITUTION | _CONTROL_BIT, "seen_surface_restitution"),
+        (MaxSpeed, ("speed",), MAX_SPEED | _CONTROL_BIT, "seen_max_speed"),
+        (LockedAxes, axes, LOCKED_AXES | _CONTROL_BIT, "seen_locked_axes"),
     )
     make = _backend.kernels.bindings.ComponentBinding
     return [make(kind, names, mark, 0, (column, column)) for kind, names, mark, column in kinds]
@@ -235,19 +235,19 @@ class BodyRegistry:
         self.sleep = Sleep(self.table, timeline)
         self.sweeps = sweeps
         self.row_of: dict[int, int] = {}
-        self.entities = self.rows = _NO_ROWS
-        self.moving = self.active = self.touched_still = _NO_ROWS
-        self.watched = self._unfixed = _NO_ROWS
-        self._movers = self._stills = _NO_ROWS  # of those watched, quarantined ones too
-        self._unread = _NO_ROWS  # fixed bodies that the step under way reads
+        self.entities = self.rows = NO_ROWS
+        self.moving = self.active = self.touched_still = NO_ROWS
+        self.watched = self._unfixed = NO_ROWS
+        self._movers = self._stills = NO_ROWS  # of those watched, quarantined ones too
+        self._unread = NO_ROWS  # fixed bodies that the step under way reads
         self._requested: set[int] = set()  # fixed bodies that the next step is to read
         self._ignored: list[int] = []  # see `pop_ignored`
-        self._read = _NO_ROWS  # all that the step under way has read
+        self._read = NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
         self._exempt: list[type] = []  # see `exempt_from_gravity`
         self._falls = False  # whether anybody does
-        self._pressed = _NO_ROWS  # who sleeps on though the game has set a velocity
-        self._woken = _NO_ROWS  # see `count_woken`
+        self._pressed = NO_ROWS  # who sleeps on though the game has set a velocity
+        self._woken = NO_ROWS  # see `count_woken`
         self._n_out = 0  # how many the step leaves out
         self._is_reported = True  # whether nothing has become of bodies that no step has looked at
         self._switched_off: list[int] = []  # rows that are disabled, and to be read once
@@ -475,7 +475,7 @@ class BodyRegistry:
         if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
             return
         self._reader.keep_out(row, v.quarantined[row])
-        self._timeline.contacts.forget(row, _DISABLED)
+        self._timeline.contacts.forget(row, _REASON_DISABLED)
         self._timeline.broadphase.remove(row)
         v.quarantined[row] = SWITCHED_OFF
         self._switched_off.append(row)
@@ -571,7 +571,7 @@ class BodyRegistry:
             self._bring_in(self._domain)
         if len(self.attached.rows) or len(self.attached.taking_part):
             reports += self._attach(step, dt)
-        self._clear(c.news)
+        c.news[:] = 0
         self._new += self._switched_off
         self._switched_off.clear()
         if self._new:
@@ -594,7 +594,7 @@ class BodyRegistry:
             self._stale.append(self._read[c.quarantined[self._read] != 0])
         self.sleep.filed += reader.altered
         self._list_moving()
-        self.touched_still = _NO_ROWS
+        self.touched_still = NO_ROWS
         if reader.to_place:
             self.touched_still = np.array(reader.to_place, np.int64)
             self._stale.append(self.touched_still)
@@ -604,7 +604,7 @@ class BodyRegistry:
         """Attach boxes to their owners for this step; return reports of those that have none."""
         c, boxes, rows = self.table, self.attached, self.attached.rows
         with np.errstate(invalid="ignore"):  # of boxes that are in quarantine
-            owners = self.rows_of(c.seen_owner[rows, 0].astype(np.int64))
+            owners = self.rows_of(c.seen_owner[rows].ravel().astype(np.int64))
         taken = boxes.find_targets(self._timeline.attachments, owners)
         for row in taken.jumped:
             self._forget(row, EndReason.TELEPORTED)
@@ -631,14 +631,6 @@ class BodyRegistry:
         """Return rows in the order of the ids of their bodies."""
         in_order: RowArray = rows[np.argsort(self.table.ids[rows])]
         return in_order
-
-    def _clear(self, flags: NDArray[np.int8]) -> None:
-        """Clear one of the columns `news` and `touched` after the step that has dealt with it."""
-        fresh, n_fresh = self._reader.fresh, self._reader.n_fresh
-        if n_fresh > len(fresh):
-            flags[:] = 0
-        elif fresh:
-            flags[fresh] = 0
 
     def _list_moving(self) -> None:
         """List what takes part in the step."""
@@ -780,8 +772,8 @@ class BodyRegistry:
         for rows in self._stale:
             self._reader.find_faces(rows.data)
         self._stale.clear()
-        self._clear(self.table.touched)
-        self._unread = _NO_ROWS
+        self.table.touched[:] = 0
+        self._unread = NO_ROWS
         self._is_reported = True
         self._has_begun = True
 
@@ -1047,8 +1039,8 @@ class BodyRegistry:
             self._reader.clear(row)
         self.table.has[:] = self.table.attached[:] = 0
         self.table.quarantined[:] = 0
-        self._set_bodies(_NO_ROWS, _NO_ROWS)
-        self._unread = _NO_ROWS
+        self._set_bodies(NO_ROWS, NO_ROWS)
+        self._unread = NO_ROWS
         self._requested.clear()
         self.teleports = {}
         self._place_all()
@@ -1072,9 +1064,9 @@ class BodyRegistry:
         self._mark = object()
         self._stale.clear()
         self._new.clear()
-        self._pressed = _NO_ROWS
+        self._pressed = NO_ROWS
         self._switched_off.clear()
-        self._woken = self.touched_still = _NO_ROWS
+        self._woken = self.touched_still = NO_ROWS
         self._find_watched()
         self._read = self.watched
 
@@ -1244,7 +1236,7 @@ class BodyRegistry:
         for row in rows[out].tolist():
             t.broadphase.remove(row)
         self._put_in_trees(rows[~out], rows[~out & misplaced])
-        self.touched_still = _NO_ROWS
+        self.touched_still = NO_ROWS
         self._unread = rows[c.has[rows] & FIXED != 0]
         self._requested.clear()
         self._stale.clear()

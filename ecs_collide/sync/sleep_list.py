@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from ecs_collide.constants import PUSH_OUT, SEPARATES
 from ecs_collide.motion.body_table import BodyTable
-from ecs_collide.sync.seen import DISTURBED, LOST, SLEEPER, STIRRED, none_of
+from ecs_collide.sync.seen import DISTURBED, LOST, NO_ROWS, SLEEPER, STIRRED, none_of
 
 RowArray = NDArray[np.int64]
 
-_NO_ROWS: RowArray = np.zeros(0, np.int64)
 
 STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # in one of so many steps they do: together, since trees take many at once better
@@ -91,7 +90,7 @@ class Sleep:
         """Wake those of `rows` who sleep, each with all of its island; return who has woken."""
         c = self._table
         if self.n == 0:
-            return _NO_ROWS
+            return NO_ROWS
         found = np.array(sorted({row for row in rows if c.asleep[row]}), np.int64)
         if c.leans[found].any():
             islands = c.island[found[c.leans[found] != 0]]
@@ -187,7 +186,7 @@ class Sleep:
         """Let those sleep who slept before the step, while nobody does; return who does."""
         c = self._table
         c.rest_count[kept.rows] = kept.rest_count
-        rows = _NO_ROWS
+        rows = NO_ROWS
         if kept.table is not None and kept.island is not None:
             asleep = np.flatnonzero(kept.table[0])
             asleep = asleep[np.argsort(kept.rows[asleep])]

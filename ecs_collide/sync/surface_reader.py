@@ -17,33 +17,29 @@ from ecs_collide.constants import (
 )
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Surfaces, side_of
-    from cython.cimports.ecs_collide.sync.bindings_c import ComponentBinding
+    from cython.cimports.ecs_collide.motion.surfaces_c import GROUP, MASK, Surfaces, side_of
+    from cython.cimports.ecs_collide.sync.bindings_c import CODE, VALUE, ComponentBinding
     from cython.cimports.ecs_collide.sync.control_reader_c import ControlReader, is_rule
     from cython.cimports.ecs_collide.sync.slots_c import slots_hold
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
-    from ecs_collide.motion.surfaces import ALL, Surfaces, side_of
-    from ecs_collide.sync.bindings import ComponentBinding
+    from ecs_collide.motion.surfaces import GROUP, MASK, Surfaces, side_of
+    from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
     from ecs_collide.sync.control_reader import ControlReader, is_rule
     from ecs_collide.sync.slots import slots_hold
 
 cython.declare(
+    ALL=cython.longlong,
     LARGEST=cython.double,
-    INFINITE=cython.double,
+    INF=cython.double,
     MAX_GROUP=cython.double,
     MOST_PULL=cython.double,
     OF_SPACE=cython.double,
-    NOT_SEEN=cython.double,
+    NAN=cython.double,
 )
-LARGEST = 2.0**500
-MOST_PULL = 2.0**100  # as constants.MOST_PULL
-MAX_GROUP = 2.0**31 - 1.0
-INFINITE = float("inf")
-OF_SPACE = 2.0  # as traits.OF_SPACE
-NOT_SEEN = float("nan")  # differs from every number
+from ecs_collide.constants import ALL, INF, LARGEST, MAX_GROUP, MOST_PULL, NAN, OF_SPACE
 
 
 @cython.final
@@ -128,7 +124,7 @@ class SurfaceReader:
             differs |= self.filter.read(i)
         if has & FRICTION:
             differs |= self.friction.read(i)
-            if self.friction.seen[i, 1] != 0.0:
+            if self.friction.seen[i, CODE] != 0.0:
                 self.surfaces.controls.use()
         if has & ONE_WAY:
             differs |= self.one_way.read(i)
@@ -170,7 +166,7 @@ class SurfaceReader:
             if len(kind.items) > 0:
                 kind.forget(i)
                 for k in range(kind.width):
-                    kind.seen[i, k] = NOT_SEEN
+                    kind.seen[i, k] = NAN
         return 0
 
     @cython.cfunc
@@ -199,18 +195,18 @@ class SurfaceReader:
         if has & FILTER:
             for k in range(3):
                 number = self.filter.seen[i, k]
-                if k == 1 and -ALL - 1.0 <= number < 0.0:
+                if k == MASK and -ALL - 1.0 <= number < 0.0:
                     number += ALL + 1.0  # ~bits: all but these
-                minimum = -MAX_GROUP if k == 2 else 0.0
-                maximum = MAX_GROUP if k == 2 else ALL
+                minimum = -MAX_GROUP if k == GROUP else 0.0
+                maximum = MAX_GROUP if k == GROUP else ALL
                 if minimum <= number <= maximum and floor(number) == number:
                     t.filters[i, k] = int(number)
                 else:
                     fine = False
         if has & FRICTION:
-            t.friction[i] = self.friction.seen[i, 0]
+            t.friction[i] = self.friction.seen[i, VALUE]
             fine &= 0.0 <= t.friction[i] <= LARGEST
-            fine &= is_rule(self.friction.seen[i, 1])
+            fine &= is_rule(self.friction.seen[i, CODE])
         if has & ONE_WAY:
             t.one_way[i] = self.side(self.one_way, i)
             fine &= t.one_way[i] != 0
@@ -224,26 +220,26 @@ class SurfaceReader:
                 # It moves along itself: what its normal has of it is none of its business.
                 t.surface[i, k] = 0.0 if abs(t.carries[i]) == k + 1 else number
         if has & PUSH_OUT:
-            t.push_out[i] = self.push_out.seen[i, 0]
+            t.push_out[i] = self.push_out.seen[i, VALUE]
             t.any_pusher = True
-            fine &= 0.0 < t.push_out[i] <= INFINITE
+            fine &= 0.0 < t.push_out[i] <= INF
         if has & SEPARATES:
-            t.separate[i] = self.separate.seen[i, 0]
+            t.separate[i] = self.separate.seen[i, VALUE]
             t.any_separator = True
-            fine &= 0.0 < t.separate[i] <= INFINITE
+            fine &= 0.0 < t.separate[i] <= INF
         if has & FALL and self._has(self.gravity_scale, i):
-            t.gravity_scale[i] = self.gravity_scale.seen[i, 0]
+            t.gravity_scale[i] = self.gravity_scale.seen[i, VALUE]
             fine &= abs(t.gravity_scale[i]) <= MOST_PULL
         if has & FALL:
             for kind in self.exempt:
                 if self._has(kind, i):
                     t.gravity_scale[i] = 0.0
         if has & FALL and self._has(self.damping, i):
-            t.damping[i] = self.damping.seen[i, 0]
+            t.damping[i] = self.damping.seen[i, VALUE]
             t.any_damping = True
             fine &= 0.0 <= t.damping[i] <= MOST_PULL
         if t.controls.is_used:
             fine &= self.control.check(i, has & CONTROL)
             if has & FRICTION and fine:
-                t.controls.friction_rule[i] = int(self.friction.seen[i, 1])
+                t.controls.friction_rule[i] = int(self.friction.seen[i, CODE])
         return fine

@@ -5,10 +5,10 @@ from ecs_collide.sync.control_reader_c cimport ControlReader
 from ecs_collide.motion.surfaces_c cimport Surfaces
 
 cdef double LARGEST
-cdef double INFINITE
+cdef double INF
 cdef double MAX_GROUP
 cdef double OF_SPACE
-cdef double NOT_SEEN
+cdef double NAN
 cdef double MOST_PULL
 cdef int FILTER
 cdef int FRICTION

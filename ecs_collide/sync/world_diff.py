@@ -78,14 +78,12 @@ class WorldDiff:
         components: dict
         types: list = []
         items: list = []
-        position: object
-        extents: object
         any_dead: cython.bint = len(dead) > 0
 
         for kind in kinds:
             types.append(kind.type)
             items.append(kind.items)
-        position, extents = types[0], types[1]
+        position, extents, *_ = types
         self.newcomers = []
         self.changed = []
         self.gone = []

@@ -16,7 +16,7 @@ from ecs_collide.testing.failures import failure
 from ecs_collide.testing.sim import Sim
 from ecs_collide.testing.watch import require_space
 
-MOVED = 1e-6  # world units: who is no further than this from where it was has not moved
+LEAST_MOVE = 1e-6  # world units: who is no further than this from where it was has not moved
 
 
 def level_machine(
@@ -134,7 +134,7 @@ def _centre(entity: int) -> tuple[float, float]:
 
 def _is_where(start: dict[int, tuple[float, ...]], now: dict[int, tuple[float, ...]]) -> bool:
     return start.keys() == now.keys() and all(
-        abs(a - b) <= MOVED
+        abs(a - b) <= LEAST_MOVE
         for entity, place in start.items()
         for a, b in zip(place, now[entity], strict=True)
     )
