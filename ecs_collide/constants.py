@@ -99,4 +99,16 @@ HASH = 2654435769
 LOW_31_BITS = 0x7FFFFFFF
 LOW_32_BITS = 0xFFFFFFFF
 
-LEANS = 64  # in the column `leans`, as `motion.bodies` has it for the kernels
+
+# In the column `response`: of the response components that it has the one of highest precedence.
+BOUNCE = 1  # `Deflect`
+SLIDE = 2
+PUSH = 3
+STOP = 4
+
+# In the column `asleep`.
+AWAKE = 0
+ASLEEP = 1
+WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
+
+LEANS = 64  # in the column `leans`, beside a bit for each side

@@ -965,7 +965,7 @@ def test_kernels_refuse_rows_for_which_they_have_no_room(implementation, world):
     mover((0, 0), (1, 1), (1, 0))
     esper.process(DT)
     timeline, reader = space._state.timeline, space._registry._reader
-    columns, capacity = space._registry.views, space._registry.table.capacity
+    columns, capacity = space._registry.table.views, space._registry.table.capacity
 
     for refused in (
         lambda: timeline.require(capacity + 1),

@@ -1,4 +1,4 @@
-"""Bodies as columns, and where each is at a time within the step.
+"""The body table, and where each body is at a time within the step.
 
 A body's centre and half sizes hold at its *base* time, a fraction of the step
 at which it last changed its path; from there it travels in a straight line.
@@ -21,6 +21,7 @@ if cython.compiled:
 else:
     from math import floor
 
+    from ecs_collide.constants import ASLEEP, WOKEN
     from ecs_collide.motion.surfaces import Surfaces
 
 from ecs_collide.constants import ONE_WAY, PUSH_OUT
@@ -28,17 +29,11 @@ from ecs_collide.motion.arrays import DOUBLE, zeros
 from ecs_collide.motion.columns import INITIAL_ROWS, allocate, blocks_of, views_of
 
 cython.declare(
-    PUSH=cython.int,
-    STOP=cython.int,
     REACH=cython.double,
     PATH_ROUNDING=cython.double,
     MAX_REST_COUNT=cython.int,
 )
 from ecs_collide.constants import MAX_REST_COUNT
-
-# The response components that have a rule of their own; see responses.RESPONSE_CODES.
-PUSH = 3
-STOP = 4
 
 PATH_ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
@@ -53,11 +48,6 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     ANCHORED = 0
     ANCHOR_VELOCITY = 1
     EARLIER = 2
-    # What the column `asleep` says.
-    AWAKE = 0
-    ASLEEP = 1
-    LEANS = 64  # in the column `leans`
-    WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
 
 
 @cython.final
@@ -309,7 +299,7 @@ class Bodies:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def gives_way(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+    def yields_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body yields to impacts on an axis: it is not immovable, nor locked there."""
         if not self.controls.any_lock:  # a call fewer, where no body has a locked axis
             return self.yields[i] != 0
@@ -433,7 +423,7 @@ class Bodies:
     @cython.cfunc
     @cython.exceptval(check=False)
     def note_pressed(self) -> cython.void:
-        """Count the bodies as calm that were only pressed against what holds them.
+        """Count the bodies as at rest that were only pressed against what holds them.
 
         They were stopped at the start of the step, where they have been before.
         """
@@ -583,7 +573,7 @@ class Bodies:
         So are immovable ones, what was snapped to an anchored one at this time
         `t`, and what has kept that one's velocity since.
         """
-        if not self.gives_way(i, k):
+        if not self.yields_along(i, k):
             return True
         if not self.is_marked[i]:
             return (self.held[i] & (1 << k)) != 0

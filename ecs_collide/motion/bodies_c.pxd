@@ -20,8 +20,10 @@ cdef enum:
     WOKEN = 2
     LEANS = 64
 
-cdef int PUSH
-cdef int STOP
+cdef enum:
+    PUSH = 3
+    STOP = 4
+
 cdef int ONE_WAY
 cdef int PUSH_OUT
 
@@ -126,7 +128,7 @@ cdef class Bodies:
     cdef void turn_to(self, Py_ssize_t i, int k, double velocity, double t) noexcept
     cdef void stop_growing(self, Py_ssize_t i, int k) noexcept
     cdef bint is_lighter(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef bint gives_way(self, Py_ssize_t i, int k) noexcept
+    cdef bint yields_along(self, Py_ssize_t i, int k) noexcept
     cdef void restrain(self, long long[::1] rows, bint by_speed) noexcept
     cdef void note_turn(self, Py_ssize_t i) noexcept
     cdef bint has_turned_since(self, Py_ssize_t i, long long tick) noexcept

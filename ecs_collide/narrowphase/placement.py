@@ -382,8 +382,8 @@ class PositionCorrection:
                 self.level[i, k] = NO_LEVEL if b.yields[i] else 0
                 self.level[j, k] = NO_LEVEL if b.yields[j] else 0
                 if any_lock:
-                    self.level[i, k] *= b.gives_way(i, k)
-                    self.level[j, k] *= b.gives_way(j, k)
+                    self.level[i, k] *= b.yields_along(i, k)
+                    self.level[j, k] *= b.yields_along(j, k)
         while changing:
             changing = False
             for n in range(self.n_near_pairs):

@@ -92,7 +92,7 @@ class QueriedBodies:
         """The tight bounds by row, and the entities."""
         if self.present is not None:
             return self.present.boxes
-        views = self._registry.views
+        views = self._registry.table.views
         return views.tight_min, views.tight_max, views.ids
 
     def row(self, id: int) -> int:

@@ -15,7 +15,8 @@ if cython.compiled:
     from cython.cimports.ecs_collide.response.carriers_c import Carriers
     from cython.cimports.ecs_collide.response.solver_c import Solver
 else:
-    from ecs_collide.motion.bodies import PUSH, STOP, Bodies
+    from ecs_collide.constants import PUSH, STOP
+    from ecs_collide.motion.bodies import Bodies
     from ecs_collide.response.carriers import Carriers
     from ecs_collide.response.solver import Solver
 

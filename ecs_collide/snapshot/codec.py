@@ -235,15 +235,7 @@ class _Parts:
 
 def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     """Return the state in the sections, or say what about it cannot be."""
-    dim = parts.dim
-    scalars = parts.parts["scalars"]
-    _require(len(scalars) == _SCALARS_FORMAT.size, "the length of its scalars")
-    step, next_entity, pair_limit, rest_speed, time, *rest = _SCALARS_FORMAT.unpack(scalars)
-    gravity, counts = (rest[0], rest[1], rest[2]), rest[3:]
-    _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
-    _require(rest_speed >= 0.0, "its scalars")  # not so for nan
-    _require(0.0 <= time < np.inf, "its scalars")
-    _require(all(abs(part) <= MOST_PULL for part in gravity), "its gravity")
+    dim, scalars = parts.dim, _scalars(parts.parts["scalars"])
     kinds, own, reports, new_reports, n_reports, category_names = _texts(parts.parts["text"])
     n_kinds = len(kinds) + len(own)
     _check_kinds(kinds, own, known)
@@ -254,7 +246,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _require(len(ids) == 0 or 0 < int(masks.max()) < 1 << n_kinds, "its masks")
     _require(masks.all(), "its masks")
     last = max([-1, *ids[-1:].tolist(), *others[-1:].tolist()])
-    _require(last < next_entity <= _LONGEST_ID, "the next entity")
+    _require(last < scalars["next_entity"] <= _LONGEST_ID, "the next entity")
 
     bodies = parts.ids("bodies")
     flags = parts.array("flags", np.uint8)
@@ -262,13 +254,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _require((flags & (OFF | LEFT_OUT) != OFF).all(), "the flags of its bodies")
     state = SnapshotData(
         dim=dim,
-        step=step,
-        time=time,
-        next_entity=next_entity,
-        rest_speed=rest_speed,
-        pair_limit=pair_limit,
-        gravity=gravity,
-        counts=tuple(counts),
+        **scalars,
         kinds=kinds,
         own=own,
         reports=reports,
@@ -305,6 +291,26 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _check_placed(state)
     _check_sleeping(state)
     return state
+
+
+def _scalars(data: bytes) -> dict[str, Any]:
+    """Return the single numbers of a state, as the fields that they are."""
+    _require(len(data) == _SCALARS_FORMAT.size, "the length of its scalars")
+    step, next_entity, pair_limit, rest_speed, time, *rest = _SCALARS_FORMAT.unpack(data)
+    gravity, counts = tuple(rest[:3]), tuple(rest[3:])
+    _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
+    _require(rest_speed >= 0.0, "its scalars")  # not so for nan
+    _require(0.0 <= time < np.inf, "its scalars")
+    _require(all(abs(part) <= MOST_PULL for part in gravity), "its gravity")
+    return {
+        "step": step,
+        "time": time,
+        "next_entity": next_entity,
+        "rest_speed": rest_speed,
+        "pair_limit": pair_limit,
+        "gravity": gravity,
+        "counts": counts,
+    }
 
 
 def _check_kinds(kinds: tuple[str, ...], own: tuple[str, ...], known: Mapping[str, int]) -> None:
@@ -401,7 +407,7 @@ def _check_sleeping(state: SnapshotData) -> None:
     _require(
         len(state.rest_count) == n
         and _within(state.rest_count, -1 - MAX_REST_COUNT, MAX_REST_COUNT),
-        "its calm",
+        "how long its bodies have rested",
     )
     places = state.sleeping["body"].astype(np.int64)
     _require((places < n).all() and (places[1:] > places[:-1]).all(), "who sleeps")

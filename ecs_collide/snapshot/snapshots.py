@@ -209,7 +209,7 @@ class Snapshots:
             known = self._holder_rows = contents, registry.rows, rows
         return all(
             len(rows) == 0
-            or self._schema.agrees(n, numbers[n], rows, getattr(registry.views, column))
+            or self._schema.agrees(n, numbers[n], rows, getattr(registry.table.views, column))
             for (kind, column, _), rows in zip(SEEN, known[2], strict=False)
             for n in (KIND_NAMES.index(kind),)
         )

@@ -38,7 +38,7 @@ class _Kept(NamedTuple):
     Attributes
     ----------
     timeline : with the contacts and riders that it keeps
-    roster : as `BodyRegistry.begin` returned it
+    registry : as `BodyRegistry.begin` returned it
     pending : copies of contact events that no step has told yet, or None
     reports : those that there were
     fields : as `StepState.set_by_stages` returned them

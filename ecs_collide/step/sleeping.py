@@ -43,14 +43,8 @@ if cython.compiled:
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-    from ecs_collide.motion.bodies import (
-        ANCHOR_VELOCITY,
-        ANCHORED,
-        ASLEEP,
-        AWAKE,
-        LEANS,
-        Bodies,
-    )
+    from ecs_collide.constants import ASLEEP, AWAKE, LEANS
+    from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, Bodies
     from ecs_collide.narrowphase.contacts import (
         AXIS,
         CROSSING,

@@ -47,9 +47,8 @@ class ControlReader:
     Parameters
     ----------
     controls : Controls
-    kinds : list of Kind
-        Dominance, Restitution, MaxSpeed, LockedAxes; their `seen` columns are bound by the
-        owner.
+    kinds : list of ComponentBinding
+        Dominance, Restitution, MaxSpeed, LockedAxes.
     """
 
     def __init__(self, controls: Controls, kinds: list):

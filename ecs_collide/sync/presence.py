@@ -64,7 +64,7 @@ class _Changes(NamedTuple):
 
     mark: object
     n_dead: int
-    seen_mark: object  # of the world, by the roster
+    seen_mark: object  # of the world, by the registry
     gone: frozenset[int]
     gone_rows: tuple[int, ...]
     replaced_rows: RowArray
@@ -174,7 +174,7 @@ class Presence:
         row = registry.row_of.get(entity)
         if (
             row is not None
-            and not registry.views.news[row] & NEW
+            and not registry.table.views.news[row] & NEW
             and (registry.is_current(world) or not self._is_another(world, entity))
         ):
             return row

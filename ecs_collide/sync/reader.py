@@ -45,6 +45,7 @@ cython.declare(
     PRESSES=cython.double,
     ATTACHED=cython.int,
     BAD=cython.int,
+    BOUNCE=cython.int,
     CONTROL=cython.int,
     CUSTOM=cython.int,
     HANDED=cython.int,
@@ -72,6 +73,7 @@ cython.declare(
 from ecs_collide.constants import (
     ATTACHED,
     BAD,
+    BOUNCE,
     CONTROL,
     CUSTOM,
     DEFLECT,
@@ -113,10 +115,10 @@ class ComponentReader:
 
     Attributes
     ----------
-    kinds : list of Kind
+    kinds : list of ComponentBinding
         The first six are Position, Extents, Velocity, Growth, Mass, Deflect,
         or what plays their roles.
-    surface_bindings : list of Kind
+    surface_bindings : list of ComponentBinding
         As `SurfaceReader` wants them; they are among `kinds` too.
     fallen : list of int
         After `read`: rows that can no longer be computed with.
@@ -127,8 +129,8 @@ class ComponentReader:
     to_place : list of int
         After `read`: rows of bodies that do not move and have a new place.
     altered : list of int
-        After `read`: rows of bodies that do not move and have another trait than before.
-    awoken : list of int
+        After `read`: rows of bodies that do not move and have another of the rarer components than before.
+    woken : list of int
         Rows of bodies that sleep and have something new, until somebody clears it.
     pressed : list of int
         After `read`: rows of bodies that sleep on though the game has set their velocity, since
@@ -306,7 +308,7 @@ class ComponentReader:
         self.kinds.append(kind)
 
     def use_surfaces(self):
-        """Have columns for traits from now on."""
+        """Use the columns of `Surfaces` from now on."""
         self.surface_reader.use()
 
     # -- structure --
@@ -505,7 +507,7 @@ class ComponentReader:
     # -- snapshots --
 
     def altered_among(self, rows: cython.longlong[::1]) -> list:
-        """Return those of `rows` whose traits say something else than was seen last.
+        """Return those of `rows` whose rarer components say something else than was seen last.
 
         Or whose owners are others, if they are attached.
         """
@@ -525,7 +527,7 @@ class ComponentReader:
         return found
 
     def recognize(self, rows: cython.longlong[::1]):
-        """Take the traits that bodies have for what was seen last, and find what follows from all."""
+        """Take the rarer components of bodies as they are for what was seen last, and check all."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -540,7 +542,7 @@ class ComponentReader:
             self._check(i)
 
     def mistrust(self, rows: cython.longlong[::1]):
-        """Let the next step find that the traits of bodies are others, whatever they say."""
+        """Let the next step find that the rarer components of bodies are others, whatever they say."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -862,7 +864,7 @@ class ComponentReader:
             for k in range(self.dim):
                 fine &= b.width[k] == 0.0 or 2.0 * b.seen_half[i, k] <= b.width[k]
         b.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
-        b.restitution[i] = restitution if b.response[i] == 1 else 0.0
+        b.restitution[i] = restitution if b.response[i] == BOUNCE else 0.0
         b.yields[i] = (
             (b.response[i] != 0 or b.custom[i] & YIELDS)
             and (self.sweeps or (b.has[i] & VELOCITY) != 0)
@@ -874,7 +876,7 @@ class ComponentReader:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _read_surfaces(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Fill a body's columns of traits, and note whether it meets others than before."""
+        """Fill a body's columns of `Surfaces`, and note whether it meets others than before."""
         b: Bodies = self.bodies
         f: cython.longlong[:, ::1] = self.surfaces.filters
         categories: cython.longlong = f[i, CATEGORIES]

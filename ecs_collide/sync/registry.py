@@ -158,7 +158,7 @@ def _make_surface_bindings(dim: int) -> list[Any]:
 
 
 class Kept(NamedTuple):
-    """What the roster of a space was before a step.
+    """What the registry of a space was before a step.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class BodyRegistry:
 
     Attributes
     ----------
-    columns : Columns
+    table : BodyTable
     row_of : dict
         Row by entity.
     entities, rows : int64 arrays
@@ -295,7 +295,7 @@ class BodyRegistry:
             self._exempt_now(kind)
 
     def _exempt_now(self, kind: type) -> None:
-        """Exempt a type, once somebody falls: it costs columns for the traits of all bodies."""
+        """Exempt a type, once somebody falls: it costs the columns of `Surfaces`."""
         known = self._kinds.get(kind)
         if known is None or not known.mark & (FALL << SURFACES_SHIFT):
             self.watch(kind, FALL << SURFACES_SHIFT)
@@ -310,9 +310,8 @@ class BodyRegistry:
 
     def _bind(self) -> None:
         """Have room in all parts for the rows that the table has."""
-        self.views = self.table.views
         self._timeline.make_room()
-        self._reader.bind(self.views)
+        self._reader.bind(self.table.views)
 
     def watch(self, kind: type, mark: int) -> None:
         """Note from now on, with a bit, which bodies have components of some type."""
@@ -371,7 +370,7 @@ class BodyRegistry:
         if mark is self._mark and dead == self._dead:
             return
         entities = world.entities(self._kinds)
-        diff, reader, v = self._world_diff, self._reader, self.views
+        diff, reader, v = self._world_diff, self._reader, self.table.views
         diff.compare(
             entities, dead, self.row_of, reader.kinds, self.rows.data, v.ids, v.n_filed, v.present
         )
@@ -425,7 +424,7 @@ class BodyRegistry:
 
     def is_fixed(self, row: int) -> bool:
         """Return whether the components of a body are read only when they are asked for."""
-        return bool(self.views.has[row] & FIXED)
+        return bool(self.table.views.has[row] & FIXED)
 
     def is_awaited(self, row: int) -> bool:
         """Return whether the next step reads the components of a fixed body."""
@@ -471,7 +470,7 @@ class BodyRegistry:
 
         One that is not any more is taken in when it is read.
         """
-        v = self.views
+        v = self.table.views
         if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
             return
         self._reader.keep_out(row, v.quarantined[row])
@@ -563,7 +562,7 @@ class BodyRegistry:
             self._wake_changed()
         reports = [
             self._quarantine(row, step, dt)
-            for row in sorted(reader.fallen, key=self.views.ids.__getitem__)
+            for row in sorted(reader.fallen, key=self.table.views.ids.__getitem__)
         ]
         if self.sweeps:
             self._start_targets(dt)
@@ -585,7 +584,7 @@ class BodyRegistry:
                 self._timeline.contacts.wake_partners(row)
                 continue
             self._forget(row, EndReason.TELEPORTED)
-            entity = self.views.ids[row]
+            entity = self.table.views.ids[row]
             self.teleports[entity] = before.get(entity, 0) + 1
         if self.sleep.wake_held():
             self._part()
@@ -818,7 +817,7 @@ class BodyRegistry:
 
     def write_one(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
-        v = self.views
+        v = self.table.views
         self._reader.keep_box(row)
         for k in range(self.table.dim):
             centre = self._timeline.centre_now(row, k)
@@ -852,7 +851,7 @@ class BodyRegistry:
         What it has put in the place of a position or a velocity counts from now
         on, and a velocity that it has removed is none.
         """
-        v, entity = self.views, self.views.ids[row]
+        v, entity = self.table.views, self.table.views.ids[row]
         now = world.components(entity, self._kinds)
         if not self._is_same(row, now):
             return False
@@ -988,7 +987,7 @@ class BodyRegistry:
 
     def _keep_filed(self, row: int) -> None:
         """Keep which components are filed for a body, before others are."""
-        self._filed.append((row, self.views.n_filed[row], self._reader.filed(row)))
+        self._filed.append((row, self.table.views.n_filed[row], self._reader.filed(row)))
 
     def roll_back(self, kept: Kept, timeline: Any) -> None:
         """Have the bodies, and know of them, what there was and was known before the step.
@@ -1107,7 +1106,7 @@ class BodyRegistry:
         """Return the bodies that `compare` would file anew, and which of them are others now."""
         if self.is_up_to_date(world):
             return [], []
-        entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.views
+        entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.table.views
         kinds = self._reader.kinds
         self._world_diff.compare(
             entities, dead, self.row_of, kinds, self.rows.data, v.ids, v.n_filed, v.present
@@ -1204,7 +1203,7 @@ class BodyRegistry:
             What has become of them since, as in a snapshot.
         seen : list of float64 (n, width)
             What was seen of them last: the columns of a snapshot.
-        calm : int8 (n,)
+        rest_count : int8 (n,)
             For how long they have rested: that column.
         """
         c, rows, t = self.table, self.rows, self._timeline

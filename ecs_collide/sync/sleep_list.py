@@ -31,8 +31,8 @@ class KeptSleep(NamedTuple):
     ----------
     rows : int64 (n,)
         The bodies that are not fixed; of each there is one number in what follows.
-    calm : int8 (n,)
-    columns : int8 (3, n), or None
+    rest_count : int8 (n,)
+    table : int8 (3, n), or None
         `asleep`, `leans` and `held`; None where nobody slept.
     island : int64 (n,), or None
     left, disturbed : list of int
@@ -47,7 +47,7 @@ class KeptSleep(NamedTuple):
 
 
 class Sleep:
-    """The bodies of a roster that sleep.
+    """The bodies of a registry that sleep.
 
     Attributes
     ----------

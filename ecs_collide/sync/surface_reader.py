@@ -45,18 +45,18 @@ from ecs_collide.constants import ALL, INF, LARGEST, MAX_GROUP, MOST_PULL, NAN, 
 @cython.final
 @cython.cclass
 class SurfaceReader:
-    """The components with traits of all bodies, and the columns that they are read into.
+    """The rarer components of all bodies, and the columns that they are read into.
 
     Parameters
     ----------
-    traits : Traits
-    kinds : list of Kind
+    surfaces : Surfaces
+    kinds : list of ComponentBinding
         Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
         Separate, GravityScale, Damping; then those of `ControlReader`.
 
     Attributes
     ----------
-    exempt : list of Kind
+    exempt : list of ComponentBinding
         Bodies that have a component of one of these do not fall by themselves.
     up : int
         The side to which normals point that are not given.
@@ -74,7 +74,7 @@ class SurfaceReader:
 
     @cython.cfunc
     def use(self) -> cython.int:
-        """Have columns from now on."""
+        """Use the columns of `Surfaces` from now on."""
         if not self.surfaces.is_used:
             self.surfaces.use()
         return 0

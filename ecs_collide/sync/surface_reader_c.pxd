@@ -4,12 +4,6 @@ from ecs_collide.sync.bindings_c cimport ComponentBinding
 from ecs_collide.sync.control_reader_c cimport ControlReader
 from ecs_collide.motion.surfaces_c cimport Surfaces
 
-cdef double LARGEST
-cdef double INF
-cdef double MAX_GROUP
-cdef double OF_SPACE
-cdef double NAN
-cdef double MOST_PULL
 cdef int FILTER
 cdef int FRICTION
 cdef int ONE_WAY

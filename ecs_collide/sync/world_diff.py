@@ -63,7 +63,7 @@ class WorldDiff:
             Entities that count as gone.
         row_of : dict
             Row by entity, for each body.
-        kinds : list of Kind
+        kinds : list of ComponentBinding
             Those that count; the first two make an entity a body.
         rows : int64 (n,)
             The rows of the bodies in the order of their ids.
