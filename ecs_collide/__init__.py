@@ -34,16 +34,15 @@ from ecs_collide.components import (
     Stop,
     Velocity,
 )
+from ecs_collide.constants import ALL, BEGAN, ENDED
 from ecs_collide.diagnostics.explain import Explanation, Verdict
 from ecs_collide.diagnostics.findings import Finding, Findings
 from ecs_collide.events import (
-    BEGAN,
     COLLISION,
     CONTACT,
     CONTACT_BEGAN,
     CONTACT_ENDED,
     END_REASONS,
-    ENDED,
     Answer,
     Collision,
     Contact,
@@ -84,7 +83,6 @@ from ecs_collide.systems import (
     install,
 )
 from ecs_collide.traits import (
-    ALL,
     Attached,
     Carry,
     Damping,

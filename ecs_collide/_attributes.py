@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ecs_collide.constants import AXES
+
 _PART = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*)|\[([012])\])")
-_AXES = ("x", "y", "z")
-_NOTHING: Any = object()
+_REQUIRED: Any = object()
 
 
 class _Part:
@@ -41,7 +42,7 @@ class _Part:
                 setattr(vector, self.key, number)
         except (TypeError, AttributeError):  # a vector that cannot change: another one comes
             numbers = list(vector)
-            numbers[self.key if isinstance(self.key, int) else _AXES.index(self.key)] = number
+            numbers[self.key if isinstance(self.key, int) else AXES.index(self.key)] = number
             kind = type(vector)
             setattr(component, self.attribute, kind(numbers) if kind is tuple else kind(*numbers))
         if float(self.read(component)) != number:  # a float32 equals what it was made of
@@ -73,14 +74,14 @@ def part_of(name: str) -> tuple[str, str | int] | None:
     return None if part is None else (part.attribute, part.key)
 
 
-def read_number(component: object, name: str, default: Any = _NOTHING) -> Any:
+def read_number(component: object, name: str, default: Any = _REQUIRED) -> Any:
     """Return the number of a component by its name, a default where there is none."""
     part = _KNOWN_PARTS.get(name)
     if part is None:
         return (
-            getattr(component, name) if default is _NOTHING else getattr(component, name, default)
+            getattr(component, name) if default is _REQUIRED else getattr(component, name, default)
         )
-    if default is _NOTHING:
+    if default is _REQUIRED:
         return part.read(component)
     try:
         return part.read(component)

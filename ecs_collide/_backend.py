@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _KERNEL_NAMES = (
+    "motion.bodies",
     "narrowphase.sweep_test",
     "broadphase.dynamic_tree",
     "broadphase.pair_cache",
@@ -38,6 +39,7 @@ class Kernels(NamedTuple):
     """One life of every kernel module."""
 
     compiled: bool
+    bodies: ModuleType
     sweep: ModuleType
     tree: ModuleType
     pair_cache: ModuleType

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-ALL = 2**32 - 1  # as traits.ALL
+from ecs_collide.constants import ALL
+
 _DEFAULT_NAMES = {"default": 1, "all": ALL}
 _N_NAMES = 31  # as many as there are bits beside that of "default"
 

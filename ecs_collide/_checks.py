@@ -12,10 +12,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
+from ecs_collide.constants import LARGEST
 
-LARGEST = 2.0**500
-"""The largest coordinate, in world units: what the kernels compute with it stays finite."""
+Floats: TypeAlias = NDArray[np.float64]
 
 
 def vectors(name: str, value: ArrayLike) -> Floats:

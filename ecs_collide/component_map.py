@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ecs_collide._attributes import is_name
 from ecs_collide.components import Extents, Growth, Mass, Position, Velocity
+from ecs_collide.constants import AXES
 
-_AXES = ("x", "y", "z")
 ROLES = ("position", "extents", "velocity", "growth", "mass")
 
 Given = type | tuple[Any, ...]
@@ -159,7 +159,7 @@ class Components:
 
 def _role(name: str, given: Given) -> Role:
     """Return what was given for a role, checked."""
-    kind, names = (given, _AXES) if isinstance(given, type) else (given[0], tuple(given[1:]))
+    kind, names = (given, AXES) if isinstance(given, type) else (given[0], tuple(given[1:]))
     if not isinstance(kind, type):
         raise TypeError(
             f"{name}={given!r} must be a type of component, or a tuple that begins with one"
@@ -174,6 +174,6 @@ def _role(name: str, given: Given) -> Role:
 
 def _shown(role: Role, name: str) -> str:
     """Return a role as it would be given."""
-    if role.names == (("value",) if name == "mass" else _AXES):
+    if role.names == (("value",) if name == "mass" else AXES):
         return role.kind.__name__
     return f"({', '.join([role.kind.__name__, *map(repr, role.names)])})"

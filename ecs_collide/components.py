@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any, ClassVar, Self, TypeAlias
 
 _LARGEST_FLOAT = sys.float_info.max
-_ABSENT: Any = ...  # the second number, where one vector is given
+_NO_SECOND: Any = ...  # the second number, where one vector is given
 
 
 def as_float(owner: type, name: str, value: object) -> float:
@@ -83,8 +83,8 @@ class _Vector:
         if _Vector in cls.__bases__:
             copy_methods(cls, _Vector, "__init__", "set")
 
-    def __init__(self, x: float | _VectorLike, y: float = _ABSENT, z: float = 0.0) -> None:
-        if y is _ABSENT:
+    def __init__(self, x: float | _VectorLike, y: float = _NO_SECOND, z: float = 0.0) -> None:
+        if y is _NO_SECOND:
             x, y, z = _parts(type(self), "__init__", x, z)
         self.x, self.y, self.z = self._checked(x, y, z)
 
@@ -104,9 +104,9 @@ class _Vector:
             raise ValueError(f"{cls.__name__}({shown}) {cls._RULE}")
         return fx, fy, fz
 
-    def set(self, x: float | _VectorLike, y: float = _ABSENT, z: float | None = None) -> None:
+    def set(self, x: float | _VectorLike, y: float = _NO_SECOND, z: float | None = None) -> None:
         """Set all axes at once, by numbers or one vector; `z` is kept where it is left out."""
-        if y is _ABSENT:
+        if y is _NO_SECOND:
             x, y, z = _parts(type(self), "set", x, self.z if z is None else z)
         self.x, self.y, self.z = self._checked(x, y, self.z if z is None else z)
 
@@ -235,7 +235,7 @@ class Extents(_Vector):
     )
 
     @classmethod
-    def from_size(cls, w: float | _VectorLike, h: float = _ABSENT, d: float = 0.0) -> Self:
+    def from_size(cls, w: float | _VectorLike, h: float = _NO_SECOND, d: float = 0.0) -> Self:
         """Return the extents of a box from its whole width, height and depth.
 
         Parameters
@@ -250,7 +250,7 @@ class Extents(_Vector):
         ValueError
             A size is negative or not finite.
         """
-        if h is _ABSENT:
+        if h is _NO_SECOND:
             w, h, d = _parts(cls, "from_size", w, d)
         sizes = [as_float(cls, name, value) for name, value in (("w", w), ("h", h), ("d", d))]
         if not all(0.0 <= size <= _LARGEST_FLOAT for size in sizes):

@@ -66,5 +66,49 @@ DISTANT = 2  # its numbers are so large that where they lead is looked at in eve
 # The most that gravity on an axis, its scale and damping may be: steps of any length stay finite.
 MOST_PULL = 2.0**100
 
-MAX_REST_COUNT = 100  # steps at rest are not counted further, in `motion.bodies`
-LEANS = 64  # in the column `leans`, as `motion.bodies` has it for the kernels
+MAX_REST_COUNT = 100  # steps at rest are not counted further
+MAX_ROUNDS = 64  # times that a body may go around a world that wraps in a step, or a ray in a query
+MAX_GROUP = 2**31 - 1  # of a `Filter`, up and down
+STACK_ROOM = 1024  # nodes that a traversal has yet to visit: for more than a hundred levels
+
+MOST_DOMINANCE = 127
+"""The highest level of a `Dominance`; the lowest is minus that."""
+
+ALL = 2**32 - 1
+"""All 32 categories: the mask of a body that meets everybody."""
+
+OF_SPACE = 2.0
+"""Each number of a normal that is not given: the one of the space is meant (`Space.up`)."""
+
+BEGAN = 0
+"""The code in the ``event`` field of a contact array for a begin."""
+
+ENDED = 1
+"""The code in the ``event`` field of a contact array for an end."""
+
+AXES = ("x", "y", "z")
+
+INF = float("inf")
+NAN = float("nan")  # differs from every number
+LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
+TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
+SLOP = 2.0**-44  # of the largest face: 256 roundings of it.  Gaps below it are none
+
+# A hash function of entities: multiplication by 2**32 / golden ratio spreads neighbours evenly.
+HASH = 2654435769
+LOW_31_BITS = 0x7FFFFFFF
+LOW_32_BITS = 0xFFFFFFFF
+
+
+# In the column `response`: of the response components that it has the one of highest precedence.
+BOUNCE = 1  # `Deflect`
+SLIDE = 2
+PUSH = 3
+STOP = 4
+
+# In the column `asleep`.
+AWAKE = 0
+ASLEEP = 1
+WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
+
+LEANS = 64  # in the column `leans`, beside a bit for each side

@@ -293,7 +293,7 @@ class Collision(BodyPair):
             first,
             second,
             normal,
-            _SWEEP_KINDS[kind],
+            SWEEP_KINDS[kind],
             speed,
             at_first,
             at_second,
@@ -416,15 +416,9 @@ class Contact(BodyPair):
 
 
 # Calling an enum looks its member up by way of several functions; these are plain tuples.
-_SWEEP_KINDS = tuple(SweepKind)
+SWEEP_KINDS = tuple(SweepKind)
 _ANSWERS = tuple(Answer)
 _CONTACT_KINDS = tuple(ContactKind)
-
-BEGAN = 0
-"""The code in the ``event`` field of a contact array for a begin."""
-
-ENDED = 1
-"""The code in the ``event`` field of a contact array for an end."""
 
 
 def collision_dtype(dim: int) -> np.dtype[np.void]:

@@ -26,7 +26,7 @@ from ecs_collide.systems import install
 
 SECOND = 60  # steps that shift and an arrow go
 SIZE = (960, 540)  # pixels of the window
-KEYS = "space: play   left, right: a step   up, down: a second   home, end   F1-F9: overlay"
+KEYS_HELP = "space: play   left, right: a step   up, down: a second   home, end   F1-F9: overlay"
 
 _numbers = itertools.count(1)
 
@@ -193,7 +193,7 @@ class Viewer:
         )
         self.overlay = DebugDraw(player.space)
         self._label = pyglet.text.Label("", x=8, y=8, font_size=10)
-        self._help = pyglet.text.Label(KEYS, x=8, y=26, font_size=8)
+        self._help = pyglet.text.Label(KEYS_HELP, x=8, y=26, font_size=8)
         self.window.push_handlers(self.on_key_press, self.on_draw)
 
     def on_key_press(self, symbol: int, modifiers: int) -> bool:

@@ -24,8 +24,8 @@ from ecs_collide.snapshot.capture import FIELDS, WIDTHS
 from ecs_collide.snapshot.codec import decode
 from ecs_collide.space import Space
 
-_KEPT = 8  # checks that are kept for comparison with those of the others
-_NUMBERS = (bool, int, float)
+_KEPT_CHECKS = 8  # checks that are kept for comparison with those of the others
+_NUMBER_TYPES = (bool, int, float)
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ def _is_of_numbers(space: Space, kind: Any) -> bool:
     parts = space.world.entities((kind,)).values()
     some = next(found[kind] for found in parts if kind in found)
     if is_dataclass(kind):
-        return all(type(getattr(some, each.name)) in _NUMBERS for each in fields(kind))
+        return all(type(getattr(some, each.name)) in _NUMBER_TYPES for each in fields(kind))
     return not getattr(some, "__dict__", {}) and not hasattr(kind, "__slots__")
 
 
@@ -333,12 +333,12 @@ class Session:
     def _compare(self) -> None:
         """Compare what is final of our world with what the others have sent."""
         final = self._final_checks()
-        for frame in final[:-_KEPT]:
+        for frame in final[:-_KEPT_CHECKS]:
             if self.desync is None or frame != self.desync.step:
                 del self._checks[frame], self._digests[frame]
         if self.desync is not None:
             return
-        for frame in final[-_KEPT:]:
+        for frame in final[-_KEPT_CHECKS:]:
             ours = self._digests.get(frame)
             if any(theirs.get(frame, ours) != ours for theirs in self._others.values()):
                 self.desync = Divergence(frame, [], self._checks[frame], None)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ecs_collide import _backend
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Slide, Stop
 from ecs_collide.diagnostics import doctor, explain
@@ -188,7 +189,11 @@ class Space:
     ) -> None:
         """Make the parts, each with the parts that it uses."""
         domain = None if self._wrap is None else PeriodicDomain(self._wrap)
-        state = self._state = StepState(dim, margin, lookahead, sweeps)
+        apart = any(components.leans(dim)) or components.whole_sizes
+        bodies = _backend.kernels.bodies.Bodies(dim, apart)
+        if domain is not None:
+            bodies.wrap(domain.widths.tolist())
+        state = self._state = StepState(bodies, margin, lookahead, sweeps)
         link = self._link = WorldLink()
         lock = self._lock = StepLock()
         registry = self._registry = BodyRegistry(dim, state.timeline, components, sweeps, domain)

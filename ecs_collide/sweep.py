@@ -190,7 +190,7 @@ class SweepBatch:
         """
         times = np.broadcast_to(np.asarray(t, np.float64), (len(self),))
         times = np.where(np.isfinite(times), times, np.nan)[:, None]
-        first, second = self.pairs[:, 0], self.pairs[:, 1]
+        first, second = self.pairs.T
         return (
             self._centres[first] + self._motions[first] * times + 0.0,
             self._centres[second] + self._motions[second] * times + 0.0,

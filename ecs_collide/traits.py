@@ -13,18 +13,7 @@ from typing import Any
 from ecs_collide._categories import NAMES
 from ecs_collide.combining import CombineRule, code_of, rule_of
 from ecs_collide.components import as_float
-from ecs_collide.constants import MOST_PULL
-
-ALL = 2**32 - 1
-"""All 32 categories: the mask of a body that meets everybody."""
-
-MOST_DOMINANCE = 127
-"""The highest level of a `Dominance`; the lowest is minus that."""
-
-_MAX_GROUP = 2**31 - 1
-
-OF_SPACE = 2.0
-"""Each number of a normal that is not given: the one of the space is meant (`Space.up`)."""
+from ecs_collide.constants import ALL, MAX_GROUP, MOST_DOMINANCE, MOST_PULL, OF_SPACE
 
 
 def _as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, rule: str) -> int:
@@ -145,7 +134,7 @@ class Filter(_Trait):
         rule += "; or ~bits, for all but these"
         meets = _as_whole(cls, "mask", NAMES.bits("mask", mask), ~ALL, ALL, rule) & ALL
         rule = "must be within -(2**31 - 1) ... 2**31 - 1"
-        return bits, meets, _as_whole(cls, "group", group, -_MAX_GROUP, _MAX_GROUP, rule)
+        return bits, meets, _as_whole(cls, "group", group, -MAX_GROUP, MAX_GROUP, rule)
 
     def set(
         self,
@@ -194,6 +183,12 @@ def filters_allow(one: Iterable[Any], other: Iterable[Any]) -> Any:
     met = ((categories & other_mask) != 0) & ((others & mask) != 0)
     same = (group == other_group) & (group != 0)
     return (same & (group > 0)) | ((same ^ True) & met)
+
+
+def solid_side(one_way: OneWay, up: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the normal of the side on which a body is solid, `up` where it gives none."""
+    side = up if one_way.normal is None else one_way.normal
+    return tuple(side)[: len(up)]
 
 
 class _Surface(_Trait):

@@ -21,13 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ecs_collide import _backend
-from ecs_collide._checks import (
-    LARGEST,
-    Floats,
-    refuse_reversed,
-    vectors,
-)
+from ecs_collide._checks import Floats, refuse_reversed, vectors
 from ecs_collide._ids import Integers, checked_id, checked_ids
+from ecs_collide.constants import LARGEST
 from ecs_collide.queries.boxes import QueriedBoxes
 from ecs_collide.queries.queries import Each, Queries
 from ecs_collide.queries.searcher import (
@@ -199,7 +195,7 @@ class AABBTree:
         """
         row = self._row(id)
         lower, upper = self._box_of(row)
-        return tuple(lower[0].tolist()), tuple(upper[0].tolist())
+        return tuple(lower.tolist()), tuple(upper.tolist())
 
     def fat_bounds(self, id: int) -> tuple[_Vector, _Vector]:
         """Return the lower and the upper corner of the bounds by which a box hangs in the tree.
@@ -704,8 +700,8 @@ class AABBTree:
         return self._keys
 
     def _box_of(self, row: int) -> tuple[Floats, Floats]:
-        """Return the corners of a box, each the only row of an array."""
-        lower, upper = np.empty((1, self._dim)), np.empty((1, self._dim))
+        """Return both corners of a box."""
+        lower, upper = np.empty(self._dim), np.empty(self._dim)
         self._tree.box_into(row, lower.data, upper.data)
         return lower, upper
 

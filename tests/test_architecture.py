@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import ecs_collide
+from ecs_collide import constants
 
 PACKAGE = Path(ecs_collide.__file__).parent
 
@@ -231,6 +233,19 @@ def test_every_pxd_is_used_by_another_kernel():
         module = ".".join([*pxd.relative_to(PACKAGE).parts[:-1], pxd.stem])
         others = [path for path in texts if path not in own]
         assert any(f"ecs_collide.{module} " in texts[path] for path in others), pxd.name
+
+
+def test_numbers_in_declarations_are_those_of_the_sources():
+    for pxd in PACKAGE.rglob("*.pxd"):
+        numbers = re.findall(r"^    ([A-Z]\w+) = (\d+)$", pxd.read_text("utf-8"), re.M)
+        if numbers:
+            folders = pxd.relative_to(PACKAGE).parts[:-1]
+            source = importlib.import_module(
+                ".".join(["ecs_collide", *folders, pxd.stem.removesuffix("_c")])
+            )
+            for name, number in numbers:
+                there = getattr(source, name, getattr(constants, name, None))
+                assert there == int(number), f"{name} of {pxd.name}"
 
 
 def test_every_public_name_is_documented():

@@ -26,7 +26,6 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import _backend
-from ecs_collide.motion import body_table
 from tests.pressing import towards
 from tests.scenes import box, mover
 from tests.yard import Tag
@@ -392,7 +391,7 @@ def in_new_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type[Sce
     def make(kind: type[Scene]) -> Scene:
         names.append(f"interrupted {next(_worlds)}")
         esper.switch_world(names[-1])
-        monkeypatch.setattr(body_table, "INITIAL_ROWS", 8)
+        monkeypatch.setattr(_backend.kernels.bodies, "INITIAL_ROWS", 8)
         scene = kind()
         scene.play(0, kind.first)
         return scene
@@ -591,9 +590,8 @@ class Allocations:
     def __enter__(self) -> None:
         for module in list(sys.modules.values()):
             if getattr(module, "__name__", "").startswith("ecs_collide."):
-                for name in {"zeros", "grown"} & vars(module).keys():
+                for name in {"zeros", "grown", "lengthened"} & vars(module).keys():
                     self.monkeypatch.setattr(module, name, self._failing(getattr(module, name)))
-        self.monkeypatch.setattr(body_table, "_lengthened", self._failing(body_table._lengthened))
 
     def _failing(self, allocate: Callable[..., Any]) -> Callable[..., Any]:
         def allocate_or_fail(*arguments: Any) -> Any:
@@ -967,7 +965,7 @@ def test_kernels_refuse_rows_for_which_they_have_no_room(implementation, world):
     mover((0, 0), (1, 1), (1, 0))
     esper.process(DT)
     timeline, reader = space._state.timeline, space._registry._reader
-    columns, capacity = space._registry.views, space._registry.table.capacity
+    columns, capacity = space._registry.table.views, space._registry.table.capacity
 
     for refused in (
         lambda: timeline.require(capacity + 1),
@@ -981,7 +979,7 @@ def test_kernels_refuse_rows_for_which_they_have_no_room(implementation, world):
         with pytest.raises(IndexError):
             refused()
     with pytest.raises(KeyError, match="has no box"):
-        timeline.broadphase.still.box_into(0, np.zeros((1, 2)).data, np.zeros((1, 2)).data)
+        timeline.broadphase.still.box_into(0, np.zeros(2).data, np.zeros(2).data)
 
     esper.process(DT)
     assert space.positions().tolist() == [[DT + DT, 0.0]]

@@ -171,9 +171,7 @@ class Broadphase:
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
-        room: cython.double
 
         if b.wraps:
             return
@@ -181,10 +179,10 @@ class Broadphase:
             self.wide_max = zeros(DOUBLE, b.centre.shape[0], b.dim)
             self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)  # last: by it the room is known
         for n in range(pressed.shape[0]):
-            i = pressed[n]
+            i: cython.Py_ssize_t = pressed[n]
             if not b.moves[i]:
                 continue
-            room = 0.0
+            room: cython.double = 0.0
             for k in range(b.dim):
                 room = max(room, abs(b.motion[i, k]))
             for k in range(b.dim):
@@ -243,23 +241,20 @@ class Broadphase:
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        first: cython.Py_ssize_t
         most_pairs: cython.longlong = 1
         many: list = []
         waiting: list = []
-        held: cython.longlong[::1]
         n_taken: cython.longlong = 0
 
         self.n_each = zeros(LONG, b.centre.shape[0])
         self._traverse(rows, COUNT_PAIRS, -1)
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             if self.n_each[i] > MANY and b.moves[i] and b.yields[i] and not b.sensor[i]:
                 many.append((b.ids[i], i))
                 most_pairs = max(most_pairs, self.n_each[i])
         many.sort()
-        first = (self.step % max(len(many), 1)) * max(self.room // most_pairs, 1)
+        first: cython.Py_ssize_t = (self.step % max(len(many), 1)) * max(self.room // most_pairs, 1)
         for n in range(len(many)):
             i = many[(first + n) % len(many)][1]
             n_taken += self.n_each[i]
@@ -270,7 +265,7 @@ class Broadphase:
         self.takes_turns = True
         self.n_waiting = len(waiting)
         if waiting:
-            held = as_longs(waiting)
+            held: cython.longlong[::1] = as_longs(waiting)
             b.start(held)
             self.place_moving(held)
 
@@ -328,17 +323,16 @@ class Broadphase:
         images: PeriodicImages = self.images
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         images.begin()
         if self.still.root_into(images.low, images.high):
             for k in range(b.dim):
-                images.widen(k, images.low[0, k], images.high[0, k])
+                images.widen(k, images.low[k], images.high[k])
         for n in range(rows.shape[0]):
             images.add_path(rows[n])
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             images.find_short_paths(i)
             while images.advance():
                 self._process_images(self.moving, i, purpose)
@@ -364,14 +358,12 @@ class Broadphase:
         b: Bodies = self.bodies
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        finds: cython.bint
 
-        for m in range(tree.touching(images.low, images.high, 0)):
-            j = tree.found[m]
+        for m in range(tree.touching_one(images.low, images.high)):
+            j: cython.Py_ssize_t = tree.found[m]
             if j == i or images.has_long_path[j]:
                 continue
-            finds = b.moves[j] or b.touched[j]
+            finds: cython.bint = b.moves[j] or b.touched[j]
             if finds and not images.has_long_path[i] and b.ids[j] < b.ids[i]:
                 continue
             if b.moves[i] or b.moves[j] or self._is_either_touched(i, j):
@@ -397,10 +389,9 @@ class Broadphase:
         """Pair a touched body that does not move with others that do not."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
 
         for m in range(self.still.touching(b.swept_min, b.swept_max, i)):
-            j = self.still.found[m]
+            j: cython.Py_ssize_t = self.still.found[m]
             if (j > i or (j < i and not b.touched[j])) and self._is_either_touched(i, j):
                 self._process_pair(i, j, purpose)
         return 0
@@ -452,7 +443,7 @@ class Broadphase:
         if t.is_used and not t.may_meet(i, j):
             return False
         if self.pair_filter is None or not (
-            self.all_have_filters or (t.has[i] | t.has[j]) & HAS_FILTER
+            self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER
         ):
             return True
         return self.pair_filter(i, j)
@@ -494,12 +485,10 @@ class Broadphase:
         as inside on it: as long as they do, no impact of theirs can begin.
         """
         k: cython.int
-        low: cython.double
-        high: cython.double
 
         for k in range(self.bodies.dim):
-            low = max(self.low[i, k], self.low[j, k])
-            high = min(self.high[i, k], self.high[j, k])
+            low: cython.double = max(self.low[i, k], self.low[j, k])
+            high: cython.double = min(self.high[i, k], self.high[j, k])
             if self.bodies.wraps:
                 low = max(self.low[i, k], self.low[j, k] + self.images.offset[k])
                 high = min(self.high[i, k], self.high[j, k] + self.images.offset[k])
@@ -566,7 +555,6 @@ class Broadphase:
         """Pair a body whose path has changed with all it may meet now across an edge."""
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
 
         images.add_path(i)
         images.find_short_paths(i)
@@ -574,7 +562,7 @@ class Broadphase:
             self._add_pairs_at_image(self.moving, i)
             self._add_pairs_at_image(self.still, i)
         for m in range(images.n_long_paths):
-            j = images.long_paths[m]
+            j: cython.Py_ssize_t = images.long_paths[m]
             if j == i or self.bodies.gone[j]:
                 continue
             images.find_images_of(i, j)
@@ -587,10 +575,9 @@ class Broadphase:
         """Pair a body with those of a tree at the image found, where they are no pair yet."""
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
 
-        for m in range(tree.touching(images.low, images.high, 0)):
-            j = tree.found[m]
+        for m in range(tree.touching_one(images.low, images.high)):
+            j: cython.Py_ssize_t = tree.found[m]
             if (
                 j == i
                 or images.has_long_path[j]
@@ -614,10 +601,9 @@ class Broadphase:
         """Pair a body with those of a tree that it may meet and does not know yet."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
 
         for m in range(tree.touching(b.swept_min, b.swept_max, i)):
-            j = tree.found[m]
+            j: cython.Py_ssize_t = tree.found[m]
             if j == i or b.gone[j]:
                 continue
             if self.pairs.is_marked(j) and (not b.wraps or self._has_pair_at_image(i, j)):
@@ -632,20 +618,18 @@ class Broadphase:
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair of two rows, the lower entity id first."""
         b: Bodies = self.bodies
-        p: cython.Py_ssize_t
-        swap: cython.Py_ssize_t
         k: cython.int
         sign: cython.int = 1
 
         if b.ids[j] < b.ids[i]:
-            swap = i
+            swap: cython.Py_ssize_t = i
             i = j
             j = swap
             sign = -1
         if self.pairs.is_full():
             self.queue.grow(2 * self.pairs.n)  # first: the pairs know how many there may be
             self.pairs.grow()
-        p = self.pairs.add(i, j)
+        p: cython.Py_ssize_t = self.pairs.add(i, j)
         self.queue.low[p] = b.ids[i]
         self.queue.high[p] = b.ids[j]
         if b.wraps:

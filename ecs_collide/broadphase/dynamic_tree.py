@@ -149,18 +149,17 @@ class Tree:
         return True
 
     def box_into(
-        self, item: cython.Py_ssize_t, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]
+        self, item: cython.Py_ssize_t, low: cython.double[::1], high: cython.double[::1]
     ) -> None:
-        """Write the box of an item, which must be there, into the first row of two arrays."""
+        """Write both corners of the box of an item, which must be in the tree."""
         k: cython.Py_ssize_t
-        at: cython.Py_ssize_t
 
         if not self.nodes.holds(item):
             raise KeyError(f"item {item} has no box: what was to give it one was cut short")
-        at = 2 * self.dim * self.nodes.place_of[item]
+        at: cython.Py_ssize_t = 2 * self.dim * self.nodes.place_of[item]
         for k in range(self.dim):
-            mins[0, k] = self.nodes.box[at + k]
-            maxs[0, k] = self.nodes.box[at + self.dim + k]
+            low[k] = self.nodes.box[at + k]
+            high[k] = self.nodes.box[at + self.dim + k]
 
     def fat_into(
         self,
@@ -176,15 +175,15 @@ class Tree:
 
     @cython.ccall
     @cython.exceptval(check=False)
-    def root_into(self, mins: cython.double[:, ::1], maxs: cython.double[:, ::1]) -> cython.bint:
-        """Write bounds of all boxes into the first row of two arrays; tell whether there are any."""
+    def root_into(self, low: cython.double[::1], high: cython.double[::1]) -> cython.bint:
+        """Write both corners of the bounds of all boxes; return whether there are any."""
         k: cython.Py_ssize_t
 
         if self.nodes.n_items == 0:
             return False
         for k in range(self.dim):  # the root hangs in node 0
-            mins[0, k] = self.nodes.box[k]
-            maxs[0, k] = self.nodes.box[self.dim + k]
+            low[k] = self.nodes.box[k]
+            high[k] = self.nodes.box[self.dim + k]
         return True
 
     @cython.ccall
@@ -197,12 +196,11 @@ class Tree:
     ) -> cython.bint:
         """Tell whether the box that the tree has for an item holds that in its row of two arrays."""
         box: cython.p_double = self.nodes.box
-        at: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
         if not self.nodes.holds(item):
             return False
-        at = 2 * self.dim * self.nodes.place_of[item]
+        at: cython.Py_ssize_t = 2 * self.dim * self.nodes.place_of[item]
         for k in range(self.dim):
             if mins[item, k] < box[at + k] or maxs[item, k] > box[at + self.dim + k]:
                 return False
@@ -238,10 +236,8 @@ class Tree:
         """
         nodes: Nodes = self.nodes
         i: cython.Py_ssize_t
-        item: cython.Py_ssize_t
         least: cython.Py_ssize_t = 0
         greatest: cython.Py_ssize_t = -1
-        n_escaped: cython.Py_ssize_t
         n_new: cython.Py_ssize_t = 0
 
         for i in range(items.shape[0]):
@@ -251,7 +247,7 @@ class Tree:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
         self.fat_bounds.aim(mins, maxs, motion, filed, margin, lookahead)
-        n_escaped = self.fat_bounds.update(
+        n_escaped: cython.Py_ssize_t = self.fat_bounds.update(
             items,
             filed,
             nodes.n_items - self.n_escapes,
@@ -269,7 +265,7 @@ class Tree:
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
             self.bulk_rebuild.make_room(nodes.n_items + n_new)
             for i in range(self.fat_bounds.n_displaced):
-                item = items[self.fat_bounds.displaced[i]]
+                item: cython.Py_ssize_t = items[self.fat_bounds.displaced[i]]
                 self._add_pending(item, item if filed else self.fat_bounds.displaced[i])
             self._rebuild()
             return n_escaped
@@ -303,14 +299,12 @@ class Tree:
 
         O(1) where it stays inside the old ones, else O(log n) on average.
         """
-        n_escaped: cython.Py_ssize_t
-
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
         self._make_room(item)
         self.fat_bounds.aim(mins, maxs, motion, filed, margin, lookahead)
         self.one[0] = item
-        n_escaped = self.fat_bounds.update(self.one, filed, 1, 1)
+        n_escaped: cython.Py_ssize_t = self.fat_bounds.update(self.one, filed, 1, 1)
         self.n_escaped += n_escaped - self.fat_bounds.n_new
         if self.fat_bounds.n_displaced:
             self._reinsert(item, item if filed else 0)
@@ -343,13 +337,12 @@ class Tree:
     def _add_pending(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Give a new item a place in a node that hangs nowhere, for a layout to come."""
         nodes: Nodes = self.nodes
-        place: cython.int
 
         if nodes.place_of[item] >= 0:
             return
         if self.pending_node == 0 or nodes.count[self.pending_node] == WIDTH:
             self.pending_node = nodes.allocate(0)
-        place = WIDTH * self.pending_node + nodes.count[self.pending_node]
+        place: cython.int = WIDTH * self.pending_node + nodes.count[self.pending_node]
         nodes.count[self.pending_node] += 1
         nodes.n_items += 1
         nodes.child[place] = item
@@ -372,6 +365,16 @@ class Tree:
         tree's order.
         """
         return self.traversal.find_touching(flat(mins), flat(maxs), row, self.found)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def touching_one(self, low: cython.double[::1], high: cython.double[::1]) -> cython.Py_ssize_t:
+        """Find the items whose boxes in the tree share a point with one box, as `touching`."""
+        if not cython.compiled:
+            return self.traversal.find_touching(low, high, 0, self.found)
+        return self.traversal.find_touching(
+            cython.address(low[0]), cython.address(high[0]), 0, self.found
+        )
 
     @cython.ccall
     @cython.exceptval(check=False)
@@ -433,13 +436,12 @@ class Tree:
         top: cython.int = nodes.level[nodes.root()]
         node: cython.int
         n: cython.Py_ssize_t = 0
-        at: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
         for node in range(1, nodes.node_room):
             if nodes.level[node] < 0:
                 continue
-            at = 2 * self.dim * nodes.place[node]
+            at: cython.Py_ssize_t = 2 * self.dim * nodes.place[node]
             for k in range(self.dim):
                 mins[n, k] = nodes.box[at + k]
                 maxs[n, k] = nodes.box[at + self.dim + k]
@@ -462,13 +464,11 @@ class Tree:
     @cython.exceptval(-1, check=False)
     def _make_room(self, greatest: cython.Py_ssize_t) -> cython.int:
         """Make room for items up to `greatest`."""
-        room: cython.Py_ssize_t
-
         if greatest < self.nodes.item_room:
             return 0
         if greatest >= MAX_ITEMS:
             raise IndexError(f"item {greatest} must be less than 2**27")
-        room = max(greatest + 1, 2 * self.nodes.item_room)
+        room: cython.Py_ssize_t = max(greatest + 1, 2 * self.nodes.item_room)
         self.found = grown(self.found, room)
         self.fat_bounds.make_room(room)
         self.nodes.make_room_for_items(room)  # last: by it it is known how much room there is

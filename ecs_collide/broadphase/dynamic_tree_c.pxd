@@ -23,7 +23,7 @@ cdef class Tree:
     cpdef bint holds(self, Py_ssize_t item) noexcept
     cpdef bint drop(self, Py_ssize_t item) noexcept
     cpdef bint bounds_into(self, Py_ssize_t item, double[:, ::1] mins, double[:, ::1] maxs, Py_ssize_t row) noexcept
-    cpdef bint root_into(self, double[:, ::1] mins, double[:, ::1] maxs) noexcept
+    cpdef bint root_into(self, double[::1] low, double[::1] high) noexcept
     cpdef bint covers(self, Py_ssize_t item, double[:, ::1] mins, double[:, ::1] maxs) noexcept
     cpdef bint renew_one(
         self,
@@ -38,6 +38,7 @@ cdef class Tree:
     cdef int _reinsert(self, Py_ssize_t item, Py_ssize_t row) except -1
     cdef void _add_pending(self, Py_ssize_t item, Py_ssize_t row) noexcept
     cpdef Py_ssize_t touching(self, double[:, ::1] mins, double[:, ::1] maxs, Py_ssize_t row) noexcept
+    cdef Py_ssize_t touching_one(self, double[::1] low, double[::1] high) noexcept
     cpdef void forget_changes(self) noexcept
     cdef int _make_room(self, Py_ssize_t greatest) except -1
     cdef int _rebuild(self) except -1

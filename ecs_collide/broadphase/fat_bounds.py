@@ -40,13 +40,11 @@ cython.declare(
     LOW_31_BITS=cython.longlong,
     LOW_32_BITS=cython.longlong,
 )
+from ecs_collide.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
+
 PREFETCHED_ITEMS = 12  # how far ahead a box is prefetched
 TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
-LARGEST = 2.0**500  # as in _checks
-HASH = 2654435769  # 2**32 / golden ratio: spreads neighbouring items evenly
 TURN = 1000003  # far from items that are neighbours
-LOW_31_BITS = 0x7FFFFFFF
-LOW_32_BITS = 0xFFFFFFFF
 
 
 @cython.final
@@ -139,26 +137,18 @@ class FatBounds:
         swept: cython.bint = self.swept
         margin: cython.double = self.margin
         dim: cython.Py_ssize_t = self.dim
-        moved: cython.longlong[::1] = self.moved
-        displaced: cython.longlong[::1] = self.displaced
-        n_moved: cython.Py_ssize_t = 0
-        n_displaced: cython.Py_ssize_t = 0
         n_escaped: cython.Py_ssize_t = 0
-        n_new: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t
-        item: cython.Py_ssize_t
-        row: cython.Py_ssize_t
-        seen: cython.int
-        stays: cython.bint
 
+        self.n_moved = self.n_displaced = self.n_new = 0
         for i in range(items.shape[0]):
-            item = items[i]
-            row = item if filed else i
+            item: cython.Py_ssize_t = items[i]
+            row: cython.Py_ssize_t = item if filed else i
             if cython.compiled and i + PREFETCHED_ITEMS < items.shape[0]:
                 fetch(box + 2 * dim * place_of[items[i + PREFETCHED_ITEMS]])
             if place_of[item] >= 0:
                 if cython.compiled:
-                    seen = classify(
+                    seen: cython.int = classify(
                         mins + dim * row,
                         maxs + dim * row,
                         cython.NULL if still else motion + dim * row,
@@ -173,28 +163,25 @@ class FatBounds:
                     seen = self._classify(item, row, place_of[item])
                 if seen == FITS | SAME:
                     continue
-                is_changed[item] = 1
                 if seen & FITS:
-                    moved[n_moved] = item
-                    n_moved += 1
+                    is_changed[item] = 1
+                    self.moved[self.n_moved] = item
+                    self.n_moved += 1
                     continue
             is_changed[item] = 1
             n_escaped += 1
-            n_new += place_of[item] < 0
             self._fatten(item, row)
-            stays = place_of[item] >= 0 and (
+            stays: cython.bint = place_of[item] >= 0 and (
                 n_escaped > escaped_limit
-                or n_displaced > displaced_limit
+                or self.n_displaced > displaced_limit
                 or self._is_within_build_box(item)
             )
             # Written to both, and overwritten by the next where it is not of them.
-            moved[n_moved] = item
-            displaced[n_displaced] = i
-            n_moved += stays
-            n_displaced += not stays
-        self.n_moved = n_moved
-        self.n_displaced = n_displaced
-        self.n_new = n_new
+            self.moved[self.n_moved] = item
+            self.displaced[self.n_displaced] = i
+            self.n_moved += stays
+            self.n_displaced += not stays
+            self.n_new += place_of[item] < 0
         return n_escaped
 
     @cython.cfunc
@@ -203,9 +190,7 @@ class FatBounds:
         self, item: cython.Py_ssize_t, row: cython.Py_ssize_t, place: cython.Py_ssize_t
     ) -> cython.int:
         """Write the box in a row to a place; return whether it fits, and whether it was there."""
-        same: cython.bint
-
-        same = self._is_at(place, row)
+        same: cython.bint = self._is_at(place, row)
         self.write_box(place, row)
         return self._fits(item, row) | same << 1
 
@@ -218,13 +203,14 @@ class FatBounds:
         at: cython.Py_ssize_t = 2 * self.dim * place
         build_box: cython.Py_ssize_t = 2 * self.dim * (place >> 3)
         k: cython.Py_ssize_t
-        middle: cython.double
         inside: cython.bint = True
 
         if cython.compiled:
             return is_centred_in(self.nodes.box + at, self.nodes.build_box + build_box, self.dim)
         for k in range(self.dim):
-            middle = 0.5 * (self.nodes.box[at + k] + self.nodes.box[at + self.dim + k])
+            middle: cython.double = 0.5 * (
+                self.nodes.box[at + k] + self.nodes.box[at + self.dim + k]
+            )
             inside &= (middle >= self.nodes.build_box[build_box + k]) & (
                 middle <= self.nodes.build_box[build_box + self.dim + k]
             )
@@ -299,14 +285,11 @@ class FatBounds:
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * item
         around: cython.double = self.margin
-        fits: cython.bint
-        x: cython.double
-        y: cython.double
         z: cython.double = 0.0
 
-        x = self._side(p)
-        y = self._side(p + 1)
-        fits = self._covers_path(q, p) & self._covers_path(q + 1, p + 1)
+        x: cython.double = self._side(p)
+        y: cython.double = self._side(p + 1)
+        fits: cython.bint = self._covers_path(q, p) & self._covers_path(q + 1, p + 1)
         if self.dim == 3:
             z = self._side(p + 2)
             fits &= self._covers_path(q + 2, p + 2)
@@ -340,16 +323,11 @@ class FatBounds:
         p: cython.Py_ssize_t = dim * row
         q: cython.Py_ssize_t = 2 * dim * item
         k: cython.Py_ssize_t
-        displacement: cython.double
-        growth: cython.double
-        ahead: cython.double
         margin: cython.double = self.margin
-        phase: cython.longlong
-        share: cython.double
 
         self.turn_of[item] += 1
-        phase = (item + TURN * self.turn_of[item]) & LOW_31_BITS
-        share = ((phase * HASH) & LOW_32_BITS) / 4294967296.0
+        phase: cython.longlong = (item + TURN * self.turn_of[item]) & LOW_31_BITS
+        share: cython.double = ((phase * HASH) & LOW_32_BITS) / 4294967296.0
         if cython.compiled:
             widen(
                 self.mins + p,
@@ -368,8 +346,8 @@ class FatBounds:
             for k in range(p, p + dim):
                 margin = max(margin, 0.1 * self._side(k))
         for k in range(dim):
-            displacement = self._displacement(p + k)
-            growth = share * min(
+            displacement: cython.double = self._displacement(p + k)
+            growth: cython.double = share * min(
                 2.0 * self.lookahead * abs(displacement), 0.5 * max(self._side(p + k), 0.0)
             )
             fat[q + k] = self.mins[p + k] - margin
@@ -377,7 +355,7 @@ class FatBounds:
             if not self.swept:
                 fat[q + k] += 0.5 * (displacement - abs(displacement))
                 fat[q + dim + k] += 0.5 * (displacement + abs(displacement))
-            ahead = displacement > 0.0
+            ahead: cython.double = displacement > 0.0
             fat[q + k] -= growth * (1.0 - ahead)
             fat[q + dim + k] += growth * ahead
 
@@ -395,11 +373,10 @@ def are_fine(lowers: cython.double[:, ::1], uppers: cython.double[:, ::1]) -> bo
     low: cython.p_double = flat(lowers)
     high: cython.p_double = flat(uppers)
     n: cython.Py_ssize_t = lowers.shape[0] * lowers.shape[1]
-    i: cython.Py_ssize_t
 
     if cython.compiled:
         return bool(are_in_order(low, high, n, LARGEST))
-    i = 0
+    i: cython.Py_ssize_t = 0
     while i < n and -LARGEST <= low[i] <= high[i] <= LARGEST:
         i += 1
     return i == n

@@ -21,9 +21,7 @@ cython.declare(
     UNKNOWN=cython.Py_ssize_t,
     TWICE=cython.Py_ssize_t,
 )
-HASH = 2654435769  # 2**32 / golden ratio
-LOW_31_BITS = 0x7FFFFFFF
-LOW_32_BITS = 0xFFFFFFFF
+from ecs_collide.constants import HASH, LOW_31_BITS, LOW_32_BITS
 
 # In place of a row.
 UNKNOWN = -1
@@ -109,11 +107,9 @@ class IdMap:
     @cython.exceptval(check=False)
     def add(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return a row for a new id, a free one if there is any.  Room must have been made."""
-        row: cython.Py_ssize_t
-
         if self.n_free > 0:
             self.n_free -= 1
-            row = self.free[self.n_free]
+            row: cython.Py_ssize_t = self.free[self.n_free]
         else:
             row = self.n_used
             self.n_used += 1
@@ -132,7 +128,6 @@ class IdMap:
         hole: cython.Py_ssize_t = self._address(id)
         row: cython.Py_ssize_t = table[hole] - 1
         at: cython.Py_ssize_t = hole
-        slot: cython.Py_ssize_t
 
         self.used[row] = 0
         self.free[self.n_free] = row
@@ -143,7 +138,7 @@ class IdMap:
             at = (at + 1) & mask
             if table[at] == 0:
                 return row
-            slot = self._first_slot(self.ids[table[at] - 1])
+            slot: cython.Py_ssize_t = self._first_slot(self.ids[table[at] - 1])
             # It may move up unless its home lies after the hole.
             if ((at - slot) & mask) >= ((at - hole) & mask):
                 table[hole] = table[at]
@@ -156,11 +151,10 @@ class IdMap:
         Returns the number of rows before the first of these, or of all.
         """
         i: cython.Py_ssize_t
-        row: cython.Py_ssize_t
 
         self.stamp += 1
         for i in range(ids.shape[0]):
-            row = self.find(ids[i])
+            row: cython.Py_ssize_t = self.find(ids[i])
             if row >= 0:
                 if self.stamps[row] == self.stamp:
                     row = TWICE

@@ -37,12 +37,13 @@ cython.declare(
     IMAGE_REACH=cython.double,
     INF=cython.double,
 )
+from ecs_collide.constants import INF
+
 IMAGE_BASE = 1 << 20  # the base in which images are written
 HALF_IMAGE_BASE = 1 << 19
 MAX_IMAGES = 160.0  # widths on each side: twice 64, and what bodies reach beyond
 MAX_SHORT_PATH = 2.0  # widths that the path of a body takes at most, its box included
 IMAGE_REACH = 2.0**-38  # of all that is added up: further than any rounding
-INF = float("inf")
 
 
 @cython.cfunc
@@ -105,12 +106,19 @@ class PeriodicImages:
         self.body = 0
         self.is_clipped = self.is_done = False
         self.offset = zeros(DOUBLE, 3)
-        self.low = zeros(DOUBLE, 1, bodies.dim)
-        self.high = zeros(DOUBLE, 1, bodies.dim)
-        self.bounds = zeros(DOUBLE, 2, 3)
-        self.target = zeros(DOUBLE, 3, 3)
-        self.start = zeros(DOUBLE, 3, 3)
-        self.at = zeros(DOUBLE, 3, 3)
+        self.low = zeros(DOUBLE, 3)
+        self.high = zeros(DOUBLE, 3)
+        self.bounds_min = zeros(DOUBLE, 3)
+        self.bounds_max = zeros(DOUBLE, 3)
+        self.target_min = zeros(DOUBLE, 3)
+        self.target_max = zeros(DOUBLE, 3)
+        self.target_motion = zeros(DOUBLE, 3)
+        self.centre = zeros(DOUBLE, 3)
+        self.half = zeros(DOUBLE, 3)
+        self.motion = zeros(DOUBLE, 3)
+        self.first = zeros(DOUBLE, 3)
+        self.at = zeros(DOUBLE, 3)
+        self.last = zeros(DOUBLE, 3)
         self.long_paths = zeros(LONG, 1)
         self.has_long_path = zeros(BYTE, 1)
         self.shifts = zeros(LONG, 1)
@@ -136,15 +144,15 @@ class PeriodicImages:
             self.has_long_path[self.long_paths[n]] = 0
         self.n_long_paths = 0
         for k in range(3):
-            self.bounds[0, k] = INF
-            self.bounds[1, k] = -INF
+            self.bounds_min[k] = INF
+            self.bounds_max[k] = -INF
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def widen(self, k: cython.int, low: cython.double, high: cython.double) -> cython.void:
         """Know that something stands between two places on an axis."""
-        self.bounds[0, k] = min(self.bounds[0, k], low)
-        self.bounds[1, k] = max(self.bounds[1, k], high)
+        self.bounds_min[k] = min(self.bounds_min[k], low)
+        self.bounds_max[k] = max(self.bounds_max[k], high)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -177,9 +185,9 @@ class PeriodicImages:
         k: cython.int
 
         for k in range(b.dim):
-            self.target[0, k] = self.bounds[0, k]
-            self.target[1, k] = self.bounds[1, k]
-            self.target[2, k] = 0.0
+            self.target_min[k] = self.bounds_min[k]
+            self.target_max[k] = self.bounds_max[k]
+            self.target_motion[k] = 0.0
         self._start_body(i)
         self.is_clipped = self.has_long_path[i] != 0
 
@@ -189,14 +197,13 @@ class PeriodicImages:
         """Look for the images of `j` that `i` may meet, from the base time of `i` on."""
         b: Bodies = self.bodies
         k: cython.int
-        half: cython.double
         rest: cython.double = 1.0 - b.base[i]
 
         for k in range(b.dim):
-            half = max(b.half_at(j, k, b.base[i]), b.half_at(j, k, 1.0))
-            self.target[0, k] = b.centre_at(j, k, b.base[i]) - half
-            self.target[1, k] = b.centre_at(j, k, b.base[i]) + half
-            self.target[2, k] = b.motion_of(j, k) * rest
+            half: cython.double = max(b.half_at(j, k, b.base[i]), b.half_at(j, k, 1.0))
+            self.target_min[k] = b.centre_at(j, k, b.base[i]) - half
+            self.target_max[k] = b.centre_at(j, k, b.base[i]) + half
+            self.target_motion[k] = b.motion_of(j, k) * rest
         self._start_body(i)
         self.is_clipped = True
 
@@ -207,30 +214,28 @@ class PeriodicImages:
         b: Bodies = self.bodies
         k: cython.int
         rest: cython.double = 1.0 - b.base[i]
-        low: cython.double
-        high: cython.double
 
         self.body = i
         self.is_done = False
         for k in range(b.dim):
-            self.start[0, k] = b.centre_of(i, k)
-            self.start[1, k] = max(b.half_of(i, k), b.half_at(i, k, 1.0))
-            self.start[2, k] = b.motion_of(i, k) * rest
-            self.at[0, k] = self.at[1, k] = 0.0
+            self.centre[k] = b.centre_of(i, k)
+            self.half[k] = max(b.half_of(i, k), b.half_at(i, k, 1.0))
+            self.motion[k] = b.motion_of(i, k) * rest
+            self.first[k] = self.at[k] = 0.0
             if b.width[k] == 0.0:
-                self.at[2, k] = 0.0
+                self.last[k] = 0.0
                 continue
-            low = self.target[0, k] + min(0.0, self.target[2, k])
-            high = self.target[1, k] + max(0.0, self.target[2, k])
+            low: cython.double = self.target_min[k] + min(0.0, self.target_motion[k])
+            high: cython.double = self.target_max[k] + max(0.0, self.target_motion[k])
             if low > high:  # there is nothing
                 self.is_done = True
                 return
-            self.at[0, k] = max(-MAX_IMAGES, ceil((b.swept_min[i, k] - high) / b.width[k]))
-            self.at[2, k] = min(MAX_IMAGES, floor((b.swept_max[i, k] - low) / b.width[k]))
-            self.at[1, k] = self.at[0, k]
-            if self.at[0, k] > self.at[2, k]:
+            self.first[k] = max(-MAX_IMAGES, ceil((b.swept_min[i, k] - high) / b.width[k]))
+            self.last[k] = min(MAX_IMAGES, floor((b.swept_max[i, k] - low) / b.width[k]))
+            self.at[k] = self.first[k]
+            if self.first[k] > self.last[k]:
                 self.is_done = True
-        self.at[1, 0] -= 1.0
+        self.at[0] -= 1.0
 
     # -- one image after the other --
 
@@ -244,13 +249,13 @@ class PeriodicImages:
         while self._step():
             self.image = 0
             for k in range(b.dim):
-                self.offset[k] = self.at[1, k] * b.width[k]
-                self.image += whole(self.at[1, k]) * one_width(k)
+                self.offset[k] = self.at[k] * b.width[k]
+                self.image += whole(self.at[k]) * one_width(k)
             if self.image != 0 and (not self.is_clipped or self._clips()):
                 if not self.is_clipped:
                     for k in range(b.dim):
-                        self.low[0, k] = b.swept_min[self.body, k] - self.offset[k]
-                        self.high[0, k] = b.swept_max[self.body, k] - self.offset[k]
+                        self.low[k] = b.swept_min[self.body, k] - self.offset[k]
+                        self.high[k] = b.swept_max[self.body, k] - self.offset[k]
                 return True
         self.rest()
         return False
@@ -284,10 +289,10 @@ class PeriodicImages:
         if self.is_done:
             return False
         for k in range(self.bodies.dim):
-            self.at[1, k] += 1.0
-            if self.at[1, k] <= self.at[2, k]:
+            self.at[k] += 1.0
+            if self.at[k] <= self.last[k]:
                 return True
-            self.at[1, k] = self.at[0, k]
+            self.at[k] = self.first[k]
         self.is_done = True
         return False
 
@@ -297,23 +302,18 @@ class PeriodicImages:
         """Tell whether the path comes by the target at this image, and find the part that does."""
         b: Bodies = self.bodies
         k: cython.int
-        centre: cython.double
-        reach: cython.double
-        displacement: cython.double
-        behind: cython.double
-        ahead: cython.double
         enter: cython.double = 0.0
         leave: cython.double = 1.0
 
         for k in range(b.dim):
-            centre = self.start[0, k] - self.offset[k]
-            reach = self.start[1, k] + IMAGE_REACH * (
-                abs(self.start[0, k]) + self.start[1, k] + abs(self.start[2, k])
-                + abs(self.offset[k]) + b.width[k] + abs(self.target[2, k])
+            centre: cython.double = self.centre[k] - self.offset[k]
+            reach: cython.double = self.half[k] + IMAGE_REACH * (
+                abs(self.centre[k]) + self.half[k] + abs(self.motion[k])
+                + abs(self.offset[k]) + b.width[k] + abs(self.target_motion[k])
             )  # fmt: skip
-            displacement = self.start[2, k] - self.target[2, k]
-            behind = (self.target[0, k] - reach) - centre
-            ahead = (self.target[1, k] + reach) - centre
+            displacement: cython.double = self.motion[k] - self.target_motion[k]
+            behind: cython.double = (self.target_min[k] - reach) - centre
+            ahead: cython.double = (self.target_max[k] + reach) - centre
             if displacement > 0.0:
                 enter = max(enter, behind / displacement)
                 leave = min(leave, ahead / displacement)
@@ -325,12 +325,12 @@ class PeriodicImages:
         if enter > leave:
             return False
         for k in range(b.dim):
-            centre = self.start[0, k] - self.offset[k]
-            reach = self.start[1, k] + IMAGE_REACH * (
-                abs(self.start[0, k]) + self.start[1, k] + abs(self.start[2, k])
+            centre = self.centre[k] - self.offset[k]
+            reach = self.half[k] + IMAGE_REACH * (
+                abs(self.centre[k]) + self.half[k] + abs(self.motion[k])
                 + abs(self.offset[k]) + b.width[k]
             )  # fmt: skip
-            displacement = self.start[2, k]
-            self.low[0, k] = centre + min(displacement * enter, displacement * leave) - reach
-            self.high[0, k] = centre + max(displacement * enter, displacement * leave) + reach
+            displacement = self.motion[k]
+            self.low[k] = centre + min(displacement * enter, displacement * leave) - reach
+            self.high[k] = centre + max(displacement * enter, displacement * leave) + reach
         return True

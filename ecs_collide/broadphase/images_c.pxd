@@ -15,12 +15,19 @@ cdef class PeriodicImages:
     cdef bint is_clipped
     cdef bint is_done
     cdef double[::1] offset
-    cdef double[:, ::1] low
-    cdef double[:, ::1] high
-    cdef double[:, ::1] bounds
-    cdef double[:, ::1] target
-    cdef double[:, ::1] start
-    cdef double[:, ::1] at
+    cdef double[::1] low
+    cdef double[::1] high
+    cdef double[::1] bounds_min  # of all paths that are not long
+    cdef double[::1] bounds_max
+    cdef double[::1] target_min  # what the images are to reach
+    cdef double[::1] target_max
+    cdef double[::1] target_motion
+    cdef double[::1] centre  # of the body whose images are searched
+    cdef double[::1] half
+    cdef double[::1] motion
+    cdef double[::1] first  # in widths, on each axis: the first image, the current one, the last
+    cdef double[::1] at
+    cdef double[::1] last
     cdef long long[::1] long_paths
     cdef signed char[::1] has_long_path
     cdef long long[::1] shifts

@@ -143,7 +143,6 @@ class Nodes:
         room: cython.Py_ssize_t = self.n_nodes + n_nodes + 1
         dim: cython.Py_ssize_t = self.dim
         k: cython.Py_ssize_t
-        more: cython.Py_ssize_t
 
         if room <= old:
             return 0
@@ -161,7 +160,7 @@ class Nodes:
             self.stale = _grown_ints(self.stale, room)
             self.changed = _grown_ints(self.changed, room)
         else:
-            more = room - old
+            more: cython.Py_ssize_t = room - old
             self.box += [0.0] * (16 * dim * more)
             self.spare_box += [0.0] * (16 * dim * more)
             self.build_box += [0.0] * (2 * dim * more)
@@ -314,13 +313,12 @@ class Nodes:
         """Take an item out."""
         place: cython.int = self.place_of[item]
         node: cython.int = place >> 3
-        last: cython.int
 
         self.n_items -= 1
         self.place_of[item] = -1
         while True:
             self.count[node] -= 1
-            last = WIDTH * node + self.count[node]
+            last: cython.int = WIDTH * node + self.count[node]
             if last != place:
                 self._copy_box(last, place)
                 self._place_child(place, self.child[last])
@@ -380,15 +378,13 @@ class Nodes:
         box: cython.p_double = self.box
         dim: cython.Py_ssize_t = self.dim
         p: cython.Py_ssize_t = 2 * dim * PENDING
-        q: cython.Py_ssize_t
         lane: cython.int
         best: cython.int = 0
-        growth: cython.double
         minimum: cython.double = 0.0
 
         for lane in range(self.count[node]):
-            q = 2 * dim * (WIDTH * node + lane)
-            growth = _cost(box, dim, p, q) - _cost(box, dim, q, q)
+            q: cython.Py_ssize_t = 2 * dim * (WIDTH * node + lane)
+            growth: cython.double = _cost(box, dim, p, q) - _cost(box, dim, q, q)
             if lane == 0 or growth < minimum:
                 minimum = growth
                 best = lane
@@ -398,16 +394,12 @@ class Nodes:
     @cython.exceptval(check=False)
     def _insert(self, node: cython.int, child: cython.int) -> cython.void:
         """Hang what waits into a node; a full one is cut in two, and so on upwards."""
-        above: cython.int
-        level: cython.int
-        other: cython.int
-
         while self.count[node] == WIDTH:
-            other = self.allocate(self.level[node])
+            other: cython.int = self.allocate(self.level[node])
             self._cut(node, other, child)
             if self.place[node] == 0:
-                level = self.level[node] + 1
-                above = self.allocate(level)
+                level: cython.int = self.level[node] + 1
+                above: cython.int = self.allocate(level)
                 self._make_root(above)
                 self.count[above] = 1
                 self._place_child(WIDTH * above, node)
@@ -432,19 +424,18 @@ class Nodes:
         """Share the children of a full node, and one more that waits, with an empty node."""
         dim: cython.Py_ssize_t = self.dim
         axis: cython.Py_ssize_t = self._find_longest_axis(node)
-        place: cython.Py_ssize_t
-        middle: cython.double
         i: cython.int
-        j: cython.int
         k: cython.Py_ssize_t
 
         for i in range(WIDTH + 1):
-            place = WIDTH * node + i if i < WIDTH else PENDING
+            place: cython.Py_ssize_t = WIDTH * node + i if i < WIDTH else PENDING
             for k in range(2 * dim):
                 self.cut_box[2 * dim * i + k] = self.box[2 * dim * place + k]
             self.cut_child[i] = self.child[place] if i < WIDTH else child
-            middle = self.cut_box[2 * dim * i + axis] + self.cut_box[2 * dim * i + dim + axis]
-            j = i
+            middle: cython.double = (
+                self.cut_box[2 * dim * i + axis] + self.cut_box[2 * dim * i + dim + axis]
+            )
+            j: cython.int = i
             while j > 0 and self.spread[j - 1] > middle:
                 self.spread[j] = self.spread[j - 1]
                 self.order[j] = self.order[j - 1]
@@ -467,21 +458,19 @@ class Nodes:
     def _find_longest_axis(self, node: cython.int) -> cython.Py_ssize_t:
         """Return the axis on which the middles of a full node and of what waits spread most."""
         dim: cython.Py_ssize_t = self.dim
-        at: cython.Py_ssize_t
         k: cython.Py_ssize_t
         axis: cython.Py_ssize_t = 0
         lane: cython.int
-        middle: cython.double
         minimum: cython.double
         maximum: cython.double
         longest: cython.double = -1.0
 
         for k in range(dim):
-            at = 2 * dim * PENDING
+            at: cython.Py_ssize_t = 2 * dim * PENDING
             minimum = maximum = self.box[at + k] + self.box[at + dim + k]
             for lane in range(WIDTH):
                 at = 2 * dim * (WIDTH * node + lane)
-                middle = self.box[at + k] + self.box[at + dim + k]
+                middle: cython.double = self.box[at + k] + self.box[at + dim + k]
                 minimum = min(minimum, middle)
                 maximum = max(maximum, middle)
             if maximum - minimum > longest:
@@ -499,11 +488,10 @@ def _cost(
     """Return half the perimeter (2D) or surface (3D) of the box around those at `p` and `q`."""
     x: cython.double = max(box[p + dim], box[q + dim]) - min(box[p], box[q])
     y: cython.double = max(box[p + dim + 1], box[q + dim + 1]) - min(box[p + 1], box[q + 1])
-    z: cython.double
 
     if dim == 2:
         return x + y
-    z = max(box[p + 5], box[q + 5]) - min(box[p + 2], box[q + 2])
+    z: cython.double = max(box[p + 5], box[q + 5]) - min(box[p + 2], box[q + 2])
     return x * y + y * z + z * x
 
 

@@ -93,51 +93,33 @@ class OverlapFinder:
         box: cython.p_double = nodes.box
         lanes: cython.p_float = nodes.lanes
         origin: cython.p_double = nodes.origin
-        children: cython.p_int = nodes.child
-        is_changed: cython.p_int = nodes.is_changed
         dim: cython.Py_ssize_t = nodes.dim
-        stack: cython.int[::1] = self.stack
-        pairs: cython.longlong[::1] = self.found
-        n: cython.Py_ssize_t = 0
-        one: cython.int
-        other: cython.int
-        changed: cython.uint = ALL_LANES
         still: cython.uint = 0  # children of `one` that have not changed
-        mask: cython.uint
-        mask2: cython.uint
-        rest: cython.uint
-        found: cython.ulonglong
-        found2: cython.ulonglong
-        bit: cython.int
-        child: cython.int
-        child2: cython.int
-        place: cython.int
-        place2: cython.int
-        hit: cython.bint
-        limit: cython.longlong = self.limit
         top: cython.Py_ssize_t = self.top
 
-        while top >= 0 and n < limit:
-            one = stack[top]
-            other = stack[top + 1]
+        self.n = 0
+        while top >= 0 and self.n < self.limit:
+            one: cython.int = self.stack[top]
+            other: cython.int = self.stack[top + 1]
             top -= 2
             # What has changed in `one` with all of `other`, then what has not with what has there.
-            mask = ALL_LANES >> (WIDTH - nodes.count[one])
-            mask2 = 0
+            mask: cython.uint = ALL_LANES >> (WIDTH - nodes.count[one])
+            mask2: cython.uint = 0
             if only_changed:
-                changed = nodes.changed[one] & mask
-                still = mask ^ changed
-                mask = changed
+                still = mask & ~nodes.changed[one]
+                mask &= nodes.changed[one]
                 if still:
                     mask2 = nodes.changed[other] & ALL_LANES >> (WIDTH - nodes.count[other])
-            found2 = 0
+            found2: cython.ulonglong = 0
             if one == other:
-                found = touching_pairs(box, one, mask, lanes, origin, box, one, dim)
+                found: cython.ulonglong = touching_pairs(
+                    box, one, mask, lanes, origin, box, one, dim
+                )
                 found &= ABOVE | still * EACH_LANE
             else:
                 # Few that have changed are quicker compared than looked up in the bounds of the
                 # other node, which stand where that hangs.
-                rest = mask & (mask - 1)
+                rest: cython.uint = mask & (mask - 1)
                 if rest & (rest - 1):
                     mask &= touching(
                         lanes, origin, box, one, box, 2 * dim * nodes.place[other], dim
@@ -146,49 +128,21 @@ class OverlapFinder:
                 if mask2:
                     found2 = touching_pairs(box, other, mask2, lanes, origin, box, one, dim)
                     found2 &= still * EACH_LANE
-                    if not found:
-                        found, found2 = found2, found
-                        one, other = other, one
             if nodes.level[one] == 0:
-                if 2 * (n + WIDTH * WIDTH) > pairs.shape[0]:
-                    self.found = grown(self.found, 2 * pairs.shape[0])
-                    pairs = self.found
-                while found:
-                    bit = lowest_of_64(found)
-                    found &= found - 1
-                    place = WIDTH * one + (bit >> 3)
-                    place2 = WIDTH * other + (bit & 7)
-                    child = children[place]
-                    child2 = children[place2]
-                    hit = touch(box, 2 * dim * place, box, 2 * dim * place2, dim)
-                    if only_changed:
-                        hit &= is_changed[child] | is_changed[child2]
-                    # Written in any case, and overwritten by the next where it is no hit.
-                    pairs[2 * n] = child
-                    pairs[2 * n + 1] = child2
-                    n += hit
-                    if not found:
-                        found, found2 = found2, found
-                        one, other = other, one
+                self._add_items(nodes, one, nodes, other, found, only_changed)
+                if found2:
+                    self._add_items(nodes, other, nodes, one, found2, only_changed)
                 continue
-            if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
-                self.stack = grown(self.stack, 2 * self.stack.shape[0])
-                stack = self.stack
+            self._make_room_to_push(top)
             if one == other:
                 while mask:
                     top += 2
-                    stack[top] = stack[top + 1] = children[WIDTH * one + lowest(mask)]
+                    self.stack[top] = nodes.child[WIDTH * one + lowest(mask)]
+                    self.stack[top + 1] = self.stack[top]
                     mask &= mask - 1
-            while found:
-                bit = lowest_of_64(found)
-                found &= found - 1
-                top += 2
-                stack[top] = children[WIDTH * one + (bit >> 3)]
-                stack[top + 1] = children[WIDTH * other + (bit & 7)]
-                if not found:
-                    found, found2 = found2, found
-                    one, other = other, one
-        self.n = n
+            top = self._push(nodes, one, nodes, other, found, top)
+            if found2:
+                top = self._push(nodes, other, nodes, one, found2, top)
         self.top = top
 
     @cython.ccall
@@ -209,34 +163,24 @@ class OverlapFinder:
         box: cython.p_double = nodes.box
         box2: cython.p_double = nodes2.box
         dim: cython.Py_ssize_t = nodes.dim
-        stack: cython.int[::1] = self.stack
-        one: cython.int
-        other: cython.int
-        mask: cython.uint
-        found: cython.ulonglong
-        bit: cython.int
-        place: cython.int
-        place2: cython.int
         top: cython.Py_ssize_t = self.top
 
         self.n = 0
         while top >= 0 and self.n < self.limit:
-            one = stack[top]
-            other = stack[top + 1]
+            one: cython.int = self.stack[top]
+            other: cython.int = self.stack[top + 1]
             top -= 2
-            if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
-                self.stack = grown(self.stack, 2 * self.stack.shape[0])
-                stack = self.stack
+            self._make_room_to_push(top)
             # The higher of the two is opened, or both; unless all that is in the lower one lies
             # outside it, as walls do that surround a crowd.
             if nodes.level[one] < nodes2.level[other]:
-                mask = touching(
+                mask: cython.uint = touching(
                     nodes2.lanes, nodes2.origin, box2, other, box, 2 * dim * nodes.place[one], dim
                 )
                 while mask:
                     top += 2
-                    stack[top] = one
-                    stack[top + 1] = nodes2.child[WIDTH * other + lowest(mask)]
+                    self.stack[top] = one
+                    self.stack[top + 1] = nodes2.child[WIDTH * other + lowest(mask)]
                     mask &= mask - 1
                 continue
             mask = touching(
@@ -249,36 +193,74 @@ class OverlapFinder:
                     continue
                 while mask:
                     top += 2
-                    stack[top] = nodes.child[WIDTH * one + lowest(mask)]
-                    stack[top + 1] = other
+                    self.stack[top] = nodes.child[WIDTH * one + lowest(mask)]
+                    self.stack[top + 1] = other
                     mask &= mask - 1
                 continue
-            self._make_room()
-            found = touching_pairs(box, one, mask, nodes2.lanes, nodes2.origin, box2, other, dim)
-            while found:
-                bit = lowest_of_64(found)
-                found &= found - 1
-                place = WIDTH * one + (bit >> 3)
-                place2 = WIDTH * other + (bit & 7)
-                if nodes.level[one] > 0:
-                    top += 2
-                    stack[top] = nodes.child[place]
-                    stack[top + 1] = nodes2.child[place2]
-                elif touch(box, 2 * dim * place, box2, 2 * dim * place2, dim):
-                    self._add(nodes.child[place], nodes2.child[place2])
+            found: cython.ulonglong = touching_pairs(
+                box, one, mask, nodes2.lanes, nodes2.origin, box2, other, dim
+            )
+            if nodes.level[one] > 0:
+                top = self._push(nodes, one, nodes2, other, found, top)
+            else:
+                self._add_items(nodes, one, nodes2, other, found, False)
         self.top = top
 
     @cython.cfunc
     @cython.inline
-    def _make_room(self) -> cython.void:
-        """Make room for as many pairs as two nodes can have."""
-        if 2 * (self.n + WIDTH * WIDTH) > self.found.shape[0]:
-            self.found = grown(self.found, 2 * self.found.shape[0])
+    def _make_room_to_push(self, top: cython.Py_ssize_t) -> cython.void:
+        """Make room on the stack for as many pairs of nodes as two nodes can have children."""
+        if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
+            self.stack = grown(self.stack, 2 * self.stack.shape[0])
 
     @cython.cfunc
-    @cython.inline
     @cython.exceptval(check=False)
-    def _add(self, one: cython.int, other: cython.int) -> cython.void:
-        self.found[2 * self.n] = one
-        self.found[2 * self.n + 1] = other
-        self.n += 1
+    def _push(
+        self,
+        nodes: Nodes,
+        one: cython.int,
+        nodes2: Nodes,
+        other: cython.int,
+        found: cython.ulonglong,
+        top: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Push the pairs of children of two branches that `found` has a bit for; return the top."""
+        while found:
+            bit: cython.int = lowest_of_64(found)
+            found &= found - 1
+            top += 2
+            self.stack[top] = nodes.child[WIDTH * one + (bit >> 3)]
+            self.stack[top + 1] = nodes2.child[WIDTH * other + (bit & 7)]
+        return top
+
+    @cython.cfunc
+    def _add_items(
+        self,
+        nodes: Nodes,
+        one: cython.int,
+        nodes2: Nodes,
+        other: cython.int,
+        found: cython.ulonglong,
+        only_changed: cython.bint,
+    ) -> cython.void:
+        """Add the pairs of items of two leaves that touch, of those that `found` has a bit for."""
+        dim: cython.Py_ssize_t = nodes.dim
+        n: cython.Py_ssize_t = self.n
+
+        if 2 * (n + WIDTH * WIDTH) > self.found.shape[0]:
+            self.found = grown(self.found, 2 * self.found.shape[0])
+        while found:
+            bit: cython.int = lowest_of_64(found)
+            found &= found - 1
+            place: cython.int = WIDTH * one + (bit >> 3)
+            place2: cython.int = WIDTH * other + (bit & 7)
+            child: cython.int = nodes.child[place]
+            child2: cython.int = nodes2.child[place2]
+            hit: cython.bint = touch(nodes.box, 2 * dim * place, nodes2.box, 2 * dim * place2, dim)
+            if only_changed:
+                hit &= nodes.is_changed[child] | nodes2.is_changed[child2]
+            # Written in any case, and overwritten by the next where it is no hit.
+            self.found[2 * n] = child
+            self.found[2 * n + 1] = child2
+            n += hit
+        self.n = n

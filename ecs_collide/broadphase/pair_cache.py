@@ -12,8 +12,10 @@ except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
 else:
     from ecs_collide.broadphase.dynamic_tree import Tree
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND
 
 from ecs_collide.motion.arrays import INT, LONG, zeros
 
@@ -75,17 +77,15 @@ class PairCache:
         item_of : int64 (keys,)
             The item of each key.
         """
-        n_kept: cython.Py_ssize_t
-        n_fresh: cython.Py_ssize_t
         i: cython.Py_ssize_t
 
         self.tree.overlap_finder.within(self.tree.nodes, True)
-        n_fresh = self.tree.overlap_finder.n
+        n_fresh: cython.Py_ssize_t = self.tree.overlap_finder.n
         if self.fresh.shape[0] < n_fresh:
             # Last the fresh ones, by whose length it is known how much room there is.
             self.spare = zeros(LONG, 2 * n_fresh)
             self.fresh = zeros(LONG, 2 * n_fresh)
-        n_kept = self._keep(key_of)
+        n_kept: cython.Py_ssize_t = self._keep(key_of)
         for i in range(n_fresh):
             self.fresh[i] = _packed(
                 key_of[self.tree.overlap_finder.found[2 * i]],
@@ -101,8 +101,8 @@ class PairCache:
         i: cython.Py_ssize_t
 
         for i in range(self.n):
-            rows[i, 0] = ids[self.pairs[2 * i]]
-            rows[i, 1] = ids[self.pairs[2 * i + 1]]
+            rows[i, FIRST] = ids[self.pairs[2 * i]]
+            rows[i, SECOND] = ids[self.pairs[2 * i + 1]]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -126,17 +126,14 @@ class PairCache:
 
         Where one box touches many, by the second key before, digit by digit.
         """
-        counts: cython.int[::1]
         fresh: cython.longlong[::1] = self.fresh
         i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         largest: cython.int = 0
         shift: cython.int = 0
-        pair: cython.longlong
 
         if self.counts.shape[0] < max(n_keys, N_KEY_DIGITS):
             self.counts = zeros(INT, max(2 * n_keys, N_KEY_DIGITS))
-        counts = self.counts
+        counts: cython.int[::1] = self.counts
         for i in range(n_keys):
             counts[i] = 0
         for i in range(n):
@@ -152,8 +149,8 @@ class PairCache:
         if largest > MAX_PAIRS_TO_INSERT:
             return
         for i in range(1, n):
-            pair = fresh[i]
-            j = i
+            pair: cython.longlong = fresh[i]
+            j: cython.Py_ssize_t = i
             while j > 0 and fresh[j - 1] > pair:
                 fresh[j] = fresh[j - 1]
                 j -= 1
@@ -170,20 +167,18 @@ class PairCache:
         spare: cython.longlong[::1] = self.spare
         mask: cython.longlong = N_KEY_DIGITS - 1 if shift < KEY_BITS else KEY
         i: cython.Py_ssize_t
-        part: cython.Py_ssize_t
         place: cython.int = 0
-        count: cython.int
 
         for i in range(largest + 1):
             counts[i] = 0
         for i in range(n):
             counts[fresh[i] >> shift & mask] += 1
         for i in range(largest + 1):
-            count = counts[i]
+            count: cython.int = counts[i]
             counts[i] = place
             place += count
         for i in range(n):
-            part = fresh[i] >> shift & mask
+            part: cython.Py_ssize_t = fresh[i] >> shift & mask
             spare[counts[part]] = fresh[i]
             counts[part] += 1
         self.fresh = spare
@@ -197,19 +192,16 @@ class PairCache:
         item_of: cython.longlong[::1],
     ) -> cython.void:
         """Merge kept and fresh pairs into the list."""
-        pairs: cython.longlong[::1]
-        kept: cython.longlong[::1]
         fresh: cython.longlong[::1] = self.fresh
         i: cython.Py_ssize_t = 0
         j: cython.Py_ssize_t = 0
         n: cython.Py_ssize_t = n_kept + n_fresh
         m: cython.Py_ssize_t
-        pair: cython.longlong
 
         if self.pairs.shape[0] < 2 * n:
             # All that is kept has been packed; the old list is not needed any more.
-            kept = zeros(LONG, 2 * n)
-            pairs = zeros(LONG, 4 * n)
+            kept: cython.longlong[::1] = zeros(LONG, 2 * n)
+            pairs: cython.longlong[::1] = zeros(LONG, 4 * n)
             kept[:n_kept] = self.kept[:n_kept]
             self.kept = kept
             self.pairs = pairs
@@ -217,7 +209,7 @@ class PairCache:
         kept = self.kept
         for m in range(n):
             if j == n_fresh or (i < n_kept and kept[i] < fresh[j]):
-                pair = kept[i]
+                pair: cython.longlong = kept[i]
                 i += 1
             else:
                 pair = fresh[j]

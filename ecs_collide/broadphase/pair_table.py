@@ -7,6 +7,11 @@ except ImportError:
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, interleaved, reread, zeros
 
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The columns of an array of pairs.
+    FIRST = 0
+    SECOND = 1
+
 
 @cython.final
 @cython.cclass
@@ -158,8 +163,8 @@ class PairTable:
         p: cython.Py_ssize_t
 
         for p in range(self.n):
-            rows[p, 0] = self.first[p]
-            rows[p, 1] = self.second[p]
+            rows[p, FIRST] = self.first[p]
+            rows[p, SECOND] = self.second[p]
 
     @cython.cfunc
     @cython.exceptval(check=False)

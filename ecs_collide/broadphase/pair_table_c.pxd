@@ -1,5 +1,9 @@
 cimport cython
 
+cdef enum:  # the columns of an array of pairs
+    FIRST = 0
+    SECOND = 1
+
 @cython.final
 cdef class PairTable:
     cdef public Py_ssize_t n

@@ -46,11 +46,12 @@ cython.declare(
     PREFETCHED_BOXES=cython.Py_ssize_t,
     LEAST_LENGTH=cython.double,
 )
+from ecs_collide.broadphase.curve import STATE_BITS
+
 CURVE_DIGIT_BITS = 12  # bits of a key that are sorted at once
 N_CURVE_DIGITS = 4096
 PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
 PLACE = 0xFFFFFFFF
-STATE_BITS = 8  # of an entry of the table of turns, see broadphase.curve
 STATE = 0xFF
 MAX_BOXES_IN_CELL = 16  # more than so many boxes in a cell are sorted again
 MAX_BOXES_TO_INSERT = 96  # so many are quicker sorted by insertion
@@ -101,7 +102,6 @@ class BulkRebuild:
         nodes: Nodes = self.nodes
         n_level: cython.Py_ssize_t = n_items
         n_nodes: cython.Py_ssize_t = 0
-        room: cython.Py_ssize_t
 
         while n_level > 1 or n_nodes < min(n_items, 1):
             n_level = (n_level + WIDTH - 1) // WIDTH
@@ -109,7 +109,7 @@ class BulkRebuild:
         nodes.make_room_for_nodes(n_nodes - nodes.n_nodes)
         if self.keys.shape[0] < n_items:
             # Last the keys, by whose length it is known how much room there is.
-            room = max(n_items, 2 * self.keys.shape[0])
+            room: cython.Py_ssize_t = max(n_items, 2 * self.keys.shape[0])
             self.spare = zeros(LONG, room)
             self.items = zeros(LONG, room)
             self.keys = zeros(LONG, room)
@@ -141,18 +141,13 @@ class BulkRebuild:
     def _sort(self) -> cython.int:
         """Sort the line along the curve; cells with too many boxes by grids of their own."""
         keys: cython.longlong[::1] = self.keys
-        start: cython.Py_ssize_t
-        end: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         top: cython.Py_ssize_t = 0
-        cell: cython.longlong
 
         self.runs[0] = 0
         self.runs[1] = self.nodes.n_items
         while top >= 0:
-            start = self.runs[top]
-            end = self.runs[top + 1]
+            start: cython.Py_ssize_t = self.runs[top]
+            end: cython.Py_ssize_t = self.runs[top + 1]
             top -= 2
             if not self._find_keys(start, end):
                 continue
@@ -160,10 +155,10 @@ class BulkRebuild:
                 self._insert(start, end)
             else:
                 self._distribute(start, end)
-            i = start
+            i: cython.Py_ssize_t = start
             while i < end:
-                cell = keys[i] >> PLACE_BITS
-                j = i + 1
+                cell: cython.longlong = keys[i] >> PLACE_BITS
+                j: cython.Py_ssize_t = i + 1
                 while j < end and keys[j] >> PLACE_BITS == cell:
                     j += 1
                 if j - i > MAX_BOXES_IN_CELL:
@@ -188,7 +183,6 @@ class BulkRebuild:
         dim: cython.Py_ssize_t = nodes.dim
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t = 2 * dim * (keys[start] & PLACE)
-        place: cython.longlong
         x: cython.double = box[at] + box[at + dim]
         y: cython.double = box[at + 1] + box[at + dim + 1]
         z: cython.double = box[at + 2] + box[at + 5] if dim == 3 else 0.0
@@ -198,8 +192,6 @@ class BulkRebuild:
         high_x: cython.double = x
         high_y: cython.double = y
         high_z: cython.double = z
-        length: cython.double
-        scale: cython.double
 
         for i in range(start + 1, end):
             at = 2 * dim * (keys[i] & PLACE)
@@ -213,12 +205,12 @@ class BulkRebuild:
                 z = box[at + 2] + box[at + 5]
                 low_z = min(low_z, z)
                 high_z = max(high_z, z)
-        length = max(high_x - low_x, high_y - low_y, high_z - low_z)
+        length: cython.double = max(high_x - low_x, high_y - low_y, high_z - low_z)
         if not length > LEAST_LENGTH:
             return False
-        scale = (4096.0 if dim == 2 else 256.0) / length
+        scale: cython.double = (4096.0 if dim == 2 else 256.0) / length
         for i in range(start, end):
-            place = keys[i] & PLACE
+            place: cython.longlong = keys[i] & PLACE
             at = 2 * dim * place
             x = (box[at] + box[at + dim] - low_x) * scale
             y = (box[at + 1] + box[at + dim + 1] - low_y) * scale
@@ -238,12 +230,10 @@ class BulkRebuild:
         """Sort a short part of the line."""
         keys: cython.longlong[::1] = self.keys
         i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        key: cython.longlong
 
         for i in range(start + 1, end):
-            key = keys[i]
-            j = i
+            key: cython.longlong = keys[i]
+            j: cython.Py_ssize_t = i
             while j > start and keys[j - 1] > key:
                 keys[j] = keys[j - 1]
                 j -= 1
@@ -257,10 +247,8 @@ class BulkRebuild:
         spare: cython.longlong[::1] = self.spare
         counts: cython.int[::1] = self.counts
         i: cython.Py_ssize_t
-        digit: cython.Py_ssize_t
         low: cython.int = start
         high: cython.int = start
-        n: cython.int
 
         for i in range(2 * N_CURVE_DIGITS):
             counts[i] = 0
@@ -268,14 +256,14 @@ class BulkRebuild:
             counts[keys[i] >> PLACE_BITS & (N_CURVE_DIGITS - 1)] += 1
             counts[N_CURVE_DIGITS + (keys[i] >> (PLACE_BITS + CURVE_DIGIT_BITS))] += 1
         for i in range(N_CURVE_DIGITS):
-            n = counts[i]
+            n: cython.int = counts[i]
             counts[i] = low
             low += n
             n = counts[N_CURVE_DIGITS + i]
             counts[N_CURVE_DIGITS + i] = high
             high += n
         for i in range(start, end):
-            digit = keys[i] >> PLACE_BITS & (N_CURVE_DIGITS - 1)
+            digit: cython.Py_ssize_t = keys[i] >> PLACE_BITS & (N_CURVE_DIGITS - 1)
             spare[counts[digit]] = keys[i]
             counts[digit] += 1
         for i in range(start, end):
@@ -290,58 +278,30 @@ class BulkRebuild:
     def _build(self) -> cython.void:
         """Make nodes 1, 2, ... from the line, level by level, and hang them into each other."""
         nodes: Nodes = self.nodes
-        old_box: cython.p_double = nodes.box
-        box: cython.p_double = nodes.spare_box
-        keys: cython.longlong[::1] = self.keys
-        items: cython.longlong[::1] = self.items
-        child: cython.p_int = nodes.child
-        place_of: cython.p_int = nodes.place_of
-        is_changed: cython.p_int = nodes.is_changed
-        changed: cython.int
-        count: cython.int
-        width: cython.Py_ssize_t = 2 * nodes.dim
         n: cython.Py_ssize_t = nodes.n_items
-        n_nodes: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        place: cython.Py_ssize_t
-        old: cython.Py_ssize_t
         first: cython.int = 0  # what is to be hung: items, then nodes of a level
         node: cython.int = 1
-        lane: cython.int
         level: cython.int = 0
 
         for i in range(n):
-            items[i] = child[keys[i] & PLACE]
-        nodes.box = box
-        nodes.spare_box = old_box
+            self.items[i] = nodes.child[self.keys[i] & PLACE]
+        nodes.box, nodes.spare_box = nodes.spare_box, nodes.box
         while True:
-            n_nodes = (n + WIDTH - 1) // WIDTH
+            n_nodes: cython.Py_ssize_t = (n + WIDTH - 1) // WIDTH
             i = 0
             for k in range(n_nodes):
                 # As evenly as can be: the last node of a level may not be all but empty.
-                count = (n * (k + 1)) // n_nodes - i
-                changed = 0
-                place = WIDTH * node
-                for lane in range(count):
-                    if level > 0:
-                        child[place] = first + i
-                        nodes.place[first + i] = place
-                        changed |= (nodes.changed[first + i] != 0) << lane
-                    else:
-                        if cython.compiled and i + PREFETCHED_BOXES < n:
-                            fetch(old_box + width * (keys[i + PREFETCHED_BOXES] & PLACE))
-                        old = keys[i] & PLACE
-                        _copy(old_box, width * old, box, width * place, width)
-                        child[place] = items[i]
-                        place_of[items[i]] = place
-                        changed |= is_changed[items[i]] << lane
-                    place += 1
-                    i += 1
+                count: cython.int = (n * (k + 1)) // n_nodes - i
+                if level == 0:
+                    self._hang_items(node, i, count)
+                else:
+                    self._hang_nodes(node, first + i, count)
                 nodes.level[node] = level
                 nodes.count[node] = count
-                nodes.changed[node] = changed
                 nodes.stale[node] = 0
+                i += count
                 node += 1
             if level > 0:
                 for i in range(first, first + n):
@@ -362,6 +322,43 @@ class BulkRebuild:
         nodes.first_free = -1
         for i in range(nodes.node_room - 1, node - 1, -1):
             nodes.free_node(i)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hang_items(
+        self, node: cython.int, start: cython.Py_ssize_t, count: cython.int
+    ) -> cython.void:
+        """Hang a part of the line into a leaf, with the boxes from where they were before."""
+        nodes: Nodes = self.nodes
+        width: cython.Py_ssize_t = 2 * nodes.dim
+        changed: cython.int = 0
+        lane: cython.int
+
+        for lane in range(count):
+            i: cython.Py_ssize_t = start + lane
+            if cython.compiled and i + PREFETCHED_BOXES < nodes.n_items:
+                fetch(nodes.spare_box + width * (self.keys[i + PREFETCHED_BOXES] & PLACE))
+            place: cython.Py_ssize_t = WIDTH * node + lane
+            item: cython.longlong = self.items[i]
+            _copy(nodes.spare_box, width * (self.keys[i] & PLACE), nodes.box, width * place, width)
+            nodes.child[place] = item
+            nodes.place_of[item] = place
+            changed |= nodes.is_changed[item] << lane
+        nodes.changed[node] = changed
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hang_nodes(self, node: cython.int, start: cython.int, count: cython.int) -> cython.void:
+        """Hang nodes that follow each other into a branch."""
+        nodes: Nodes = self.nodes
+        changed: cython.int = 0
+        lane: cython.int
+
+        for lane in range(count):
+            nodes.child[WIDTH * node + lane] = start + lane
+            nodes.place[start + lane] = WIDTH * node + lane
+            changed |= (nodes.changed[start + lane] != 0) << lane
+        nodes.changed[node] = changed
 
 
 @cython.cfunc

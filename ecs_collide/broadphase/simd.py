@@ -7,10 +7,11 @@ in vain.  Here they look at the boxes themselves.
 
 from __future__ import annotations
 
+from ecs_collide.constants import NAN
+
 WIDTH = 8  # children of a node
 PENDING = 1  # the place of what is about to be hung into a node
 ALL_LANES = 0xFF  # a bit for each child
-NAN = float("nan")
 
 
 def touching(

@@ -26,7 +26,7 @@ else:
 from ecs_collide.motion.arrays import INT, zeros
 
 cython.declare(STACK_ROOM=cython.Py_ssize_t)
-STACK_ROOM = 1024  # for more than a hundred levels
+from ecs_collide.constants import STACK_ROOM
 
 
 @cython.final
@@ -58,9 +58,6 @@ class Traversal:
         dim: cython.Py_ssize_t = nodes.dim
         k: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
-        place: cython.Py_ssize_t
-        node: cython.int
-        mask: cython.uint
         top: cython.Py_ssize_t = 0
 
         if nodes.n_items == 0:
@@ -70,11 +67,13 @@ class Traversal:
             box[2 * dim * PENDING + dim + k] = maxs[dim * row + k]
         stack[0] = nodes.root()
         while top >= 0:
-            node = stack[top]
+            node: cython.int = stack[top]
             top -= 1
-            mask = touching(nodes.lanes, nodes.origin, box, node, box, 2 * dim * PENDING, dim)
+            mask: cython.uint = touching(
+                nodes.lanes, nodes.origin, box, node, box, 2 * dim * PENDING, dim
+            )
             while mask:
-                place = WIDTH * node + lowest(mask)
+                place: cython.Py_ssize_t = WIDTH * node + lowest(mask)
                 mask &= mask - 1
                 if nodes.level[node] > 0:
                     top += 1
@@ -93,10 +92,7 @@ class Traversal:
         n_items: cython.Py_ssize_t = 0
         n_free: cython.Py_ssize_t = 0
         k: cython.Py_ssize_t
-        node: cython.int
-        child: cython.int
         lane: cython.int
-        place: cython.Py_ssize_t
         top: cython.Py_ssize_t = -1
 
         if nodes.n_items > 0:
@@ -104,14 +100,14 @@ class Traversal:
             stack[0] = nodes.root()
             _hold(nodes.place[nodes.root()] == 0, "the root hangs in node 0", nodes.root())
         while top >= 0:
-            node = stack[top]
+            node: cython.int = stack[top]
             top -= 1
             n_nodes += 1
             _hold(0 < nodes.count[node] <= WIDTH, "one to eight children", node)
             _hold(nodes.level[node] >= 0, "a free node is not in use", node)
             for lane in range(nodes.count[node]):
-                place = WIDTH * node + lane
-                child = nodes.child[place]
+                place: cython.Py_ssize_t = WIDTH * node + lane
+                child: cython.int = nodes.child[place]
                 for k in range(2 * nodes.dim * place, 2 * nodes.dim * place + nodes.dim):
                     _hold(nodes.box[k] <= nodes.box[k + nodes.dim], "min <= max", node)
                 if nodes.level[node] == 0:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import esper
 
 import ecs_collide as ec
+from ecs_collide.traits import solid_side
 
 if TYPE_CHECKING:
     from ecs_collide.character.character import Character
@@ -471,7 +472,7 @@ class Stride:
         if one_way is None:
             return True
         low, high = self.space.bounds(other)
-        normal = one_way.normal or self.space.up
+        normal = solid_side(one_way, self.space.up)
         for k in range(self.dim):
             side = normal[k]
             if side != 0.0:

@@ -15,7 +15,7 @@ from ecs_collide.space import Space
 Doubles = NDArray[np.float64]
 
 COLUMNS, ROWS = 66, 20  # characters of a picture in text; a character is twice as high as wide
-_WIDTH = 720  # pixels of an SVG
+_PICTURE_WIDTH = 720  # pixels of an SVG
 _NAMED = "AB"
 
 
@@ -96,10 +96,10 @@ def draw_svg(space: Space, path: Path | str, around: Sequence[int] = ()) -> Path
     path = Path(path)
     seen = _view(space, [entity for entity in around if entity in space])
     low, high = (np.zeros(2), np.ones(2)) if seen is None else seen
-    scale = _WIDTH / (high - low)[0]
+    scale = _PICTURE_WIDTH / (high - low)[0]
     height = (high - low)[1] * scale
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height:.0f}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_PICTURE_WIDTH}" height="{height:.0f}">',
         '<rect width="100%" height="100%" fill="#12141e"/>',
     ]
     mins, maxs = space.boxes()

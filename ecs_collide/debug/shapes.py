@@ -59,7 +59,7 @@ COLOURS: dict[str, Colour] = {
 }
 """The colour of each thing that is shown.  Of a body that is several, the last of its kinds."""
 
-_KINDS = (
+_DRAWN_KINDS = (
     ("moving", BodyKind.MOVES),
     ("one-way", BodyKind.ONE_WAY),
     ("sensor", BodyKind.SENSOR),
@@ -94,11 +94,12 @@ class Camera:
 
     def __init__(self, matrix: Sequence[float], size: tuple[int, int]) -> None:
         columns = np.array(matrix, np.float64).reshape(4, 4)
-        across, self._depth = columns[:2, :2].T, columns[[0, 1, 3], 3]
-        pixels = np.hypot(*(columns[0, :2] * size / 2))
+        right, up, _, origin = columns  # what they become: x, y, z and the depth w
+        across, self._depth = columns[:2, :2].T, np.array([right[3], up[3], origin[3]])
+        pixels = np.hypot(*(right[:2] * size / 2))
         self._pixel = 1.0 / pixels if pixels > 0.0 and np.isfinite(pixels) else 1.0
         try:
-            middle = np.linalg.solve(across, -columns[3, :2])
+            middle = np.linalg.solve(across, -origin[:2])
         except np.linalg.LinAlgError:
             middle = np.zeros(2)
         self.middle: Doubles = np.nan_to_num(middle, posinf=0.0, neginf=0.0)
@@ -142,7 +143,7 @@ def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shap
 def _add_pairs(space: Space, domain: PeriodicDomain | None, lines: Shapes) -> None:
     low, high = space.boxes(space.candidate_pairs().ravel())
     centres = (low / 2 + high / 2).reshape(-1, 2, space.dim)
-    first, second = centres[:, 0], centres[:, 1]
+    first, second = centres.swapaxes(0, 1)
     if domain is not None:
         second = second - domain.shortest(second - first) * domain.widths
     lines.add(first, second, COLOURS["pair"])
@@ -167,8 +168,9 @@ def shown_normals(space: Space, contacts: ContactPoints) -> Doubles:
     the one of the ground is drawn upwards.  Between two bodies that both yield it points
     from the second to the first.
     """
-    yields = space.body_kinds(contacts.pairs.ravel()).reshape(-1, 2) & BodyKind.YIELDS != 0
-    is_turned = yields[:, 1] & ~yields[:, 0]
+    kinds = space.body_kinds(contacts.pairs.ravel()).reshape(-1, 2)
+    first_yields, second_yields = (kinds & BodyKind.YIELDS != 0).T
+    is_turned = second_yields & ~first_yields
     return np.where(is_turned[:, None], -contacts.normals, contacts.normals)
 
 
@@ -215,7 +217,7 @@ def _palette() -> NDArray[np.uint8]:
     """Return the colour of each combination of kinds."""
     palette = np.full((64, 4), 255, np.uint8)
     palette[:, :3] = COLOURS["static"]
-    for name, kind in _KINDS:
+    for name, kind in _DRAWN_KINDS:
         palette[np.arange(64) & kind != 0, :3] = COLOURS[name]
     return palette
 

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ecs_collide.constants import SLOP
 from ecs_collide.diagnostics.findings import (
-    SLOP,
     Examination,
     Examined,
     Finding,
     Findings,
     odd_about,
 )
+from ecs_collide.step.stats import Stats
 
 _N_NAMED_ENTITIES = 5  # entities that a message lists by their ids
 MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
@@ -123,40 +124,44 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
             "queries for it raise a KeyError",
             *ghosts,
         )
-    stats = e.stats
+    yield from (Finding(cause, (), text) for cause, text in _odd_about_last_step(e.stats))
+
+
+def _odd_about_last_step(stats: Stats) -> Iterator[tuple[str, str]]:
+    """Yield what is odd about the work of the last step, as cause and text."""
     if stats.sweeps > MANY_SWEEPS * max(stats.pairs, MANY_SWEEPS):
-        yield found(
+        yield (
             "many_sweeps",
             f"the last step took {stats.sweeps} swept tests for {stats.pairs} pairs, where a crowd "
             "takes about 10 for each: some bodies were turned very often, such as one that many "
             "others hit one after another",
         )
     if stats.pair_limit_hits:
-        yield found(
+        yield (
             "pair_limit",
             f"{stats.pair_limit_hits} pair(s) met so often in the last step that their bodies were "
             "held to its end (Space.pair_limit); they keep their velocities",
         )
     if stats.sweep_limit_hits:
-        yield found(
+        yield (
             "sweep_limit",
             f"{stats.sweep_limit_hits} bodies were turned so often in the last step, for the pairs "
             "that they have, that they were held to its end; they keep their velocities",
         )
     if stats.waiting:
-        yield found(
+        yield (
             "waiting",
             f"{stats.waiting} bodies were held in the last step because there was no room for "
             "their pairs, and take turns: let fewer paths cross each other, or step more often",
         )
     if stats.left_out:
-        yield found(
+        yield (
             "crowd",
             f"{stats.left_out} pairs of bodies that lie inside each other were left out of the "
             "last step, for which there was no room: spread them out",
         )
     if stats.crushed:
-        yield found("crushed", f"{stats.crushed} pair(s) were crushed in the last step")
+        yield ("crushed", f"{stats.crushed} pair(s) were crushed in the last step")
 
 
 def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:

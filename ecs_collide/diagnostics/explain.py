@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ecs_collide._categories import NAMES
 from ecs_collide.components import Disabled
-from ecs_collide.diagnostics.findings import SLOP, Box, Examination, Examined, Finding, odd_about
+from ecs_collide.constants import SLOP
+from ecs_collide.diagnostics.findings import Box, Examination, Examined, Finding, odd_about
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
 from ecs_collide.traits import (
-    OF_SPACE,
     Attached,
     Dominance,
     Filter,
@@ -21,6 +21,7 @@ from ecs_collide.traits import (
     OneWay,
     Separate,
     filter_numbers,
+    solid_side,
 )
 
 
@@ -226,9 +227,7 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
         one_way = e.of(platform).get(OneWay)
         if one_way is None:
             continue
-        normal = [float(getattr(one_way, "xyz"[k])) for k in range(e.dim)]
-        if normal == [OF_SPACE] * e.dim:
-            normal = list(e.up)
+        normal = solid_side(one_way, e.up)
         k = next(k for k in range(e.dim) if normal[k] != 0.0)
         solid, body = e.box(platform), e.box(other)
         (low, high), (below, above) = _faces(solid, k), _faces(body, k)

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
-from ecs_collide._checks import LARGEST
 from ecs_collide.components import Disabled, Fixed
-from ecs_collide.constants import CUSTOM, QUARANTINED
+from ecs_collide.constants import CUSTOM, LARGEST, QUARANTINED
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import Wrap
@@ -42,7 +41,6 @@ from ecs_collide.traits import (
 N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
 _N_SHOWN = 5  # entities in a repr
 _N_LINES = 20  # findings that are printed
-SLOP = 2.0**-44  # of the largest face: gaps below it are none
 
 
 class Finding(NamedTuple):

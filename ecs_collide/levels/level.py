@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import esper
 
-from ecs_collide._checks import LARGEST
 from ecs_collide.components import Extents, Fixed, Position
+from ecs_collide.constants import LARGEST
 from ecs_collide.levels.properties import Factory
 
 NESTED = "its parts are nested too deep; some hundred levels can be read"

@@ -18,7 +18,7 @@ Raw = Any
 
 # Characters of the tag of an element, and bytes before the first.  Older versions of expat take
 # time with the square of it where they read in pieces, as the parser lets them.
-_LONGEST = 2**20
+_MAX_TAG = 2**20
 
 _LEAVES = ("layer", "objectgroup", "imagelayer")
 _SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
@@ -154,9 +154,9 @@ class Xml(Format):
             raise ValueError(f"it is a {root.tag:.100}")
         for element in root.iter():
             words = element.attrib
-            if len(element.tag) + sum(map(len, words)) + sum(map(len, words.values())) > _LONGEST:
+            if len(element.tag) + sum(map(len, words)) + sum(map(len, words.values())) > _MAX_TAG:
                 raise ValueError(
-                    f"an element {element.tag:.100} has more than {_LONGEST} characters of "
+                    f"an element {element.tag:.100} has more than {_MAX_TAG} characters of "
                     "attributes; longer texts are its content"
                 )
         return root
@@ -447,10 +447,10 @@ def _require_no_definitions(content: bytes) -> None:
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler = stop
     try:
-        parser.Parse(content[:_LONGEST], len(content) <= _LONGEST)
+        parser.Parse(content[:_MAX_TAG], len(content) <= _MAX_TAG)
     except _RootReachedError:
         return
-    raise ValueError(f"it has no element within its first {_LONGEST} bytes")
+    raise ValueError(f"it has no element within its first {_MAX_TAG} bytes")
 
 
 def _over(pattern: dict[str, Any], thing: dict[str, Any], own: set[str]) -> dict[str, Any]:

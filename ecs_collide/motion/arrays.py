@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 DOUBLE = np.dtype(np.float64)
 LONG = np.dtype(np.int64)
@@ -33,6 +34,14 @@ def grown(view: Any, n_rows: int) -> Any:
     new = np.zeros((n_rows, *old.shape[1:]), old.dtype)
     new[: len(old)] = old
     return new.data
+
+
+def lengthened(block: NDArray[Any], capacity: int) -> NDArray[Any]:
+    """Return a copy of columns (n_columns, n_rows, ...) with `capacity` rows; zeros follow."""
+    longer: NDArray[Any] = np.zeros((len(block), capacity, *block.shape[2:]), block.dtype)
+    if block.view(np.uint8).any():  # else its pages stay untouched: the system has given none yet
+        longer[:, : block.shape[1]] = block
+    return longer
 
 
 def interleaved(view: Any) -> list[Any]:

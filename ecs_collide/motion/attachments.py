@@ -111,27 +111,20 @@ class Attachments:
         """Put all boxes at the start of a step, and find their paths from those of their owners."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        of: cython.Py_ssize_t
         k: cython.int
-        place: cython.double
-        displacement: cython.double
-        moves: cython.bint
 
         for n in range(self.n):
-            i = self.rows[n]
-            j = self.owners[n]
-            at = b.start_of(i)
-            of = b.start_of(j)
-            moves = b.moves[j] != 0
+            i: cython.Py_ssize_t = self.rows[n]
+            j: cython.Py_ssize_t = self.owners[n]
+            at: cython.Py_ssize_t = b.start_of(i)
+            of: cython.Py_ssize_t = b.start_of(j)
+            moves: cython.bint = b.moves[j] != 0
             self.tick[n] = 0
             b.base[i] = 0.0
             b.rest_count[i] = -1  # it never sleeps: its owner may be woken within a step
             for k in range(b.dim):
-                displacement = self.displacement[n, k]
-                place = b.path[of + 4 * k + CENTRE] + self.offset[n, k] + 0.0
+                displacement: cython.double = self.displacement[n, k]
+                place: cython.double = b.path[of + 4 * k + CENTRE] + self.offset[n, k] + 0.0
                 self.beyond[n, k] = b.widths_beyond(k, place) * b.width[k]
                 b.put(i, k, b.into_world(k, place))
                 b.velocity[i, k] = b.velocity[j, k] if moves else 0.0

@@ -1,4 +1,4 @@
-"""Bodies as columns, and where each is at a time within the step.
+"""The body table, and where each body is at a time within the step.
 
 A body's centre and half sizes hold at its *base* time, a fraction of the step
 at which it last changed its path; from there it travels in a straight line.
@@ -21,25 +21,21 @@ if cython.compiled:
 else:
     from math import floor
 
+    from ecs_collide.constants import ASLEEP, WOKEN
     from ecs_collide.motion.surfaces import Surfaces
 
 from ecs_collide.constants import ONE_WAY, PUSH_OUT
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide.motion.arrays import DOUBLE, zeros
+from ecs_collide.motion.columns import INITIAL_ROWS, allocate, blocks_of, views_of
 
 cython.declare(
-    PUSH=cython.int,
-    STOP=cython.int,
     REACH=cython.double,
     PATH_ROUNDING=cython.double,
     MAX_REST_COUNT=cython.int,
 )
-
-# The response components that have a rule of their own; see responses.RESPONSE_CODES.
-PUSH = 3
-STOP = 4
+from ecs_collide.constants import MAX_REST_COUNT
 
 PATH_ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
-MAX_REST_COUNT = 100  # steps at rest are not counted further
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
@@ -52,17 +48,16 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     ANCHORED = 0
     ANCHOR_VELOCITY = 1
     EARLIER = 2
-    # What the column `asleep` says.
-    AWAKE = 0
-    ASLEEP = 1
-    LEANS = 64  # in the column `leans`
-    WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
 
 
 @cython.final
 @cython.cclass
 class Bodies:
-    """The columns of one space, bound to arrays that the space owns.
+    """The one table of what is known of the bodies of a space, a row for each.
+
+    `motion.columns` lists the columns and tells when each is valid.  All of them are allocated by
+    `reserve`.  The other kernels hold a reference to this object and read its attributes;
+    Python sees the same memory as numpy arrays, in `BodyTable`.
 
     Attributes
     ----------
@@ -70,8 +65,8 @@ class Bodies:
         2 or 3.
     dt : float
         Length of the step in seconds.
-    traits : Traits
-        What only some of them have.
+    surfaces : Surfaces
+        The columns that only some of them need.
     controls : Controls
         Who of them pushes whom.
     farthest : float
@@ -80,44 +75,23 @@ class Bodies:
         Whether any axis closes in a ring; see `broadphase.images`.
     width : float64 (3,)
         How wide the world is on each axis that does; 0 on the others.
-    path : float64 (n_rows * dim * 4,)
+    is_apart : bool
+        Whether the game's components hold other numbers than centres and half sizes.
+    capacity : int
+        The number of rows.
+    blocks, memory : list
+        The columns by blocks, and the array of each block.
+    path : float64 (capacity * dim * 4,)
         Of each body and axis: centre and half size at the base time, motion
-        and resize.  A body's begin at `start_of` it.  The columns `centre` and
-        `half` say where the step began, and after it where it ended.
-    base : float64 (n_rows,)
-    is_marked : int8 (n_rows,)
-        1 once the body has turned, was anchored or taken out in this step;
-        what follows is undefined before.
-    turn : float64 (n_rows, dim, 3)
-        When the body was last anchored, or -1; at which velocity; and what
-        velocity it had before the last instant at which it turned.
-    turned_at : float64 (n_rows,)
-        That instant, or -1.
+        and resize.  A body's begin at `start_of` it.
     tick : int
         A number for each answer of a step: what has a higher one came later.
-    turned : int64 (n_rows,)
-        The first `n_turned` are the bodies whose pairs are to be swept again.
-    turned_tick : int64 (n_rows,)
-        The tick at which a marked body last turned.
-    calm : int8 (n_rows,)
-        In how many steps up to the last one nothing has happened to the body, or it was only
-        pressed against what holds it.  -1 less that number while something happens to it.
-    leans : int8 (n_rows,)
-        Of a body that sleeps pressed against others: 1 << side for each side to which something
-        holds it, and `LEANS`; the whole negative where a bounce is to be slower than `rest_speed`.
-        A side is 2 * axis, and 1 more in the positive direction.
-    asleep : int8 (n_rows,)
-        Whether it sleeps, in the tree of still bodies, or was roused in this step.
-    held : int8 (n_rows,)
-        Of a body that sleeps: 1 << axis where it lies against an immovable one that
-        does not move, so that each step would anchor it.
-    on_hold : int8 (n_rows,)
-        1 while the body is held where it is to the end of the step; see `response.holding`.
-    kept : float64 (n_rows, 2 * dim)
-        Of such a body: the velocity and the growth that it will have again.
+    turned : int64 (capacity,)
+        The first `n_turned` are the bodies whose pairs are to be swept again; `marked` and
+        `woken` are such lists too.
     """
 
-    def __init__(self, dim: cython.int):
+    def __init__(self, dim: cython.int, apart: bool = False):
         self.dim = dim
         self.dt = 0.0
         self.surfaces = Surfaces(dim)
@@ -127,76 +101,61 @@ class Bodies:
         self.width = zeros(DOUBLE, 3)
         self.n_marked = self.n_woken = self.n_turned = 0
         self.tick = 0
-        self.path = zeros(DOUBLE, 4 * dim)
-        self.base = zeros(DOUBLE, 1)
-        self.turn = zeros(DOUBLE, 1, dim, 3)
-        self.turned_at = zeros(DOUBLE, 1)
-        self.marked = zeros(LONG, 1)
-        self.woken = zeros(LONG, 1)
-        self.is_marked = zeros(BYTE, 1)
-        self.turned = zeros(LONG, 1)
-        self.is_turned = zeros(BYTE, 1)
-        self.turned_tick = zeros(LONG, 1)
-        self.on_hold = zeros(BYTE, 1)
-        self.kept = zeros(DOUBLE, 1, 2 * dim)
+        self.is_apart = apart
+        self.blocks = blocks_of(dim, apart)
+        self.memory = self.bound = []
+        self.capacity = 0
+        self.reserve(INITIAL_ROWS)
 
-    def bind(self, table, n_rows: cython.Py_ssize_t):
-        """Look at the arrays of `table` from now on; call it again when they are replaced.
+    def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
+        raise AttributeError(name)
 
-        Where it raises, it is to be called again before anything else.
+    def reserve(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1; what the columns hold stays.
+
+        Either nothing has happened if it raises, or `bind` finishes it.
         """
-        path: cython.double[::1] = grown(self.path, 4 * self.dim * n_rows)
-        base: cython.double[::1] = grown(self.base, n_rows)
-        turn: cython.double[:, :, ::1] = grown(self.turn, n_rows)
-        turned_at: cython.double[::1] = grown(self.turned_at, n_rows)
-        marked: cython.longlong[::1] = grown(self.marked, n_rows)
-        woken: cython.longlong[::1] = grown(self.woken, n_rows)
-        is_marked: cython.schar[::1] = grown(self.is_marked, n_rows)
-        turned: cython.longlong[::1] = grown(self.turned, n_rows)
-        is_turned: cython.schar[::1] = grown(self.is_turned, n_rows)
-        turned_tick: cython.longlong[::1] = grown(self.turned_tick, n_rows)
-        on_hold: cython.schar[::1] = grown(self.on_hold, n_rows)
-        kept: cython.double[:, ::1] = grown(self.kept, n_rows)
+        if n_rows > self.capacity:
+            self.memory = allocate(self.blocks, self.memory, n_rows)
+            self.bind()
 
-        self.surfaces.bind(table, n_rows)
-        self.path = path
-        self.base = base
-        self.turn = turn
-        self.turned_at = turned_at
-        self.marked = marked
-        self.woken = woken
-        self.is_marked = is_marked
-        self.turned = turned
-        self.is_turned = is_turned
-        self.turned_tick = turned_tick
-        self.on_hold = on_hold
-        self.kept = kept
-        self.ids = table.ids
-        self.centre = table.centre
-        self.half = table.half
-        self.velocity = table.velocity
-        self.growth = table.growth
-        self.motion = table.motion
-        self.mass = table.mass
-        self.restitution = table.restitution
-        self.response = table.response
-        self.moves = table.moves
-        self.touched = table.touched
-        self.custom = table.custom
-        self.yields = table.yields
-        self.sensor = table.sensor
-        self.gone = table.gone
-        self.rest_count = table.rest_count
-        self.asleep = table.asleep
-        self.held = table.held
-        self.leans = table.leans
-        self.island = table.island
-        self.seen_centre = table.seen_centre
-        self.swept_min = table.swept_min
-        self.swept_max = table.swept_max
-        self.flat_min = flat(table.swept_min)
-        self.flat_max = flat(table.swept_max)
+    def bind(self):
+        """Use the arrays in `memory`, which hold the same as those in use."""
+        views: dict = views_of(self.blocks, self.memory)
+
+        for block in self.blocks:
+            if block.user:
+                user = self if block.user == "bodies" else getattr(self, block.user)
+                for name in block.names:
+                    setattr(user, name, views[name].data)
+        for name in ("place", "seen_place", "size", "seen_size"):
+            setattr(self, name, views[name].data)
+        self.surfaces.bits = self.surface_bits
+        self.flat_min = flat(self.swept_min)
+        self.flat_max = flat(self.swept_max)
         self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
+        self.capacity = self.ids.shape[0]
+        self.bound = self.memory  # last: what was bound before is freed
+
+    def start_over(self):
+        """Forget the step under way, which may have been cut short anywhere."""
+        i: cython.Py_ssize_t
+
+        self.bind()
+        self.n_marked = self.n_woken = self.n_turned = 0
+        self.tick = 0
+        self.farthest = 0.0
+        for i in range(self.capacity):
+            self.is_marked[i] = self.is_turned[i] = self.on_hold[i] = 0
+            self.surfaces.owner[i] = self.surfaces.translation_side[i] = 0
+
+    def wrap(self, widths):
+        """Let axes close in rings of these widths; 0 for those that do not."""
+        k: cython.int
+
+        for k in range(self.dim):
+            self.width[k] = widths[k]
+        self.wraps = True
 
     def begin_step(self, rows: cython.longlong[::1], dt: cython.double):
         """Put the bodies of `rows` at the start of a step of `dt` seconds.
@@ -326,7 +285,7 @@ class Bodies:
     @cython.exceptval(check=False)
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Tell whether body i, if it is inside j, is the one to be pushed out: of two only one is."""
-        has: cython.int = self.surfaces.has[j]
+        has: cython.int = self.surface_bits[j]
 
         if self.sensor[j] or has & ONE_WAY or self.surfaces.is_soft(i, j):
             return False
@@ -346,7 +305,7 @@ class Bodies:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def gives_way(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+    def yields_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body yields to impacts on an axis: it is not immovable, nor locked there."""
         if not self.controls.any_lock:  # a call fewer, where no body has a locked axis
             return self.yields[i] != 0
@@ -429,21 +388,20 @@ class Bodies:
         centre: cython.p_double = flat(self.centre)
         half: cython.p_double = flat(self.half)
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         to: cython.Py_ssize_t
-        elapsed: cython.double
-        middle: cython.double
-        size: cython.double
-        rests: cython.bint
 
         for n in range(rows.shape[0]):
-            i = rows[n]
-            elapsed = 1.0 - self.base[i]
-            rests = True
+            i: cython.Py_ssize_t = rows[n]
+            elapsed: cython.double = 1.0 - self.base[i]
+            rests: cython.bint = True
             self.base[i] = 1.0
             for to in range(self.dim * i, self.dim * (i + 1)):
-                middle = path[4 * to + CENTRE] + path[4 * to + MOTION] * elapsed + 0.0
-                size = max(0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * elapsed)
+                middle: cython.double = (
+                    path[4 * to + CENTRE] + path[4 * to + MOTION] * elapsed + 0.0
+                )
+                size: cython.double = max(
+                    0.0, path[4 * to + HALF] + path[4 * to + RESIZE] * elapsed
+                )
                 centre[to] = path[4 * to + CENTRE] = middle
                 half[to] = path[4 * to + HALF] = size
                 rests &= (path[4 * to + MOTION] == 0.0) & (path[4 * to + RESIZE] == 0.0)
@@ -471,7 +429,7 @@ class Bodies:
     @cython.cfunc
     @cython.exceptval(check=False)
     def note_pressed(self) -> cython.void:
-        """Count the bodies as calm that were only pressed against what holds them.
+        """Count the bodies as at rest that were only pressed against what holds them.
 
         They were stopped at the start of the step, where they have been before.
         """
@@ -509,16 +467,15 @@ class Bodies:
         that is has come back into it after all.
         """
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
-        centre: cython.double
-        largest: cython.double
 
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             for k in range(self.dim):
-                centre = self.centre[i, k]
-                largest = max(abs(centre), abs(targets[n, k]), abs(self.motion_of(i, k)))
+                centre: cython.double = self.centre[i, k]
+                largest: cython.double = max(
+                    abs(centre), abs(targets[n, k]), abs(self.motion_of(i, k))
+                )
                 if abs(centre - targets[n, k]) <= PATH_ROUNDING * largest:
                     self.put(i, k, targets[n, k])
 
@@ -532,17 +489,9 @@ class Bodies:
     @cython.exceptval(check=False)
     def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
         """Return how many widths a place on an axis lies beyond the world; 0 within it."""
-        width: cython.double = self.width[k]
-        number: cython.double
-
-        if width == 0.0 or 0.0 <= place < width:
+        if self.width[k] == 0.0:
             return 0.0
-        number = floor(place / width)
-        if place - number * width < 0.0:  # the quotient was rounded up
-            number -= 1.0
-        if place - number * width >= width:  # just below 0, or rounded down
-            number += 1.0
-        return number
+        return _widths_beyond(place, self.width[k])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -550,7 +499,7 @@ class Bodies:
         """Return where in the world a place on an axis is: at least 0, and less than its width."""
         if self.width[k] == 0.0 or 0.0 <= place < self.width[k]:
             return place
-        return max(0.0, place - self.widths_beyond(k, place) * self.width[k]) + 0.0
+        return _into_world(place, self.width[k])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -630,7 +579,7 @@ class Bodies:
         So are immovable ones, what was snapped to an anchored one at this time
         `t`, and what has kept that one's velocity since.
         """
-        if not self.gives_way(i, k):
+        if not self.yields_along(i, k):
             return True
         if not self.is_marked[i]:
             return (self.held[i] & (1 << k)) != 0
@@ -681,6 +630,46 @@ class Bodies:
         for k in range(self.dim):
             self.swept_min[i, k] -= REACH * self.width[k]
             self.swept_max[i, k] += REACH * self.width[k]
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _widths_beyond(place: cython.double, width: cython.double) -> cython.double:
+    """Return how many widths a place on an axis that wraps lies beyond the world; 0 within it."""
+    number: cython.double
+
+    if 0.0 <= place < width:
+        return 0.0
+    number = floor(place / width)
+    if place - number * width < 0.0:  # the quotient was rounded up
+        number -= 1.0
+    if place - number * width >= width:  # just below 0, or rounded down
+        number += 1.0
+    return number
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _into_world(place: cython.double, width: cython.double) -> cython.double:
+    """Return where in the world a place on an axis that wraps is."""
+    return max(0.0, place - _widths_beyond(place, width) * width) + 0.0
+
+
+def bring_into_world(places: cython.double[::1], width: cython.double):
+    """Bring finite places on an axis that wraps into the world.
+
+    Parameters
+    ----------
+    places : float64 (n,), written
+    width : float
+        Of the world on that axis.
+    """
+    n: cython.Py_ssize_t
+
+    for n in range(places.shape[0]):
+        places[n] = _into_world(places[n], width)
 
 
 @cython.cfunc

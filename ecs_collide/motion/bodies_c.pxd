@@ -20,8 +20,10 @@ cdef enum:
     WOKEN = 2
     LEANS = 64
 
-cdef int PUSH
-cdef int STOP
+cdef enum:
+    PUSH = 3
+    STOP = 4
+
 cdef int ONE_WAY
 cdef int PUSH_OUT
 
@@ -34,45 +36,73 @@ cdef class Bodies:
     cdef double farthest
     cdef public bint wraps
     cdef public double[::1] width
-    cdef double[::1] path
-    cdef double[::1] base
-    cdef double[:, :, ::1] turn
-    cdef double[::1] turned_at
-    cdef long long[::1] marked
-    cdef signed char[::1] is_marked
-    cdef long long tick
-    cdef long long[::1] turned
-    cdef signed char[::1] is_turned
-    cdef long long[::1] turned_tick
-    cdef signed char[::1] on_hold
-    cdef double[:, ::1] kept
-    cdef Py_ssize_t n_turned
+    cdef readonly bint is_apart
+    cdef readonly list blocks
+    cdef readonly list memory
+    cdef list bound
+    cdef readonly Py_ssize_t capacity
     cdef Py_ssize_t n_marked
-    cdef long long[::1] woken
     cdef Py_ssize_t n_woken
-    cdef long long[::1] ids
-    cdef double[:, ::1] centre
-    cdef double[:, ::1] half
-    cdef double[:, ::1] velocity
-    cdef double[:, ::1] growth
-    cdef double[:, ::1] motion
-    cdef double[::1] mass
-    cdef double[::1] restitution
-    cdef signed char[::1] response
-    cdef signed char[::1] moves
-    cdef signed char[::1] touched
-    cdef signed char[::1] custom
-    cdef signed char[::1] yields
-    cdef signed char[::1] sensor
-    cdef signed char[::1] gone
-    cdef signed char[::1] rest_count
-    cdef signed char[::1] asleep
-    cdef signed char[::1] held
-    cdef signed char[::1] leans
-    cdef long long[::1] island
-    cdef double[:, ::1] seen_centre
-    cdef double[:, ::1] swept_min
-    cdef double[:, ::1] swept_max
+    cdef Py_ssize_t n_turned
+    cdef long long tick
+    # The columns, as `motion.columns` lists them: public, so that `bind` can set them by name.
+    cdef public double[:, ::1] centre
+    cdef public double[:, ::1] half
+    cdef public double[:, ::1] velocity
+    cdef public double[:, ::1] growth
+    cdef public double[:, ::1] motion
+    cdef public double[:, ::1] swept_min
+    cdef public double[:, ::1] swept_max
+    cdef public double[:, ::1] tight_min
+    cdef public double[:, ::1] tight_max
+    cdef public double[:, ::1] seen_centre
+    cdef public double[:, ::1] seen_half
+    cdef public double[:, ::1] seen_velocity
+    cdef public double[:, ::1] seen_growth
+    cdef public double[:, ::1] seen_offset
+    cdef public double[:, ::1] place
+    cdef public double[:, ::1] seen_place
+    cdef public double[:, ::1] size
+    cdef public double[:, ::1] seen_size
+    cdef public double[::1] mass
+    cdef public double[::1] restitution
+    cdef public double[::1] base
+    cdef public double[::1] turned_at
+    cdef public double[:, ::1] seen_restitution
+    cdef public double[:, ::1] seen_owner
+    cdef public signed char[::1] has
+    cdef public signed char[::1] surface_bits
+    cdef public signed char[::1] news
+    cdef public signed char[::1] touched
+    cdef public signed char[::1] bad
+    cdef public signed char[::1] quarantined
+    cdef public signed char[::1] disabled
+    cdef public signed char[::1] attached
+    cdef public signed char[::1] sensor
+    cdef public signed char[::1] response
+    cdef public signed char[::1] custom
+    cdef public signed char[::1] moves
+    cdef public signed char[::1] yields
+    cdef public signed char[::1] rest_count
+    cdef public signed char[::1] asleep
+    cdef public signed char[::1] held
+    cdef public signed char[::1] leans
+    cdef public signed char[::1] gone
+    cdef public signed char[::1] is_marked
+    cdef public signed char[::1] is_turned
+    cdef public signed char[::1] on_hold
+    cdef public signed char[::1] present
+    cdef public signed char[::1] driven
+    cdef public long long[::1] ids
+    cdef public long long[::1] n_filed
+    cdef public long long[::1] island
+    cdef public long long[::1] turned_tick
+    cdef public long long[::1] marked
+    cdef public long long[::1] woken
+    cdef public long long[::1] turned
+    cdef public double[::1] path
+    cdef public double[:, :, ::1] turn
+    cdef public double[:, ::1] kept
     # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
     cdef double* flat_path
     cdef double* flat_min
@@ -98,7 +128,7 @@ cdef class Bodies:
     cdef void turn_to(self, Py_ssize_t i, int k, double velocity, double t) noexcept
     cdef void stop_growing(self, Py_ssize_t i, int k) noexcept
     cdef bint is_lighter(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef bint gives_way(self, Py_ssize_t i, int k) noexcept
+    cdef bint yields_along(self, Py_ssize_t i, int k) noexcept
     cdef void restrain(self, long long[::1] rows, bint by_speed) noexcept
     cdef void note_turn(self, Py_ssize_t i) noexcept
     cdef bint has_turned_since(self, Py_ssize_t i, long long tick) noexcept

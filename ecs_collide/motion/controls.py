@@ -1,7 +1,7 @@
 """Who pushes whom, as columns: dominance, locked axes, a maximum speed, bouncy surfaces.
 
 A body of a higher dominance outweighs all of lower ones, as if its mass were infinitely many
-times theirs.  Most worlds have none of this: the columns are empty until the first body has any.
+times theirs.  Most worlds have none of this: the columns are not looked at until the first body has any.
 """
 
 try:
@@ -14,79 +14,44 @@ if cython.compiled:
 else:
     from math import sqrt
 
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
-
 cython.declare(
-    HALF_ULP=cython.double, INFINITE=cython.double, AVERAGE=cython.int, GEOMETRIC=cython.int,
+    HALF_ULP=cython.double, INF=cython.double, AVERAGE=cython.int, GEOMETRIC=cython.int,
     MIN=cython.int, MULTIPLY=cython.int, MAX=cython.int,
 )  # fmt: skip
-from ecs_collide.constants import AVERAGE, GEOMETRIC, MAX, MIN, MULTIPLY
+from ecs_collide.constants import AVERAGE, GEOMETRIC, INF, MAX, MIN, MULTIPLY
 
 HALF_ULP = 2.0**-53
-INFINITE = float("inf")
 
 
 @cython.final
 @cython.cclass
 class Controls:
-    """The columns of one space.
+    """The columns of `Bodies` about who pushes whom, and the rules that read them.
 
     Attributes
     ----------
     is_used : bool
-        Whether any body has ever had any of it; the columns are empty until then.
+        Whether any body has ever had any of it; the columns hold nothing until then.
     any_rank, any_lock, any_limit : bool
         Whether any body has ever had a dominance other than 0, a locked axis, a maximum speed.
-    rank : int64 (n_rows,): dominance
-    lock : int8 (n_rows,): 1 << axis for each locked axis
-    limit : float64 (n_rows,): maximum speed, in world units per second; inf for none
-    restitution : float64 (n_rows,): of the surface, -1 for none
-    restitution_rule, friction_rule : int8 (n_rows,): how it is combined, 0 if that is not given
     """
 
     def __init__(self, dim: cython.int):
         self.dim = dim
-        self.n_rows = 1
         self.is_used = self.any_rank = self.any_lock = self.any_limit = False
-        self.rank = zeros(LONG, 1)
-        self.lock = zeros(BYTE, 1)
-        self.limit = zeros(DOUBLE, 1)
-        self.restitution = zeros(DOUBLE, 1)
-        self.restitution_rule = zeros(BYTE, 1)
-        self.friction_rule = zeros(BYTE, 1)
 
-    def bind(self, n_rows: cython.Py_ssize_t):
-        """Have room for so many bodies."""
-        if self.is_used:
-            self._make_room(n_rows)
-        self.n_rows = n_rows
+    def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
+        raise AttributeError(name)
 
     def use(self):
-        """Have columns from now on, in which nobody has anything yet."""
+        """Let the columns say from now on of each body that it has nothing yet."""
         i: cython.Py_ssize_t
 
         if self.is_used:
             return
-        self._make_room(self.n_rows)
-        for i in range(self.n_rows):
+        for i in range(self.rank.shape[0]):
             self.clear(i)
         self.is_used = True
-
-    @cython.cfunc
-    def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
-        rank: cython.longlong[::1] = grown(self.rank, n_rows)
-        lock: cython.schar[::1] = grown(self.lock, n_rows)
-        limit: cython.double[::1] = grown(self.limit, n_rows)
-        restitution: cython.double[::1] = grown(self.restitution, n_rows)
-        restitution_rule: cython.schar[::1] = grown(self.restitution_rule, n_rows)
-        friction_rule: cython.schar[::1] = grown(self.friction_rule, n_rows)
-
-        self.rank = rank
-        self.lock = lock
-        self.limit = limit
-        self.restitution = restitution
-        self.restitution_rule = restitution_rule
-        self.friction_rule = friction_rule
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -94,8 +59,8 @@ class Controls:
         """Let a body have none of all this."""
         self.rank[i] = 0
         self.lock[i] = 0
-        self.limit[i] = INFINITE
-        self.restitution[i] = -1.0
+        self.limit[i] = INF
+        self.surface_restitution[i] = -1.0
         self.restitution_rule[i] = self.friction_rule[i] = 0
 
     @cython.cfunc
@@ -144,10 +109,10 @@ class Controls:
         """Return the restitution of a pair from those of its responses, which are -1 for none."""
         rule: cython.int = max(self.restitution_rule[i], self.restitution_rule[j])
 
-        if self.restitution[i] >= 0.0:
-            one = self.restitution[i]
-        if self.restitution[j] >= 0.0:
-            other = self.restitution[j]
+        if self.surface_restitution[i] >= 0.0:
+            one = self.surface_restitution[i]
+        if self.surface_restitution[j] >= 0.0:
+            other = self.surface_restitution[j]
         return _combined(one, other, rule if rule else MAX)
 
     @cython.cfunc
@@ -172,7 +137,7 @@ class Controls:
             if self.lock[i] & (1 << k):
                 velocity[i, k] = 0.0
         most = self.limit[i]
-        if not by_speed or most == INFINITE or not _speed(velocity, i, self.dim) > most:
+        if not by_speed or most == INF or not _speed(velocity, i, self.dim) > most:
             return
         if not cython.compiled:
             direction = [0.0] * 3

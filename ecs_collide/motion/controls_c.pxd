@@ -9,18 +9,17 @@ cdef int MAX
 @cython.final
 cdef class Controls:
     cdef int dim
-    cdef Py_ssize_t n_rows
     cdef readonly bint is_used
     cdef public bint any_rank
     cdef public bint any_lock
     cdef public bint any_limit
-    cdef readonly long long[::1] rank
-    cdef readonly signed char[::1] lock
-    cdef readonly double[::1] limit
-    cdef readonly double[::1] restitution
-    cdef readonly signed char[::1] restitution_rule
-    cdef readonly signed char[::1] friction_rule
-    cdef void _make_room(self, Py_ssize_t n_rows)
+    cdef public double[::1] limit
+    cdef public double[::1] surface_restitution
+    cdef public signed char[::1] lock
+    cdef public signed char[::1] restitution_rule
+    cdef public signed char[::1] friction_rule
+    cdef public long long[::1] rank
+    cdef public long long[::1] control_bits
     cdef void clear(self, Py_ssize_t i) noexcept
     cdef long long rank_of(self, Py_ssize_t i) noexcept
     cdef bint locks(self, Py_ssize_t i, int k) noexcept

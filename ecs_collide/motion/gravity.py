@@ -32,7 +32,7 @@ if cython.compiled:
 else:
     from ecs_collide.motion.bodies import EARLIER, Bodies
 
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, zeros
 
 cython.declare(SMALL=cython.double, TERMS=cython.int)
 SMALL = 0.125  # up to here the series has less than an ulp of rest
@@ -66,15 +66,18 @@ class Gravity:
         self.bodies = bodies
         self.is_on = False
         self.step = 0
-        self.n_rows = 1
         self.acceleration = zeros(DOUBLE, 3)
-        self.started = zeros(LONG, 1)
-        self.scale = zeros(DOUBLE, 1)
-        self.pull = zeros(DOUBLE, 1, bodies.dim)
-        self.kick = zeros(DOUBLE, 1, bodies.dim)
-        self.since = zeros(DOUBLE, 1, bodies.dim)
-        self.held = zeros(BYTE, 1, bodies.dim)
+        self.set_rows(1)
         self.decay = self.mean = self.rest = 0.0
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1, between steps."""
+        self.pull = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.kick = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.since = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.held = zeros(BYTE, n_rows, self.bodies.dim)
+        self.scale = zeros(DOUBLE, n_rows)
+        self.started = zeros(LONG, n_rows)
 
     def set(self, acceleration):
         """Let bodies fall with this acceleration from the next step on."""
@@ -87,20 +90,11 @@ class Gravity:
     def begin_step(self):
         """Begin a step in which nobody was started yet."""
         k: cython.int
-        n_rows: cython.Py_ssize_t = self.bodies.ids.shape[0]
 
         self.step += 1
         self.is_on = self.bodies.surfaces.any_damping
         for k in range(self.bodies.dim):
             self.is_on |= self.acceleration[k] != 0.0
-        if self.is_on and self.n_rows < n_rows:
-            self.pull = grown(self.pull, n_rows)
-            self.kick = grown(self.kick, n_rows)
-            self.since = grown(self.since, n_rows)
-            self.held = grown(self.held, n_rows)
-            self.scale = grown(self.scale, n_rows)
-            self.started = grown(self.started, n_rows)
-            self.n_rows = n_rows  # last: by it it is known how much room there is
 
     @cython.cfunc
     @cython.exceptval(check=False)

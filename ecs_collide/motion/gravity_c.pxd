@@ -7,7 +7,6 @@ cdef class Gravity:
     cdef Bodies bodies
     cdef public bint is_on
     cdef long long step
-    cdef Py_ssize_t n_rows
     cdef double[::1] acceleration
     cdef long long[::1] started
     cdef double[::1] scale

@@ -9,13 +9,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ecs_collide._checks import LARGEST, Floats
+from ecs_collide import _backend
+from ecs_collide._checks import Floats
+from ecs_collide.constants import LARGEST
 
 Wrap: TypeAlias = tuple[float | None, ...]
 """For each axis the width of the world, or None where it goes on for ever."""
-
-MAX_ROUNDS = 64
-"""So often may a body go around in a step, and a ray or a box that is cast on its way."""
 
 
 def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
@@ -70,11 +69,9 @@ class PeriodicDomain:
             width, column = self.widths[k], inside[..., k]
             out = ~((column >= 0.0) & (column < width)) & np.isfinite(column)
             if out.any():
-                place = column[out]
-                number = np.floor(place / width)
-                number -= place - number * width < 0.0
-                number += place - number * width >= width
-                column[out] = np.maximum(0.0, place - number * width) + 0.0
+                places = column[out]
+                _backend.kernels.bodies.bring_into_world(places.data, width)
+                column[out] = places
         return inside
 
     def shortest(self, displacements: Floats) -> Floats:
@@ -109,9 +106,8 @@ class PeriodicDomain:
 
 def nearest_shift(wrap: Wrap | None, one: Sequence[float], two: Sequence[float]) -> list[float]:
     """Return how far from where it stands the image of `two` is that is nearest to `one`."""
-    shifts = []
-    for k, (here, there) in enumerate(zip(one, two, strict=True)):
-        width = wrap[k] if wrap else None
-        n = 0.0 if width is None else -float(round((there - here) / width))
-        shifts.append(0.0 if width is None or not math.isfinite(n) else n * width)
-    return shifts
+    if wrap is None:
+        return [0.0] * len(one)
+    domain = PeriodicDomain(wrap)
+    shifts = -domain.shortest(np.subtract(two, one)) * domain.widths
+    return [shift if math.isfinite(shift) else 0.0 for shift in shifts.tolist()]

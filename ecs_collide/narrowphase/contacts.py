@@ -24,13 +24,12 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
     from cython.cimports.ecs_collide.broadphase.images_c import widths_of
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
         AT_END,
         AT_START,
-        BEGAN,
-        ENDED,
+        REASON,
         WITHIN,
         EventBuffer,
     )
@@ -41,17 +40,15 @@ if cython.compiled:
         PENETRATING,
         PositionCorrection,
     )
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.images import widths_of
-    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
     from ecs_collide.narrowphase.event_buffer import (
         AT_END,
         AT_START,
-        BEGAN,
-        ENDED,
+        REASON,
         WITHIN,
         EventBuffer,
     )
@@ -62,7 +59,6 @@ else:
         PENETRATING,
         PositionCorrection,
     )
-    from ecs_collide.narrowphase.sweep_test import SLOP
 
 import numpy as np
 
@@ -70,6 +66,9 @@ from ecs_collide.constants import TOUCHED_BY_GAME
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 
 cython.declare(
+    ENDED=cython.int,
+    BEGAN=cython.int,
+    SLOP=cython.double,
     INF=cython.double,
     SOLID=cython.int,
     CROSSING=cython.int,
@@ -80,8 +79,7 @@ cython.declare(
     FILTER_CHANGED=cython.int,
     DROPPED=cython.int,
 )
-
-INF = float("inf")
+from ecs_collide.constants import BEGAN, ENDED, INF, SLOP
 
 # Codes of events.ContactKind and events.END_REASONS.
 SOLID = 0
@@ -92,6 +90,14 @@ UNTIL_APART = 4  # crossing, because a response lets the two cross until they se
 SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
+
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The columns of `Contacts.rows`, beside FIRST and SECOND.
+    KIND = 2
+    AXIS = 3
+    SIGN = 4
+    HANDLED = 5
+    N_COLUMNS = 6
 
 
 @cython.final
@@ -147,8 +153,8 @@ class Contacts:
         self.pressed = zeros(LONG, 1)
         self.is_pressed = zeros(BYTE, 1)
         self.clock = 0.0
-        self.rows = zeros(LONG, 16, 6)
-        self.next_rows = zeros(LONG, 16, 6)
+        self.rows = zeros(LONG, 16, N_COLUMNS)
+        self.next_rows = zeros(LONG, 16, N_COLUMNS)
         self.since = zeros(DOUBLE, 16)
         self.next_since = zeros(DOUBLE, 16)
         self.images = zeros(LONG, 16)
@@ -158,7 +164,7 @@ class Contacts:
         self.opened = zeros(DOUBLE, 16)
         self.side = zeros(BYTE, 16)
         self.n_kept = 0
-        self.kept_rows = zeros(LONG, 16, 6)
+        self.kept_rows = zeros(LONG, 16, N_COLUMNS)
         self.kept_since = zeros(DOUBLE, 16)
         self.kept_images = zeros(LONG, 16)
 
@@ -171,13 +177,13 @@ class Contacts:
         if self.kept_rows.shape[0] < self.rows.shape[0]:
             self.kept_since = zeros(DOUBLE, self.rows.shape[0])
             self.kept_images = zeros(LONG, self.rows.shape[0])
-            self.kept_rows = zeros(LONG, self.rows.shape[0], 6)
+            self.kept_rows = zeros(LONG, self.rows.shape[0], N_COLUMNS)
         if not cython.compiled:
             _keep_at_once(self)
             return
         for n in range(self.n):
             self.kept_since[n] = self.since[n]
-            for k in range(6):
+            for k in range(N_COLUMNS):
                 self.kept_rows[n, k] = self.rows[n, k]
         for n in range(self.n if self.bodies.wraps else 0):
             self.kept_images[n] = self.images[n]
@@ -195,19 +201,18 @@ class Contacts:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         side: cython.int
-        i: cython.Py_ssize_t
 
         if self.pressed.shape[0] < b.centre.shape[0]:
             self.is_pressed = zeros(BYTE, b.centre.shape[0])
             self.pressed = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
         self.n_pressed = 0
         for n in range(self.n):
-            if self.rows[n, 2] != SOLID or not b.yields[self.rows[n, 0]]:
+            if self.rows[n, KIND] != SOLID or not b.yields[self.rows[n, FIRST]]:
                 continue
-            if not b.yields[self.rows[n, 1]]:
+            if not b.yields[self.rows[n, SECOND]]:
                 continue
             for side in range(2):
-                i = self.rows[n, side]
+                i: cython.Py_ssize_t = self.rows[n, side]
                 if not self.is_pressed[i]:
                     self.is_pressed[i] = 1
                     self.pressed[self.n_pressed] = i
@@ -219,20 +224,21 @@ class Contacts:
     def recall(self) -> cython.void:
         """Tell the pairs which of them are in contact since the step before."""
         n: cython.Py_ssize_t
-        p: cython.Py_ssize_t
 
         kept: cython.Py_ssize_t = 0
 
         self._make_room(self.n)
         for n in range(self.n):
-            if self.rows[n, 2] == LEAVING:
+            if self.rows[n, KIND] == LEAVING:
                 self._report_end(n, AT_START, 0.0, DROPPED)
-                self.rows[n, 2] = PASSING
+                self.rows[n, KIND] = PASSING
             if self.bodies.wraps:
-                p = self.pairs.find_image(self.rows[n, 0], self.rows[n, 1], self.images[n])
+                p: cython.Py_ssize_t = self.pairs.find_image(
+                    self.rows[n, FIRST], self.rows[n, SECOND], self.images[n]
+                )
             else:
-                p = self.pairs.find(self.rows[n, 0], self.rows[n, 1])
-            if p < 0 and not self.broadphase.may_meet(self.rows[n, 0], self.rows[n, 1]):
+                p = self.pairs.find(self.rows[n, FIRST], self.rows[n, SECOND])
+            if p < 0 and not self.broadphase.may_meet(self.rows[n, FIRST], self.rows[n, SECOND]):
                 self._report_end(n, AT_START, 0.0, FILTER_CHANGED)
                 continue
             if p >= 0 and self._is_outdated(n, p):
@@ -241,9 +247,9 @@ class Contacts:
             self._move(n, kept)
             if p >= 0:
                 self.restore(p, kept)
-                if self.rows[kept, 2] != PASSING:
-                    self._anchor(p, self.rows[kept, 3])
-                if self.rows[kept, 2] == SOLID:
+                if self.rows[kept, KIND] != PASSING:
+                    self._anchor(p, self.rows[kept, AXIS])
+                if self.rows[kept, KIND] == SOLID:
                     self.parts[kept] = max(self._time_to_parting(p, 0.0), 0.0)
             kept += 1
         self.n = self.n_open = kept
@@ -254,16 +260,16 @@ class Contacts:
         """Let a pair be in a contact that there was at the start of the step, both bodies at rest."""
         self.pairs.known[p] = 1
         self.pairs.memory[p] = n
-        if self.rows[n, 2] == UNTIL_APART:
+        if self.rows[n, KIND] == UNTIL_APART:
             self.pairs.crossing[p] |= UNTIL_APART
             self.pairs.touch[p] = 0
-        elif self.rows[n, 2] == PASSING:
+        elif self.rows[n, KIND] == PASSING:
             self.pairs.left_alone[p] = 2
-        elif self.rows[n, 2] == SOLID:
+        elif self.rows[n, KIND] == SOLID:
             self.pairs.inside[p] = 1
             self.parts[n] = INF
             self.opened[n] = -1.0
-            self.side[n] = (self.rows[n, 3] + 1) * self.rows[n, 4]
+            self.side[n] = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
 
     @cython.cfunc
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
@@ -278,11 +284,9 @@ class Contacts:
     @cython.cfunc
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Let a solid pair have an impact, which begins a contact unless it is in one."""
-        n: cython.Py_ssize_t
-
         if self.pairs.inside[p]:
             return
-        n = self.pairs.contact_of(p)
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
         if n < 0:
             n = self.n_open
             self._make_room(n + 1)
@@ -320,7 +324,9 @@ class Contacts:
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
             self._log(p, ENDED, WITHIN, now, abs(self.side[n]) - 1, 1 if self.side[n] > 0 else -1)
-            self.event_buffer.contact_codes[self.event_buffer.n_contacts - 1, 5] = FILTER_CHANGED
+            self.event_buffer.contact_codes[self.event_buffer.n_contacts - 1, REASON] = (
+                FILTER_CHANGED
+            )
             if self.pairs.known[p]:
                 self._leave(self.pairs.first[p], self.pairs.second[p])
         self.forget_known(p)
@@ -330,7 +336,7 @@ class Contacts:
     def forget_known(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the contact that a pair had at the step's start be dealt with."""
         if self.pairs.known[p]:
-            self.rows[self.pairs.memory[p], 5] = 1
+            self.rows[self.pairs.memory[p], HANDLED] = 1
             self.pairs.known[p] = 0
 
     @cython.cfunc
@@ -346,9 +352,9 @@ class Contacts:
         found: set = set()
 
         for n in range(self.n):
-            if self.rows[n, 2] == UNTIL_APART:
-                found.add((self.rows[n, 0], self.rows[n, 1]))
-                found.add((self.rows[n, 1], self.rows[n, 0]))
+            if self.rows[n, KIND] == UNTIL_APART:
+                found.add((self.rows[n, FIRST], self.rows[n, SECOND]))
+                found.add((self.rows[n, SECOND], self.rows[n, FIRST]))
         return found
 
     @cython.cfunc
@@ -373,30 +379,21 @@ class Contacts:
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
         k: cython.int
-        centre1: cython.double
-        centre2: cython.double
-        half1: cython.double
-        half2: cython.double
-        gap: cython.double
-        plus: cython.double
-        rate: cython.double
-        growth: cython.double
-        slop: cython.double
         wraps: cython.bint = b.wraps
         least: cython.double = APART_AT_LEAST
         rest: cython.double = INF
 
         for k in range(b.dim):
-            centre1 = b.path[one + CENTRE] + b.path[one + MOTION] * way1
-            centre2 = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            centre1: cython.double = b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            centre2: cython.double = b.path[two + CENTRE] + b.path[two + MOTION] * way2
             if wraps:
                 centre2 += self.pairs.offset[p, k]
                 least = max(APART_AT_LEAST, SLOP * b.width[k])
-            half1 = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
-            half2 = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
-            gap = (centre2 - half2) - (centre1 + half1)
-            plus = (centre1 - half1) - (centre2 + half2)
-            slop = SLOP * max(
+            half1: cython.double = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
+            half2: cython.double = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
+            gap: cython.double = (centre2 - half2) - (centre1 + half1)
+            plus: cython.double = (centre1 - half1) - (centre2 + half2)
+            slop: cython.double = SLOP * max(
                 abs(b.swept_min[i, k]),
                 abs(b.swept_max[i, k]),
                 abs(b.swept_min[j, k]),
@@ -404,8 +401,8 @@ class Contacts:
             )
             if max(gap, plus) > max(slop, least):
                 return -1.0
-            rate = b.path[one + MOTION] - b.path[two + MOTION]
-            growth = b.path[one + RESIZE] + b.path[two + RESIZE]
+            rate: cython.double = b.path[one + MOTION] - b.path[two + MOTION]
+            growth: cython.double = b.path[one + RESIZE] + b.path[two + RESIZE]
             if -rate - growth > 0.0:
                 rest = min(rest, max(0.0, -gap) / (-rate - growth))
             if rate - growth > 0.0:
@@ -464,11 +461,11 @@ class Contacts:
     @cython.exceptval(check=False)
     def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact now treat each other in another way."""
-        if self.rows[n, 2] == PASSING:
+        if self.rows[n, KIND] == PASSING:
             return self.pairs.crossing[p] or not self.bodies.surfaces.is_one_way(
                 self.pairs.first[p], self.pairs.second[p]
             )
-        return self.rows[n, 2] != UNTIL_APART and self.rows[n, 2] != self.pairs.crossing[p]
+        return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.crossing[p]
 
     @cython.cfunc
     def _report_end(
@@ -481,20 +478,20 @@ class Contacts:
         """Log that a contact ended, unless nobody was told that it began."""
         if self.bodies.wraps:
             self.event_buffer.image = self.images[n]
-        if self.rows[n, 2] != PASSING:
+        if self.rows[n, KIND] != PASSING:
             self.event_buffer.add_contact(
                 ENDED, phase, time,
-                self.bodies.ids[self.rows[n, 0]], self.bodies.ids[self.rows[n, 1]],
-                self.rows[n, 3], self.rows[n, 4], self._kind_reported(n), reason,
+                self.bodies.ids[self.rows[n, FIRST]], self.bodies.ids[self.rows[n, SECOND]],
+                self.rows[n, AXIS], self.rows[n, SIGN], self._kind_reported(n), reason,
             )  # fmt: skip
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _kind_reported(self, n: cython.Py_ssize_t) -> cython.int:
         """Return the kind of a contact as events have it."""
-        if self.rows[n, 2] == LEAVING:
+        if self.rows[n, KIND] == LEAVING:
             return SOLID
-        return CROSSING if self.rows[n, 2] == UNTIL_APART else self.rows[n, 2]
+        return CROSSING if self.rows[n, KIND] == UNTIL_APART else self.rows[n, KIND]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -503,7 +500,7 @@ class Contacts:
         k: cython.int
 
         if n != to:
-            for k in range(6):
+            for k in range(N_COLUMNS):
                 self.rows[to, k] = self.rows[n, k]
             self.since[to] = self.since[n]
             if self.bodies.wraps:
@@ -527,23 +524,19 @@ class Contacts:
     @cython.exceptval(check=False)
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is in contact at the end of the step; set the settler's side."""
-        relation: cython.int
-        k: cython.int
-        closing: cython.double
-
         if not self.pairs.crossing[p]:
             if self.pairs.clear[p]:
                 return False
-            relation = self.correction.solid_placement(p)
+            relation: cython.int = self.correction.solid_placement(p)
             return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
         if not self.pairs.inside[p]:
             return False
         relation = self.correction.solid_placement(p)
-        k = self.correction.axis
+        k: cython.int = self.correction.axis
         if relation == OVERLAPPING or self.correction.gap < 0.0:
             return True
         # Entered in the last instant, or about to leave?
-        closing = self.bodies.motion_of(self.pairs.second[p], k)
+        closing: cython.double = self.bodies.motion_of(self.pairs.second[p], k)
         closing = (closing - self.bodies.motion_of(self.pairs.first[p], k)) * self.correction.sign
         return closing > 0.0
 
@@ -553,8 +546,6 @@ class Contacts:
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         n_before: cython.Py_ssize_t = self.n
 
         self.n = 0
@@ -566,10 +557,10 @@ class Contacts:
             elif self.pairs.known[p] or self.pairs.inside[p] or not self.pairs.clear[p]:
                 self._compare_solid(p)
         for n in range(n_before):
-            if self.rows[n, 5]:
+            if self.rows[n, HANDLED]:
                 continue
-            i = self.rows[n, 0]
-            j = self.rows[n, 1]
+            i: cython.Py_ssize_t = self.rows[n, FIRST]
+            j: cython.Py_ssize_t = self.rows[n, SECOND]
             if b.wraps:
                 self.event_buffer.image = self.images[n]
                 self.broadphase.images.select(self.images[n])
@@ -580,7 +571,7 @@ class Contacts:
                 self._leave(i, j)
             else:
                 self._keep(
-                    i, j, self.rows[n, 2], self.rows[n, 3], self.rows[n, 4], self.since[n]
+                    i, j, self.rows[n, KIND], self.rows[n, AXIS], self.rows[n, SIGN], self.since[n]
                 )  # fmt: skip
         self.rows, self.next_rows = self.next_rows, self.rows
         self.since, self.next_since = self.next_since, self.since
@@ -592,8 +583,8 @@ class Contacts:
     @cython.exceptval(check=False)
     def _is_left_out(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether a contact is between two bodies that are no pair, for lack of room."""
-        i: cython.Py_ssize_t = self.rows[n, 0]
-        j: cython.Py_ssize_t = self.rows[n, 1]
+        i: cython.Py_ssize_t = self.rows[n, FIRST]
+        j: cython.Py_ssize_t = self.rows[n, SECOND]
 
         return self.broadphase.leaves_out(i, j) or (
             self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
@@ -607,26 +598,24 @@ class Contacts:
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int
         is_open: cython.bint = self.pairs.inside[p]
-        since: cython.double
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
-            self.rows[n, 5] = 1
+            self.rows[n, HANDLED] = 1
         if self.pairs.left_alone[p] == 2:
             if self.pairs.gone[p] or s.relative_placement(p) != APART:
-                self._keep(i, j, PASSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
+                self._keep(i, j, PASSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
             return
         if not is_open:
-            since = self.clock + b.dt
+            since: cython.double = self.clock + b.dt
         else:
             n = self.pairs.memory[p]
             since = self.clock + self.opened[n] * b.dt if self.opened[n] >= 0.0 else self.since[n]
         if self.pairs.gone[p]:
             if is_open:
-                k = abs(self.side[n]) - 1
+                k: cython.int = abs(self.side[n]) - 1
                 self._keep(i, j, SOLID, k, 1 if self.side[n] > 0 else -1, since)
         elif self._is_contact(p):
             if not is_open:
@@ -649,17 +638,16 @@ class Contacts:
         sign: cython.int = self.pairs.sign[p]
         began: cython.double = self.pairs.began[p] if self.pairs.met[p] else -1.0
         kind: cython.int = UNTIL_APART if self.pairs.crossing[p] & UNTIL_APART else CROSSING
-        since: cython.double
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
-            axis = self.rows[n, 3]
-            sign = self.rows[n, 4]
-            self.rows[n, 5] = 1
+            axis = self.rows[n, AXIS]
+            sign = self.rows[n, SIGN]
+            self.rows[n, HANDLED] = 1
         if began < 0.0:
             began = 1.0
-        since = self.since[n] if n >= 0 else self.clock + began * b.dt
+        since: cython.double = self.since[n] if n >= 0 else self.clock + began * b.dt
         if self.pairs.gone[p]:
             if n >= 0 or self.pairs.inside[p]:
                 self._keep(i, j, kind, axis, sign, since)
@@ -687,9 +675,9 @@ class Contacts:
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
-            self.rows[n, 5] = 1
+            self.rows[n, HANDLED] = 1
             if side != 0 or self.pairs.gone[p]:
-                self._keep(i, j, CROSSING, self.rows[n, 3], self.rows[n, 4], self.since[n])
+                self._keep(i, j, CROSSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
             else:
                 self._report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
@@ -727,12 +715,12 @@ class Contacts:
             self.next_since = grown(self.next_since, 2 * n)
             self.next_rows = grown(self.next_rows, 2 * n)
         self.next_since[n] = since
-        self.next_rows[n, 0] = first
-        self.next_rows[n, 1] = second
-        self.next_rows[n, 2] = crossing
-        self.next_rows[n, 3] = axis
-        self.next_rows[n, 4] = sign
-        self.next_rows[n, 5] = 0
+        self.next_rows[n, FIRST] = first
+        self.next_rows[n, SECOND] = second
+        self.next_rows[n, KIND] = crossing
+        self.next_rows[n, AXIS] = axis
+        self.next_rows[n, SIGN] = sign
+        self.next_rows[n, HANDLED] = 0
         if self.bodies.wraps:
             if n == self.next_images.shape[0]:
                 self.next_images = grown(self.next_images, 2 * n)
@@ -747,7 +735,7 @@ class Contacts:
         n: cython.Py_ssize_t
 
         for n in range(self.n):
-            self.images[n] += shifts[self.rows[n, 1]] - shifts[self.rows[n, 0]]
+            self.images[n] += shifts[self.rows[n, SECOND]] - shifts[self.rows[n, FIRST]]
 
     def offsets_into(self, offsets: cython.double[:, ::1]):
         """Write for each contact how far off its second body is touched, float64 (n, dim)."""
@@ -762,14 +750,13 @@ class Contacts:
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
         """End all contacts of a body before a step, for `reason`."""
         n: cython.Py_ssize_t
-        partner: cython.Py_ssize_t
         kept: cython.Py_ssize_t = 0
 
         self.forgotten.append(row)
         for n in range(self.n):
-            if self.rows[n, 0] == row or self.rows[n, 1] == row:
+            if self.rows[n, FIRST] == row or self.rows[n, SECOND] == row:
                 self._report_end(n, AT_START, 0.0, reason)
-                partner = self.rows[n, 0] + self.rows[n, 1] - row
+                partner: cython.Py_ssize_t = self.rows[n, FIRST] + self.rows[n, SECOND] - row
                 if self.bodies.asleep[partner]:
                     self.left.append(partner)
             else:
@@ -780,11 +767,10 @@ class Contacts:
     def wake_partners(self, row: cython.Py_ssize_t):
         """Wake whoever sleeps in contact with a body that the game has moved."""
         n: cython.Py_ssize_t
-        partner: cython.Py_ssize_t
 
         for n in range(self.n):
-            if self.rows[n, 0] == row or self.rows[n, 1] == row:
-                partner = self.rows[n, 0] + self.rows[n, 1] - row
+            if self.rows[n, FIRST] == row or self.rows[n, SECOND] == row:
+                partner: cython.Py_ssize_t = self.rows[n, FIRST] + self.rows[n, SECOND] - row
                 if self.bodies.asleep[partner]:
                     self.left.append(partner)
 
@@ -802,22 +788,23 @@ class Contacts:
             How many there are.
         """
         n: cython.Py_ssize_t
-        other: cython.Py_ssize_t
-        side: cython.int
         dropped: cython.Py_ssize_t = 0
 
         for n in range(self.n):
-            if row not in (self.rows[n, 0], self.rows[n, 1]):
+            if row not in (self.rows[n, FIRST], self.rows[n, SECOND]):
                 continue
-            if self.rows[n, 2] != SOLID and self.rows[n, 2] != LEAVING:
+            if self.rows[n, KIND] != SOLID and self.rows[n, KIND] != LEAVING:
                 continue
-            other = self.rows[n, 0] + self.rows[n, 1] - row
+            other: cython.Py_ssize_t = self.rows[n, FIRST] + self.rows[n, SECOND] - row
             if platform >= 0 and other != platform:
                 continue
-            side = (self.rows[n, 3] + 1) * self.rows[n, 4]  # of the second; the first has the other
-            if self.bodies.surfaces.one_way[other] != (side if self.rows[n, 1] == other else -side):
+            # Of the second body; the first has the opposite one.
+            side: cython.int = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
+            if self.bodies.surfaces.one_way[other] != (
+                side if self.rows[n, SECOND] == other else -side
+            ):
                 continue
-            self.rows[n, 2] = LEAVING
+            self.rows[n, KIND] = LEAVING
             dropped += 1
             if self.bodies.asleep[row]:  # pressed to the platform
                 self.left.append(row)
@@ -851,9 +838,9 @@ class Contacts:
         self.n = rows.shape[0]
         for n in range(self.n):
             self.since[n] = since[n]
-            for k in range(5):
+            for k in range(HANDLED):
                 self.rows[n, k] = rows[n, k]
-            self.rows[n, 5] = 0
+            self.rows[n, HANDLED] = 0
 
 
 def _keep_at_once(contacts):

@@ -6,6 +6,13 @@ from ecs_collide.narrowphase.event_buffer_c cimport EventBuffer
 from ecs_collide.broadphase.pair_table_c cimport PairTable
 from ecs_collide.narrowphase.placement_c cimport PositionCorrection
 
+cdef enum:  # the columns of Contacts.rows, beside FIRST and SECOND
+    KIND = 2
+    AXIS = 3
+    SIGN = 4
+    HANDLED = 5
+    N_COLUMNS = 6
+
 cdef double INF
 cdef int SOLID
 cdef int TOUCHED_BY_GAME

@@ -5,18 +5,30 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
+else:
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND
+
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 
 # When in a step a contact event was found; events of one time keep this order.
-cython.declare(
-    AT_START=cython.int, WITHIN=cython.int, AT_END=cython.int, BEGAN=cython.int, ENDED=cython.int
-)
+cython.declare(AT_START=cython.int, WITHIN=cython.int, AT_END=cython.int)
 AT_START = 0
 WITHIN = 1
 AT_END = 2
 
-BEGAN = 0
-ENDED = 1
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The columns of `EventBuffer.codes`.
+    EVENT_KIND = 0
+    ANSWER = 1
+    EVENT_AXIS = 2
+    EVENT_SIGN = 3
+    # The columns of `EventBuffer.contact_codes`, beside the last two.
+    CHANGE = 0
+    PHASE = 1
+    CONTACT_KIND = 4
+    REASON = 5
 
 
 @cython.final
@@ -35,7 +47,7 @@ class EventBuffer:
     codes : int8 (n, 4): kind, answer, axis, sign
     contact_time : float64 (n,)
     contact_bodies : int64 (n, 2), entity ids
-    contact_codes : int8 (n, 6): event, phase, axis, sign, kind, reason
+    contact_codes : int8 (n, 6): change, phase, axis, sign, kind, reason
     contact_images : int64 (n,), which image of the second body; see `broadphase.images`
     image : int
         Of the next contact events.
@@ -68,11 +80,10 @@ class EventBuffer:
     def add_collision(self) -> cython.Py_ssize_t:
         """Make room for one more collision; return its row, to be filled by the caller."""
         n: cython.Py_ssize_t = self.n_collisions
-        room: cython.Py_ssize_t
 
         if n == self.codes.shape[0]:
             # Last the codes, by whose length it is known how much room there is.
-            room = 2 * n
+            room: cython.Py_ssize_t = 2 * n
             self.numbers = grown(self.numbers, room)
             self._name_columns()
             self.codes = grown(self.codes, room)
@@ -82,7 +93,7 @@ class EventBuffer:
     @cython.cfunc
     def add_contact(
         self,
-        event: cython.int,
+        change: cython.int,
         phase: cython.int,
         time: cython.double,
         first: cython.longlong,
@@ -94,11 +105,10 @@ class EventBuffer:
     ) -> cython.void:
         """Note that a contact began or ended."""
         n: cython.Py_ssize_t = self.n_contacts
-        room: cython.Py_ssize_t
 
         if n == self.contact_time.shape[0]:
             # Last the times, by whose length it is known how much room there is.
-            room = 2 * n
+            room: cython.Py_ssize_t = 2 * n
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
             self.contact_images = grown(self.contact_images, room)
@@ -106,14 +116,14 @@ class EventBuffer:
         self.n_contacts = n + 1
         self.contact_time[n] = time
         self.contact_images[n] = self.image
-        self.contact_bodies[n, 0] = first
-        self.contact_bodies[n, 1] = second
-        self.contact_codes[n, 0] = event
-        self.contact_codes[n, 1] = phase
-        self.contact_codes[n, 2] = axis
-        self.contact_codes[n, 3] = sign
-        self.contact_codes[n, 4] = kind
-        self.contact_codes[n, 5] = reason
+        self.contact_bodies[n, FIRST] = first
+        self.contact_bodies[n, SECOND] = second
+        self.contact_codes[n, CHANGE] = change
+        self.contact_codes[n, PHASE] = phase
+        self.contact_codes[n, EVENT_AXIS] = axis
+        self.contact_codes[n, EVENT_SIGN] = sign
+        self.contact_codes[n, CONTACT_KIND] = kind
+        self.contact_codes[n, REASON] = reason
 
     def recover(
         self,
@@ -127,6 +137,6 @@ class EventBuffer:
         self.clear()
         for n in range(times.shape[0]):
             self.add_contact(
-                codes[n, 0], codes[n, 1], times[n], bodies[n, 0], bodies[n, 1],
-                codes[n, 2], codes[n, 3], codes[n, 4], codes[n, 5],
+                codes[n, CHANGE], codes[n, PHASE], times[n], bodies[n, FIRST], bodies[n, SECOND],
+                codes[n, EVENT_AXIS], codes[n, EVENT_SIGN], codes[n, CONTACT_KIND], codes[n, REASON],
             )  # fmt: skip

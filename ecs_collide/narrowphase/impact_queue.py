@@ -128,10 +128,9 @@ class ImpactQueue:
     def _rise(self, place: cython.Py_ssize_t, pair: cython.Py_ssize_t) -> cython.void:
         """Put a pair where there is a hole, or further up."""
         time: cython.double = self.time[pair]
-        above: cython.Py_ssize_t
 
         while place > 0:
-            above = (place - 1) >> 1
+            above: cython.Py_ssize_t = (place - 1) >> 1
             if time > self.due[above]:
                 break
             if time == self.due[above] and not self._breaks_tie(pair, self.heap[above]):

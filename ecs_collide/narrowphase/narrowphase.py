@@ -10,7 +10,7 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import (
@@ -24,11 +24,12 @@ if cython.compiled:
 else:
     from math import copysign
 
-    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
     from ecs_collide.response.clusters import Clusters
+
 
 cython.declare(
     INF=cython.double,
@@ -38,7 +39,8 @@ cython.declare(
     PARTS=cython.int,
     CROSSES=cython.int,
 )
-INF = float("inf")
+from ecs_collide.constants import INF
+
 CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
@@ -47,6 +49,19 @@ CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `Impa
 KEEPS = 3  # up to this: it has kept together since it was swept
 OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
 PARTS = 8  # it touches at this instant, and parts
+
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The first columns of `numbers`, and those of `codes` after two ids, in `impacts_into`.
+    IMPACT_TIME = 0
+    IMPACT_EXIT = 1
+    CLOSING_SPEED = 2
+    N_SCALARS = 3
+    RANK = 2
+    IMAGE = 3
+    IMPACT_KIND = 4
+    IMPACT_AXIS = 5
+    IMPACT_SIGN = 6
+    IMPACT_CROSSES = 7
 
 
 @cython.final
@@ -100,27 +115,22 @@ class Narrowphase:
         way2: cython.double = self.now - b.base[j]
         rest: cython.double = 1.0 - self.now
         margin: cython.double = CLEAR * b.farthest
-        apart: cython.double
-        sizes: cython.double
-        side: cython.double
-        gap: cython.double
-        rate: cython.double
         least: cython.double = -INF
         end: cython.double = -INF
         wraps: cython.bint = b.wraps
 
         for _k in range(b.dim):
-            apart = (b.path[two + CENTRE] + b.path[two + MOTION] * way2) - (
+            apart: cython.double = (b.path[two + CENTRE] + b.path[two + MOTION] * way2) - (
                 b.path[one + CENTRE] + b.path[one + MOTION] * way1
             )
             if wraps:
                 apart += self.pairs.offset[p, _k]
-            sizes = (b.path[two + HALF] + b.path[two + RESIZE] * way2) + (
+            sizes: cython.double = (b.path[two + HALF] + b.path[two + RESIZE] * way2) + (
                 b.path[one + HALF] + b.path[one + RESIZE] * way1
             )
-            side = copysign(1.0, apart)
-            gap = side * apart - sizes
-            rate = side * (b.path[two + MOTION] - b.path[one + MOTION]) - (
+            side: cython.double = copysign(1.0, apart)
+            gap: cython.double = side * apart - sizes
+            rate: cython.double = side * (b.path[two + MOTION] - b.path[one + MOTION]) - (
                 b.path[two + RESIZE] + b.path[one + RESIZE]
             )
             least = max(least, min(gap, gap + rate))
@@ -143,20 +153,16 @@ class Narrowphase:
         way1: cython.double = self.now - b.base[i]
         way2: cython.double = self.now - b.base[j]
         rest: cython.double = 1.0 - self.now
-        centre1: cython.double
-        centre2: cython.double
-        half1: cython.double
-        half2: cython.double
         wraps: cython.bint = b.wraps
 
         self.n_sweeps += 1
         for k in range(b.dim):
-            centre1 = b.path[one + CENTRE] + b.path[one + MOTION] * way1
-            centre2 = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            centre1: cython.double = b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            centre2: cython.double = b.path[two + CENTRE] + b.path[two + MOTION] * way2
             if wraps:
                 centre2 += self.pairs.offset[p, k]
-            half1 = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
-            half2 = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
+            half1: cython.double = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
+            half2: cython.double = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
             self.sweeper.aim(
                 k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
                 b.path[one + MOTION], b.path[one + RESIZE],
@@ -171,8 +177,6 @@ class Narrowphase:
     @cython.exceptval(check=False)
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
-        side: cython.int
-
         self.aim(p)
         self.sweeper.solve()
         if not self.pairs.crossing[p] and self.bodies.surfaces.is_one_way(
@@ -180,7 +184,9 @@ class Narrowphase:
         ):
             self._drop_passable(p)
         if self.sweeper.kind == OVERLAP:
-            side = self.bodies.translation_side(self.pairs.first[p], self.pairs.second[p])
+            side: cython.int = self.bodies.translation_side(
+                self.pairs.first[p], self.pairs.second[p]
+            )
             if (
                 abs(side) == self.sweeper.axis + 1
             ):  # it leads out here, be the other side as shallow
@@ -198,17 +204,16 @@ class Narrowphase:
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
         n: cython.int
-        side: cython.int
-        k: cython.int
-        sign: cython.int
 
         if s.kind == IMPACT:
             for n in range(2):
-                side = self.bodies.surfaces.one_way[j if n else i]
+                side: cython.int = self.bodies.surfaces.one_way[j if n else i]
                 if side == 0:
                     continue
-                k = abs(side) - 1
-                sign = 1 if (side > 0) == (n == 1) else -1  # the normal points from second to first
+                k: cython.int = abs(side) - 1
+                sign: cython.int = (
+                    1 if (side > 0) == (n == 1) else -1
+                )  # the normal points from second to first
                 if not s.turn_to(k, sign):
                     s.kind = SEPARATE
             if self.bodies.surfaces.is_passable(i, j, s.axis, s.sign):
@@ -287,11 +292,12 @@ class Narrowphase:
         b: Bodies = self.bodies
         side: cython.int = self._touch_of(p)
         k: cython.int = (abs(side) - 1) & 3
-        closing: cython.double
 
         if side == 0:
             return False
-        closing = b.motion_of(self.pairs.second[p], k) - b.motion_of(self.pairs.first[p], k)
+        closing: cython.double = b.motion_of(self.pairs.second[p], k) - b.motion_of(
+            self.pairs.first[p], k
+        )
         if side < 0:
             closing = -closing
         if closing > 0.0:
@@ -308,12 +314,11 @@ class Narrowphase:
         s: Sweeper = self.sweeper
         b: Bodies = self.bodies
         side: cython.int
-        k: cython.int
         parting: cython.int = 0
         is_apart: cython.bint = False
 
         if s.kind == OVERLAP:
-            k = s.axis
+            k: cython.int = s.axis
             if (
                 not b.surfaces.any_pusher
                 and b.resize_of(self.pairs.first[p], k) == 0.0
@@ -361,23 +366,18 @@ class Narrowphase:
         velocity has changed, and at the bodies that turned alone.
         """
         c: Clusters = self.clusters
-        root: cython.Py_ssize_t
-        node: cython.Py_ssize_t
-        last: cython.Py_ssize_t
-        next_node: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         while True:
-            root = c.pop_changed()
+            root: cython.Py_ssize_t = c.pop_changed()
             if root == 0:
                 break
-            node = c.rim[root]
-            last = c.last_rim[root]
+            node: cython.Py_ssize_t = c.rim[root]
+            last: cython.Py_ssize_t = c.last_rim[root]
             c.rim[root] = c.last_rim[root] = 0
             while node:
-                next_node = c.next_rim[node] if node != last else 0
+                next_node: cython.Py_ssize_t = c.next_rim[node] if node != last else 0
                 c.is_on_rim[node] = 0
-                i = c.body[node]
+                i: cython.Py_ssize_t = c.body[node]
                 if c.node_of[i, c.axis[node]] == node and self._find_closing_of(
                     i, c.axis[node], root
                 ):
@@ -406,29 +406,23 @@ class Narrowphase:
         is_outside: cython.bint = False
         p: cython.Py_ssize_t = pairs.head_of(i)
         at: cython.Py_ssize_t = p
-        j: cython.Py_ssize_t
-        node: cython.Py_ssize_t
-        other: cython.Py_ssize_t
-        side: cython.int
-        k: cython.int
-        apart: cython.double
 
         while at >= 0:
             p = at
             if pairs.first[p] == i:
-                j = pairs.second[p]
+                j: cython.Py_ssize_t = pairs.second[p]
                 at = pairs.next_of_first[p] - 1
             else:
                 j = pairs.first[p]
                 at = pairs.next_of_second[p] - 1
-            side = pairs.touch[p]
+            side: cython.int = pairs.touch[p]
             if side == 0:
                 continue
-            k = (abs(side) - 1) & 3
+            k: cython.int = (abs(side) - 1) & 3
             if axis >= 0 and k != axis:
                 continue
-            node = c.node_of[j, k]
-            other = c.root(node) if node else 0
+            node: cython.Py_ssize_t = c.node_of[j, k]
+            other: cython.Py_ssize_t = c.root(node) if node else 0
             if other and other == root:
                 continue
             if abs(side) > KEEPS and (abs(side) < PARTS or pairs.tick[p] < self.instant_tick):
@@ -436,7 +430,7 @@ class Narrowphase:
             is_outside = True
             if root == 0 and node and not c.is_on_rim[node]:
                 c.keep_on_rim(node, other)
-            apart = c.velocity[other] if other else self.bodies.velocity[j, k]
+            apart: cython.double = c.velocity[other] if other else self.bodies.velocity[j, k]
             apart -= c.velocity[root] if root else c.velocity_of(i, k)
             if (
                 apart != 0.0
@@ -498,11 +492,9 @@ class Narrowphase:
     @cython.cfunc
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Queue when the swept bodies of a pair will enter or leave each other."""
-        t: cython.double
-
         self.pairs.tick[p] = self.bodies.tick
         if self.pairs.inside[p]:
-            t = self.now + max(self.sweeper.exit, 0.0)
+            t: cython.double = self.now + max(self.sweeper.exit, 0.0)
             if t < 1.0:
                 self.queue.put(p, t, CROSSES)
         elif kind == IMPACT:
@@ -532,36 +524,36 @@ class Narrowphase:
         """
         b: Bodies = self.bodies
         at: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         k: cython.int
-        t: cython.double
         n: cython.Py_ssize_t = 0
 
         for at in range(self.queue.size):
-            p = self.queue.heap[at]
+            p: cython.Py_ssize_t = self.queue.heap[at]
             if self.pairs.crossing[p] and self.pairs.inside[p]:
                 continue
-            i = self.pairs.first[p]
-            j = self.pairs.second[p]
-            t = self.queue.time[p]
-            numbers[n, 0] = t
-            numbers[n, 1] = self.pairs.exit[p]
-            numbers[n, 2] = self.pairs.speed[p]
+            i: cython.Py_ssize_t = self.pairs.first[p]
+            j: cython.Py_ssize_t = self.pairs.second[p]
+            t: cython.double = self.queue.time[p]
+            numbers[n, IMPACT_TIME] = t
+            numbers[n, IMPACT_EXIT] = self.pairs.exit[p]
+            numbers[n, CLOSING_SPEED] = self.pairs.speed[p]
             for k in range(b.dim):
-                numbers[n, 3 + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
-                numbers[n, 3 + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
-                numbers[n, 3 + 2 * b.dim + k] = b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
-                numbers[n, 3 + 3 * b.dim + k] = b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
-            codes[n, 0] = self.queue.low[p]
-            codes[n, 1] = self.queue.high[p]
-            codes[n, 2] = self.queue.rank[p]
-            codes[n, 3] = self.queue.image[p]
-            codes[n, 4] = self.pairs.kind[p]
-            codes[n, 5] = self.pairs.axis[p]
-            codes[n, 6] = self.pairs.sign[p]
-            codes[n, 7] = self.pairs.crossing[p] != 0
+                numbers[n, N_SCALARS + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
+                numbers[n, N_SCALARS + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
+                numbers[n, N_SCALARS + 2 * b.dim + k] = (
+                    b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
+                )
+                numbers[n, N_SCALARS + 3 * b.dim + k] = (
+                    b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
+                )
+            codes[n, FIRST] = self.queue.low[p]
+            codes[n, SECOND] = self.queue.high[p]
+            codes[n, RANK] = self.queue.rank[p]
+            codes[n, IMAGE] = self.queue.image[p]
+            codes[n, IMPACT_KIND] = self.pairs.kind[p]
+            codes[n, IMPACT_AXIS] = self.pairs.axis[p]
+            codes[n, IMPACT_SIGN] = self.pairs.sign[p]
+            codes[n, IMPACT_CROSSES] = self.pairs.crossing[p] != 0
             n += 1
         return n
 
@@ -576,12 +568,11 @@ class Narrowphase:
         that closes by less than the slop until they meet tells nothing of when.
         """
         kind: cython.int = self.sweeper.kind
-        closing: cython.double
         side: cython.int
 
         if kind != IMPACT and kind != OVERLAP:
             return False
-        closing = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
+        closing: cython.double = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
         if kind == OVERLAP:
             return closing > 0.0
         if self.sweeper.enter * closing > self.sweeper.near[self.sweeper.axis]:
@@ -622,22 +613,18 @@ class Narrowphase:
         Two times that should be one differ by rounding, and the corner must
         come second: it is requeued for the time of the face impact.
         """
-        q: cython.Py_ssize_t
         n: cython.int
-        row: cython.Py_ssize_t
-        closing: cython.double
-        until: cython.double
         earliest: cython.double = INF
 
         self.aim(p)
-        closing = self.sweeper.closing_rate(self.pairs.axis[p], self.pairs.sign[p])
+        closing: cython.double = self.sweeper.closing_rate(self.pairs.axis[p], self.pairs.sign[p])
         # Never 0: only a closing side is queued, and what has turned since was swept again.
-        until = self.now + self.sweeper.slop[self.pairs.axis[p]] / closing
+        until: cython.double = self.now + self.sweeper.slop[self.pairs.axis[p]] / closing
         for n in range(2):
-            row = self.pairs.second[p] if n else self.pairs.first[p]
+            row: cython.Py_ssize_t = self.pairs.second[p] if n else self.pairs.first[p]
             if not self.bodies.yields[row]:
                 continue  # nothing that hits it changes its path, and a floor is hit by many
-            q = self.pairs.head_of(row)
+            q: cython.Py_ssize_t = self.pairs.head_of(row)
             while q >= 0:
                 if (
                     self.queue.holds(q)

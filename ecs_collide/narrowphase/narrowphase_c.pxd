@@ -6,6 +6,18 @@ from ecs_collide.broadphase.pair_table_c cimport PairTable
 from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
 from ecs_collide.narrowphase.sweep_test_c cimport Sweeper
 
+cdef enum:  # the first columns of `numbers`, those of `codes` after two ids, in impacts_into
+    IMPACT_TIME = 0
+    IMPACT_EXIT = 1
+    CLOSING_SPEED = 2
+    N_SCALARS = 3
+    RANK = 2
+    IMAGE = 3
+    IMPACT_KIND = 4
+    IMPACT_AXIS = 5
+    IMPACT_SIGN = 6
+    IMPACT_CROSSES = 7
+
 @cython.final
 cdef class Narrowphase:
     cdef Bodies bodies

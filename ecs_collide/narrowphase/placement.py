@@ -14,7 +14,6 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, Bodies
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
     from cython.cimports.libc.math import nextafter
 else:
     from math import nextafter
@@ -22,11 +21,11 @@ else:
     from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
-    from ecs_collide.narrowphase.sweep_test import SLOP
 
 from ecs_collide.motion.arrays import LONG, grown, zeros
 
 cython.declare(
+    SLOP=cython.double,
     INF=cython.double,
     NO_LEVEL=cython.longlong,
     APART_AT_LEAST=cython.double,
@@ -36,7 +35,8 @@ cython.declare(
     PENETRATING=cython.int,
     OVERLAPPING=cython.int,
 )
-INF = float("inf")
+from ecs_collide.constants import INF, SLOP
+
 APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
 NO_LEVEL = 1 << 40  # the level of a body that no immovable one holds
 N_PASSES = 4  # rounding seldom needs a second
@@ -107,10 +107,9 @@ def _unshifted(
     """
     start: cython.double = centre
     nudge: cython.double = 0.0
-    near: cython.double
 
     while True:
-        near = centre + shift + half if below else centre + shift - half
+        near: cython.double = centre + shift + half if below else centre + shift - half
         if thin and near == face:
             pass
         elif (near <= face) if below else (near >= face):
@@ -162,8 +161,10 @@ class PositionCorrection:
 
     Attributes
     ----------
-    near : int64 (n_pairs or more, 2)
-        Pairs that touch or are inside each other, and their axes; the latter axes negative, from -1.
+    near : int64 (n_near_pairs or more,)
+        Pairs that touch or penetrate each other.
+    near_axis : int64 (n_near_pairs or more,)
+        Their axes: `axis` of a pair that touches, ``-1 - axis`` of one that penetrates.
     axis, sign, gap : of the pair last related: its shallowest side
     n_near : the number of axes on which that pair is not deep
     """
@@ -173,7 +174,8 @@ class PositionCorrection:
         self.pairs = pairs
         self.queue = queue
         self.level = zeros(LONG, 1, bodies.dim)
-        self.near = zeros(LONG, 1, 2)
+        self.near = zeros(LONG, 1)
+        self.near_axis = zeros(LONG, 1)
         self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
         self.gap = 0.0
@@ -186,7 +188,8 @@ class PositionCorrection:
     def make_room(self) -> cython.int:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
-            self.near = zeros(LONG, 2 * self.pairs.n, 2)
+            self.near_axis = zeros(LONG, 2 * self.pairs.n)
+            self.near = zeros(LONG, 2 * self.pairs.n)  # last: its length is the room there is
         return 0
 
     @cython.cfunc
@@ -213,13 +216,6 @@ class PositionCorrection:
         one: cython.Py_ssize_t = b.start_of(i)
         two: cython.Py_ssize_t = b.start_of(j)
         k: cython.int
-        centre1: cython.double
-        centre2: cython.double
-        half1: cython.double
-        half2: cython.double
-        gap: cython.double
-        plus: cython.double
-        slop: cython.double
         inside: cython.bint = True
         wraps: cython.bint = b.wraps
         shift: cython.double = 0.0
@@ -228,18 +224,18 @@ class PositionCorrection:
         self.gap = -INF
         self.n_near = 0
         for k in range(b.dim):
-            centre1 = b.path[one + CENTRE]
+            centre1: cython.double = b.path[one + CENTRE]
             if wraps:
                 shift = self.pairs.offset[p, k]
                 least = max(APART_AT_LEAST, SLOP * b.width[k])
-            centre2 = b.path[two + CENTRE] + shift
-            half1 = b.path[one + HALF]
-            half2 = b.path[two + HALF]
+            centre2: cython.double = b.path[two + CENTRE] + shift
+            half1: cython.double = b.path[one + HALF]
+            half2: cython.double = b.path[two + HALF]
             one += 4
             two += 4
-            gap = (centre2 - half2) - (centre1 + half1)
-            plus = (centre1 - half1) - (centre2 + half2)
-            slop = SLOP * max(
+            gap: cython.double = (centre2 - half2) - (centre1 + half1)
+            plus: cython.double = (centre1 - half1) - (centre2 + half2)
+            slop: cython.double = SLOP * max(
                 abs(b.swept_min[i, k]),
                 abs(b.swept_max[i, k]),
                 abs(b.swept_min[j, k]),
@@ -278,12 +274,7 @@ class PositionCorrection:
     def correct(self) -> cython.void:
         """Snap pairs that are inside by less than the slop outward, from immovable bodies on."""
         b: Bodies = self.bodies
-        p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        k: cython.int
         _n: cython.int
-        first_moves: cython.bint
 
         self._part_planes()
         for _n in range(N_PASSES):
@@ -291,17 +282,17 @@ class PositionCorrection:
                 return
             self._find_levels()
             while self.queue.size:
-                p = self.queue.top()
+                p: cython.Py_ssize_t = self.queue.top()
                 self.queue.drop(p)
                 if self.solid_placement(p) != PENETRATING:
                     continue
-                i = self.pairs.first[p]
-                j = self.pairs.second[p]
-                k = self.axis
+                i: cython.Py_ssize_t = self.pairs.first[p]
+                j: cython.Py_ssize_t = self.pairs.second[p]
+                k: cython.int = self.axis
                 if self.level[i, k] == 0 and self.level[j, k] == 0:
                     continue  # neither gives way
                 if self.level[i, k] != self.level[j, k]:
-                    first_moves = self.level[i, k] > self.level[j, k]
+                    first_moves: cython.bint = self.level[i, k] > self.level[j, k]
                 elif (b.half_of(i, k) == 0.0) != (b.half_of(j, k) == 0.0):
                     first_moves = b.half_of(i, k) > 0.0  # a plane would forget its side
                 else:
@@ -322,26 +313,22 @@ class PositionCorrection:
         """
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         k: cython.int
-        sign: cython.int
-        approach: cython.double
 
         for p in range(self.pairs.n):
             if not self.can_sink(p):
                 continue
-            i = self.pairs.first[p]
-            j = self.pairs.second[p]
+            i: cython.Py_ssize_t = self.pairs.first[p]
+            j: cython.Py_ssize_t = self.pairs.second[p]
             for k in range(b.dim):
                 if (
                     b.centre_of(i, k) == b.centre_of(j, k) + self.pairs.offset_of(p, k)
                     and self.is_plane(i, k)
                     and self.is_plane(j, k)
                 ):
-                    approach = b.motion_of(i, k) - b.motion_of(j, k)
+                    approach: cython.double = b.motion_of(i, k) - b.motion_of(j, k)
                     if approach != 0.0 and self.solid_placement(p) != APART:
-                        sign = -1 if approach > 0.0 else 1
+                        sign: cython.int = -1 if approach > 0.0 else 1
                         place(b, i, j, k, sign, 1.0, self.pairs.offset_of(p, k))
 
     @cython.cfunc
@@ -359,18 +346,17 @@ class PositionCorrection:
         """Find the pairs that touch or are inside each other; False if none are inside."""
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
-        relation: cython.int
         any_penetrating: cython.bint = False
 
         for p in range(self.pairs.n):
             if not self.can_sink(p):
                 continue
-            relation = self.solid_placement(p)
+            relation: cython.int = self.solid_placement(p)
             if relation != PENETRATING and relation != TOUCHING:
                 continue
             any_penetrating |= relation == PENETRATING
-            self.near[n, 0] = p
-            self.near[n, 1] = -1 - self.axis if relation == PENETRATING else self.axis
+            self.near[n] = p
+            self.near_axis[n] = -1 - self.axis if relation == PENETRATING else self.axis
             n += 1
         self.n_near_pairs = n
         return any_penetrating
@@ -385,28 +371,25 @@ class PositionCorrection:
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         k: cython.int
         any_lock: cython.bint = b.controls.any_lock
         changing: cython.bint = True
 
         for n in range(self.n_near_pairs):
-            i = self.pairs.first[self.near[n, 0]]
-            j = self.pairs.second[self.near[n, 0]]
+            i: cython.Py_ssize_t = self.pairs.first[self.near[n]]
+            j: cython.Py_ssize_t = self.pairs.second[self.near[n]]
             for k in range(b.dim):
                 self.level[i, k] = NO_LEVEL if b.yields[i] else 0
                 self.level[j, k] = NO_LEVEL if b.yields[j] else 0
                 if any_lock:
-                    self.level[i, k] *= b.gives_way(i, k)
-                    self.level[j, k] *= b.gives_way(j, k)
+                    self.level[i, k] *= b.yields_along(i, k)
+                    self.level[j, k] *= b.yields_along(j, k)
         while changing:
             changing = False
             for n in range(self.n_near_pairs):
-                i = self.pairs.first[self.near[n, 0]]
-                j = self.pairs.second[self.near[n, 0]]
-                k = self.near[n, 1] if self.near[n, 1] >= 0 else -1 - self.near[n, 1]
+                i = self.pairs.first[self.near[n]]
+                j = self.pairs.second[self.near[n]]
+                k = self.near_axis[n] if self.near_axis[n] >= 0 else -1 - self.near_axis[n]
                 if self.level[i, k] > self.level[j, k] + 1:
                     self.level[i, k] = self.level[j, k] + 1
                     changing = True
@@ -414,9 +397,9 @@ class PositionCorrection:
                     self.level[j, k] = self.level[i, k] + 1
                     changing = True
         for n in range(self.n_near_pairs):
-            if self.near[n, 1] < 0:
-                p = self.near[n, 0]
-                k = -1 - self.near[n, 1]
+            if self.near_axis[n] < 0:
+                p: cython.Py_ssize_t = self.near[n]
+                k = -1 - self.near_axis[n]
                 self.queue.put(
                     p,
                     min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]),

@@ -18,7 +18,8 @@ cdef class PositionCorrection:
     cdef PairTable pairs
     cdef ImpactQueue queue
     cdef long long[:, ::1] level
-    cdef long long[:, ::1] near
+    cdef long long[::1] near
+    cdef long long[::1] near_axis
     cdef Py_ssize_t n_near_pairs
     cdef public int axis
     cdef public int sign

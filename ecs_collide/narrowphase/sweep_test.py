@@ -27,6 +27,12 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
+else:
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND
+
+
 cython.declare(
     SEPARATE=cython.int,
     TOUCH=cython.int,
@@ -37,15 +43,12 @@ cython.declare(
     INF=cython.double,
     NAN=cython.double,
 )
+from ecs_collide.constants import INF, NAN, SLOP, TINY
 
 SEPARATE = 0
 TOUCH = 1
 IMPACT = 2
 OVERLAP = 3
-SLOP = 2.0**-44  # of the largest face: 256 roundings of it
-TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
-INF = float("inf")
-NAN = float("nan")
 
 
 @cython.cfunc
@@ -124,7 +127,6 @@ class Sweeper:
         low2: cython.double = move2 - grow2
         high2: cython.double = move2 + grow2
         largest: cython.double = max(abs(min1), abs(max1), abs(min2), abs(max2))
-        slop: cython.double
 
         self.near[k] = SLOP * largest
         largest = max(
@@ -134,7 +136,7 @@ class Sweeper:
             abs(min2 + low2 * rest),
             abs(max2 + high2 * rest),
         )
-        slop = SLOP * largest
+        slop: cython.double = SLOP * largest
         minus: cython.double = _without_tiny(min2 - max1)
         plus: cython.double = _without_tiny(min1 - max2)
 
@@ -178,16 +180,14 @@ class Sweeper:
         deepest_out: cython.double = -INF  # the largest gap
         flush: cython.bint = False
         side: cython.int
-        gap: cython.double
-        rate: cython.double
 
         self.axis = -1
         self.sign = 0
         self.corner = 0
         self.depth = 0.0
         for side in range(2 * self.dim):
-            gap = self.gap[side]
-            rate = self.rate[side]
+            gap: cython.double = self.gap[side]
+            rate: cython.double = self.rate[side]
             deepest_out = max(deepest_out, gap)
             if rate < 0.0:
                 enter = max(enter, _time_of_zero(gap, rate))
@@ -232,12 +232,11 @@ class Sweeper:
         best: cython.int = -1
         axes: cython.int = 0  # one bit for each axis with a front side
         side: cython.int
-        k: cython.int
 
         for side in range(2 * self.dim):
             if self.rate[side] >= 0.0:
                 continue
-            k = side >> 1
+            k: cython.int = side >> 1
             if self.gap[side] + self.rate[side] * self.enter <= -self.slop[k]:
                 continue
             axes |= 1 << k
@@ -278,9 +277,6 @@ class Sweeper:
         after: cython.double = self.enter
         before: cython.double = INF
         other: cython.int = side ^ 1
-        gap: cython.double
-        rate: cython.double
-        bound: cython.double
 
         if self.rate[other] > 0.0:
             before = _time_of_zero(self.gap[other], self.rate[other])
@@ -292,13 +288,13 @@ class Sweeper:
         for other in range(2 * self.dim):
             if other >> 1 == k:
                 continue
-            gap = self.gap[other]
-            rate = self.rate[other]
+            gap: cython.double = self.gap[other]
+            rate: cython.double = self.rate[other]
             if rate == 0.0:
                 if gap >= -self.slop[other >> 1]:
                     return False
                 continue
-            bound = (-self.slop[other >> 1] - gap) / rate
+            bound: cython.double = (-self.slop[other >> 1] - gap) / rate
             if rate < 0.0:
                 after = max(after, bound)
             else:
@@ -368,13 +364,11 @@ def sweep_pairs(
     dim: cython.int = centres.shape[1]
     sweeper: Sweeper = Sweeper(dim)
     p: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
     k: cython.int
 
     for p in range(pairs.shape[0]):
-        i = pairs[p, 0]
-        j = pairs[p, 1]
+        i: cython.Py_ssize_t = pairs[p, FIRST]
+        j: cython.Py_ssize_t = pairs[p, SECOND]
         for k in range(dim):
             sweeper.aim(
                 k,

@@ -4,7 +4,6 @@ cdef int SEPARATE
 cdef int TOUCH
 cdef int IMPACT
 cdef int OVERLAP
-cdef double SLOP
 
 @cython.final
 cdef class Sweeper:

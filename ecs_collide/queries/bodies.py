@@ -92,7 +92,7 @@ class QueriedBodies:
         """The tight bounds by row, and the entities."""
         if self.present is not None:
             return self.present.boxes
-        views = self._registry.views
+        views = self._registry.table.views
         return views.tight_min, views.tight_max, views.ids
 
     def row(self, id: int) -> int:
@@ -165,10 +165,10 @@ class QueriedBodies:
         """Return categories, mask and group of bodies, by row."""
         if self.present is not None:
             return self.present.filters()
-        surfaces = self._state.timeline.bodies.surfaces
-        if surfaces.is_used:
-            return np.asarray(surfaces.filters)
-        n = self._registry.table.capacity
+        table = self._registry.table
+        if table.bodies.surfaces.is_used:
+            return table.filters
+        n = table.capacity
         return np.broadcast_to(np.array(filter_numbers(None), np.int64), (n, 3))
 
     def _all_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

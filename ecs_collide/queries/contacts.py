@@ -24,12 +24,14 @@ from ecs_collide.traits import filter_numbers, filters_allow
 _HIDDEN = len(ContactKind)
 # By the kernel's kinds of contacts: solid; crossing; one falls through the other; solid until
 # the next step; crossing until they separate.
-_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
+_REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 
 
 def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the `ContactKind` of each row of the kernel's contacts; more for those not shown."""
-    return _KINDS[rows[:, 2]]
+    _first, _second, kinds, *_ = rows.T
+    shown: NDArray[np.int64] = _REPORTED_KINDS[kinds]
+    return shown
 
 
 class ContactQueries:
@@ -72,7 +74,8 @@ class ContactQueries:
         told = kinds < len(ContactKind)
         if entity is not None:
             row = self._lookup.row(entity)
-            told &= (rows[:, 0] == row) | (rows[:, 1] == row)
+            first, second, *_ = rows.T
+            told &= (first == row) | (second == row)
         ids = self._registry.table.ids
         contacts = []
         for (first, second, _, axis, sign, _), kind, began in zip(

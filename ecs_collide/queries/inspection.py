@@ -163,7 +163,7 @@ class Inspection:
             (BodyKind.MOVES, (c.moves[rows] != 0) | asleep),
             (BodyKind.YIELDS, c.yields[rows] != 0),
             (BodyKind.SENSOR, c.sensor[rows] != 0),
-            (BodyKind.ONE_WAY, c.surfaces[rows] & ONE_WAY != 0),
+            (BodyKind.ONE_WAY, c.surface_bits[rows] & ONE_WAY != 0),
             (BodyKind.ASLEEP, asleep),
             (BodyKind.QUARANTINED, c.quarantined[rows] == QUARANTINED),
             (BodyKind.DISABLED, c.quarantined[rows] == SWITCHED_OFF),
@@ -258,7 +258,8 @@ class Inspection:
         rows = np.empty((self._state.timeline.pairs.n, 2), np.int64)
         self._state.timeline.pairs.rows_into(rows.data)
         pairs = self._registry.table.ids[rows]
-        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        first, second = pairs.T
+        return pairs[np.lexsort((second, first))]
 
     def contact_points(self) -> ContactPoints:
         """Return all contacts as arrays, with where they are; see `contacts`."""
@@ -269,8 +270,8 @@ class Inspection:
         told = kinds < len(ContactKind)
         rows, kinds = rows[told], kinds[told]
         pairs = c.ids[rows[:, :2]]
-        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-        rows, first, second = rows[order], rows[order, 0], rows[order, 1]
+        order = np.lexsort((pairs.T[1], pairs.T[0]))
+        first, second, _, axes, signs, _ = rows[order].T
         offsets = np.zeros((kept.n, self._state.dim))  # of the second body's image
         kept.offsets_into(offsets.data)
         offsets = offsets[told][order]
@@ -279,7 +280,7 @@ class Inspection:
         points = low / 2 + high / 2
         if self._domain is not None:
             points = self._domain.into_world(points)
-        normals = unit_normals(rows[:, 3], rows[:, 4], self._state.dim)
+        normals = unit_normals(axes, signs, self._state.dim)
         return ContactPoints(pairs[order], points, normals, kinds[order])
 
     def impact_boxes(self) -> ImpactBoxes:

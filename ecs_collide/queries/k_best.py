@@ -52,9 +52,6 @@ class KBestHeap:
         self, key: cython.double, item: cython.longlong, ids: cython.longlong[::1]
     ) -> cython.int:
         """Keep an item if it is among the first."""
-        i: cython.Py_ssize_t
-        parent: cython.Py_ssize_t
-
         if self.n == self.limit:
             if self._is_before(key, item, 0, ids):
                 self._sink(key, item, self.n, ids)
@@ -64,10 +61,10 @@ class KBestHeap:
             # Last the keys, by whose length it is known how much room there is.
             self.items = grown(self.items, 2 * self.n)
             self.keys = grown(self.keys, 2 * self.n)
-        i = self.n
+        i: cython.Py_ssize_t = self.n
         self.n += 1
         while i > 0:
-            parent = (i - 1) >> 1
+            parent: cython.Py_ssize_t = (i - 1) >> 1
             if not self._is_after(key, item, parent, ids):
                 break
             self.keys[i] = self.keys[parent]
@@ -138,13 +135,11 @@ class KBestHeap:
     @cython.exceptval(check=False)
     def sort(self, ids: cython.longlong[::1]) -> cython.void:
         """Let the items stand in order, the first of them first."""
-        key: cython.double
-        item: cython.longlong
         i: cython.Py_ssize_t = self.n - 1
 
         while i > 0:
-            key = self.keys[i]
-            item = self.items[i]
+            key: cython.double = self.keys[i]
+            item: cython.longlong = self.items[i]
             self.keys[i] = self.keys[0]
             self.items[i] = self.items[0]
             self._sink(key, item, i, ids)

@@ -22,7 +22,7 @@ from ecs_collide.queries.searcher import BoxHit, Exclude
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import OneWay, Separate
+from ecs_collide.traits import OneWay, Separate, solid_side
 
 MoveResponse = Slide | Stop | Deflect
 
@@ -200,8 +200,7 @@ class Moves:
         """Return whether a platform, if it is one, is solid on the side with this normal."""
         if one_way is None:
             return True
-        side = self._up if one_way.normal is None else one_way.normal
-        return depth == 0.0 and tuple(side)[: len(normal)] == normal
+        return depth == 0.0 and solid_side(one_way, self._up) == normal
 
 
 class _Path:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _backend
-from ecs_collide._checks import LARGEST
 from ecs_collide.components import Disabled, Sensor
+from ecs_collide.constants import LARGEST
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain

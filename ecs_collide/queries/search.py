@@ -47,15 +47,13 @@ cython.declare(
     LARGEST=cython.double,
     STACK_ROOM=cython.Py_ssize_t,
 )
+from ecs_collide.constants import INF, LARGEST, STACK_ROOM, TINY
+
 RAY = 0  # when a ray is in a box, closed
 CAST = 1  # when a box that moves meets it, by the rules of the sweep
 NEAR = 2  # how far it is from a box, which may be a point
-INF = float("inf")
-TINY = 1e-200  # as in narrowphase.sweep_test
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
-LARGEST = 2.0**500  # as in _checks
-STACK_ROOM = 1024  # for more than a hundred levels
 
 
 @cython.final
@@ -152,11 +150,10 @@ class Search:
         ids: cython.longlong[::1],
     ) -> None:
         """Add the ids of the items of a tree whose own boxes share a point with the box."""
-        item: cython.longlong
         i: cython.Py_ssize_t
 
         for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
-            item = tree.found[i]
+            item: cython.longlong = tree.found[i]
             if self._touches(item, tight_min, tight_max):
                 answer.append(ids[item])
 
@@ -464,11 +461,10 @@ class Search:
         ids: cython.longlong[::1],
     ) -> cython.int:
         """Offer the items of a tree whose own boxes share a point with the box."""
-        item: cython.longlong
         i: cython.Py_ssize_t
 
         for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
-            item = tree.found[i]
+            item: cython.longlong = tree.found[i]
             if self.n_excluded > 0 and self.excluded[item]:
                 continue
             if self._touches(item, tight_min, tight_max):
@@ -495,7 +491,6 @@ class Search:
     ) -> cython.int:
         """Mark the items that are left out, or take their marks away."""
         i: cython.Py_ssize_t
-        item: cython.Py_ssize_t
 
         self.n_excluded = 0
         if self.is_cut_short and mark:  # an exception has left marks
@@ -506,7 +501,7 @@ class Search:
         if self.excluded.shape[0] < n_items:
             self.excluded = zeros(BYTE, 2 * n_items)
         for i in range(len(excluded)):
-            item = excluded[i]
+            item: cython.Py_ssize_t = excluded[i]
             self.excluded[item] = mark
             self.n_excluded += mark
         return 0
@@ -545,28 +540,23 @@ class Search:
         stack: cython.int[::1] = self.stack
         entry: cython.double[::1] = self.entry
         dim: cython.Py_ssize_t = self.dim
-        item: cython.Py_ssize_t
-        node: cython.int
         lane: cython.int
-        i: cython.Py_ssize_t
-        first: cython.Py_ssize_t
         top: cython.Py_ssize_t = 0
-        key: cython.double
 
         if nodes.n_items == 0:
             return 0
         stack[0] = nodes.root()
         entry[0] = 0.0
         while top >= 0:
-            node = stack[top]
-            key = entry[top]
+            node: cython.int = stack[top]
+            key: cython.double = entry[top]
             top -= 1
             if key > best.bound:
                 continue
-            first = top + 1
+            first: cython.Py_ssize_t = top + 1
             for lane in range(nodes.count[node]):
-                item = nodes.child[WIDTH * node + lane]
-                i = 2 * dim * (WIDTH * node + lane)
+                item: cython.Py_ssize_t = nodes.child[WIDTH * node + lane]
+                i: cython.Py_ssize_t = 2 * dim * (WIDTH * node + lane)
                 key = self._least_key(nodes.box, nodes.box, i, i + dim)
                 if key > best.bound:
                     continue
@@ -630,11 +620,10 @@ class Search:
         scale: cython.double = 1.0
         total: cython.double = 0.0
         greatest: cython.double = 0.0
-        gap: cython.double
         k: cython.Py_ssize_t
 
         for k in range(self.dim):
-            gap = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
+            gap: cython.double = max(mins[p + k] - self.high[k], self.low[k] - maxs[q + k])
             greatest = max(greatest, gap)
         if greatest == 0.0:
             return 0.0
@@ -663,15 +652,12 @@ class Search:
         """
         enter: cython.double = 0.0
         leave: cython.double = INF
-        ahead: cython.double
-        behind: cython.double
-        displacement: cython.double
         k: cython.Py_ssize_t
 
         for k in range(self.dim):
-            ahead = _without_tiny(mins[p + k] - self.high[k])
-            behind = _without_tiny(maxs[q + k] - self.low[k])
-            displacement = self.displacement[k]
+            ahead: cython.double = _without_tiny(mins[p + k] - self.high[k])
+            behind: cython.double = _without_tiny(maxs[q + k] - self.low[k])
+            displacement: cython.double = self.displacement[k]
             if displacement > 0.0:
                 enter = max(enter, ahead / displacement)
                 leave = min(leave, behind / displacement)
@@ -693,14 +679,13 @@ class Search:
     ) -> cython.double:
         """Return when the moving box meets a box: an impact, or 0 for an overlap; inf for never."""
         k: cython.int
-        kind: cython.int
 
         for k in range(self.dim):
             self.sweeper.aim(
                 k, self.low[k], self.high[k], mins[p + k], maxs[q + k],
                 self.displacement[k], 0.0, 0.0, 0.0, 1.0,
             )  # fmt: skip
-        kind = self.sweeper.solve()
+        kind: cython.int = self.sweeper.solve()
         if kind == IMPACT:
             return self.sweeper.enter
         return 0.0 if kind == OVERLAP else INF
@@ -725,7 +710,6 @@ class Search:
         """Write the own box of the item found at `i`: its corners into `near` and `far`."""
         item: cython.longlong = self.best.items[i]
         nodes: Nodes = self.first.nodes
-        at: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
         if tight_min.shape[0] > 0:
@@ -733,7 +717,7 @@ class Search:
                 self.near[k] = tight_min[item, k]
                 self.far[k] = tight_max[item, k]
             return
-        at = 2 * self.dim * nodes.place_of[item]
+        at: cython.Py_ssize_t = 2 * self.dim * nodes.place_of[item]
         for k in range(self.dim):
             self.near[k] = nodes.box[at + k]
             self.far[k] = nodes.box[at + self.dim + k]
@@ -775,9 +759,7 @@ class Search:
         """
         dim: cython.Py_ssize_t = self.dim
         time: cython.double = self.best.keys[i]
-        axis: cython.int
         k: cython.Py_ssize_t
-        centre: cython.double
 
         self._box_of(i, tight_min, tight_max)
         self._time_of_impact(self.near, self.far, 0, 0)
@@ -785,13 +767,13 @@ class Search:
         for k in range(dim):
             self.hit[1 + k] = self.centre[k] + time * self.displacement[k] + 0.0
             self.hit[1 + dim + k] = 0.0
-        axis = self.sweeper.axis
+        axis: cython.int = self.sweeper.axis
         self.hit[1 + dim + axis] = float(self.sweeper.sign)
         self.hit[1 + 2 * dim] = self.sweeper.depth
         if self.sweeper.kind == OVERLAP:
             return
         if self.sweeper.sign < 0:
-            centre = self.near[axis] - self.half[axis]
+            centre: cython.double = self.near[axis] - self.half[axis]
             if centre + self.half[axis] > self.near[axis]:
                 centre = nextafter(centre, -INF)
         else:
@@ -822,12 +804,11 @@ class Search:
 def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
     """Take over a vector; return whether it is a plain tuple of numbers that are not too large."""
     k: cython.Py_ssize_t
-    number: object
 
     if type(vector) is not tuple or len(vector) != dim:
         return False
     for k in range(dim):
-        number = vector[k]
+        number: object = vector[k]
         if type(number) is not float and type(number) is not int:
             return False
         if not -LARGEST <= number <= LARGEST:
@@ -853,14 +834,12 @@ def _time_of_entry(
     Never later than for a box within that: rounding keeps order in each operation.
     """
     k: cython.Py_ssize_t
-    first: cython.double
-    last: cython.double
     enter: cython.double = 0.0
     leave: cython.double = INF
 
     for k in range(dim):
-        first = mins[p + k] - origin[k]
-        last = maxs[q + k] - origin[k]
+        first: cython.double = mins[p + k] - origin[k]
+        last: cython.double = maxs[q + k] - origin[k]
         if direction[k] > 0.0:
             enter = max(enter, first / direction[k])
             leave = min(leave, last / direction[k])
@@ -892,7 +871,6 @@ def _describe_hit(
     """
     k: cython.Py_ssize_t
     is_met: cython.bint = False
-    face: cython.double
 
     hit[0] = time
     for k in range(dim):
@@ -900,7 +878,7 @@ def _describe_hit(
         hit[1 + dim + k] = 0.0
         if direction[k] == 0.0 or is_met:
             continue
-        face = mins[p + k] if direction[k] > 0.0 else maxs[q + k]
+        face: cython.double = mins[p + k] if direction[k] > 0.0 else maxs[q + k]
         if (face - origin[k]) / direction[k] == time:
             is_met = True
             hit[1 + k] = face

@@ -84,10 +84,10 @@ class RayHits(NamedTuple):
         """Return the hits that a kernel has written, for rows that have these ids."""
         missed = rows < 0
         dim = hits.shape[1] // 2
-        hits[missed, 0] = np.inf
-        hits[missed, 1:] = np.nan
-        found = np.where(missed, -1, ids[rows])
-        return cls(found, hits[:, 0], hits[:, 1 : 1 + dim], hits[:, 1 + dim :])
+        hits[missed] = np.nan
+        times, points, normals = np.hsplit(hits, [1, 1 + dim])
+        times[missed] = np.inf
+        return cls(np.where(missed, -1, ids[rows]), times.ravel(), points, normals)
 
 
 class BoxHit(NamedTuple):
@@ -349,14 +349,10 @@ class Searcher:
             hits.data,
         )
         missed = found < 0
-        hits[missed, 0] = np.inf
-        return BoxHits(
-            np.where(missed, -1, np.asarray(boxes[2])[found]),
-            hits[:, 0],
-            hits[:, 1 : 1 + self.dim],
-            hits[:, 1 + self.dim : -1],
-            hits[:, -1],
-        )
+        ids = np.where(missed, -1, np.asarray(boxes[2])[found])
+        times, centres_then, normals, depths = np.hsplit(hits, [1, 1 + self.dim, 1 + 2 * self.dim])
+        times[missed] = np.inf
+        return BoxHits(ids, times.ravel(), centres_then, normals, depths.ravel())
 
     def nearest_many(
         self,
@@ -382,13 +378,11 @@ class Searcher:
             hits.data,
         )
         missed = found < 0
-        distances = hits[:, 0].reshape(n, k)
+        ids = np.where(missed, -1, np.asarray(boxes[2])[found])
+        distances, closest = np.hsplit(hits, [1])
+        distances = distances.reshape(n, k)
         distances[missed] = np.inf
-        return Neighbours(
-            np.where(missed, -1, np.asarray(boxes[2])[found]),
-            distances,
-            hits[:, 1:].reshape(n, k, self.dim),
-        )
+        return Neighbours(ids, distances, closest.reshape(n, k, self.dim))
 
     def regions(self, mins: ArrayLike, maxs: ArrayLike, excluded: Rows, boxes: Boxes) -> RegionHits:
         """Return the boxes in each of many regions."""

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._checks import Floats, refuse_negative, refuse_reversed
 from ecs_collide._ids import Integers
+from ecs_collide.constants import MAX_ROUNDS
 from ecs_collide.events import VectorLike
-from ecs_collide.motion.wrapping import MAX_ROUNDS, PeriodicDomain
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.searcher import (
     Boxes,
     BoxHit,
@@ -51,10 +52,10 @@ class WrappedSearcher(Searcher):
     def _bounds(self) -> tuple[Floats, Floats] | None:
         """Return a box that holds all bodies where they stand, None where there are none."""
         low, high = np.full(self.dim, np.inf), np.full(self.dim, -np.inf)
-        one, two = np.zeros((1, self.dim)), np.zeros((1, self.dim))
+        one, two = np.zeros(self.dim), np.zeros(self.dim)
         for tree in self._trees:
             if tree.root_into(one.data, two.data):
-                low, high = np.minimum(low, one[0]), np.maximum(high, two[0])
+                low, high = np.minimum(low, one), np.maximum(high, two)
         return None if low[0] > high[0] else (low, high)
 
     def _shifts(self, low: Floats, high: Floats) -> Iterator[Floats]:
@@ -363,11 +364,12 @@ class WrappedSearcher(Searcher):
             many = np.diff(hits.offsets).astype(np.intp)  # numpy refuses int64 here on wasm32
             rows.append(np.repeat(np.arange(len(lowers)), many))
             ids.append(hits.ids)
-        both = np.unique(np.stack([np.concatenate(rows), np.concatenate(ids)], axis=1), axis=0)
-        counts = np.bincount(both[:, 0].astype(np.intp), minlength=len(lowers))
+        hit = np.stack([np.concatenate(rows), np.concatenate(ids)], axis=1)
+        row, id = np.unique(hit, axis=0).T
+        counts = np.bincount(row.astype(np.intp), minlength=len(lowers))
         offsets = np.zeros(len(counts) + 1, np.int64)
         np.cumsum(counts, out=offsets[1:])
-        return RegionHits(offsets, both[:, 1].copy())
+        return RegionHits(offsets, id.copy())
 
 
 def _is_better(times: Floats, ids: Integers, than: Floats, of: Integers) -> NDArray[np.bool_]:

@@ -25,9 +25,9 @@ Components = dict[str, Fields]
 ABSENT = "absent"
 """What stands in a difference for an entity, a component or a field that one side lacks."""
 
-_LIBRARY = "ecs_collide."
+LIBRARY = "ecs_collide."
 _PLAIN = (bool, int, float, str, type(None))
-_LONGEST = 64  # values of a list; longer ones are data rather than state
+_LONGEST_LIST = 64  # values of a list; longer ones are data rather than state
 _NOTHING: Any = object()
 
 
@@ -268,10 +268,10 @@ def plain(value: Any, depth: int = 0) -> Any:
         return _NOTHING
     if isinstance(value, (set, frozenset)):
         value = sorted(value, key=repr)
-    if isinstance(value, (tuple, list)) and len(value) <= _LONGEST:
+    if isinstance(value, (tuple, list)) and len(value) <= _LONGEST_LIST:
         parts = [plain(part, depth + 1) for part in value]
         return _NOTHING if any(part is _NOTHING for part in parts) else parts
-    if isinstance(value, dict) and len(value) <= _LONGEST:
+    if isinstance(value, dict) and len(value) <= _LONGEST_LIST:
         found = {str(key): plain(part, depth + 1) for key, part in value.items()}
         return _NOTHING if any(part is _NOTHING for part in found.values()) else found
     return _NOTHING

@@ -21,16 +21,16 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
     from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import SOLID, Contacts
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import AXIS, KIND, SIGN, SOLID, Contacts
     from cython.cimports.ecs_collide.response.solver_c import Solver
 else:
-    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
     from ecs_collide.motion.bodies import Bodies
     from ecs_collide.motion.surfaces import Surfaces
-    from ecs_collide.narrowphase.contacts import SOLID, Contacts
+    from ecs_collide.narrowphase.contacts import AXIS, KIND, SIGN, SOLID, Contacts
     from ecs_collide.response.solver import Solver
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
@@ -145,20 +145,19 @@ class Carriers:
         new: RiderTable = self.now
         old: RiderTable = self.before
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
-        side: cython.int
 
         self._clear(new)
         for n in range(self.contacts.n):
-            if rows[n, 2] == SOLID:
-                side = (rows[n, 3] + 1) * rows[n, 4]  # the normal points from second to first
-                self._offer(rows[n, 0], rows[n, 1], side, at_rest)
-                self._offer(rows[n, 1], rows[n, 0], -side, at_rest)
+            if rows[n, KIND] == SOLID:
+                # The normal points from the second body to the first.
+                side: cython.int = (rows[n, AXIS] + 1) * rows[n, SIGN]
+                self._offer(rows[n, FIRST], rows[n, SECOND], side, at_rest)
+                self._offer(rows[n, SECOND], rows[n, FIRST], -side, at_rest)
         if new.n != old.n:
             return True
         for n in range(new.n):
-            i = new.riders[n]
+            i: cython.Py_ssize_t = new.riders[n]
             if new.carrier[i] != old.carrier[i] or new.side[i] != old.side[i]:
                 return True
             for k in range(self.bodies.dim):
@@ -181,14 +180,16 @@ class Carriers:
         carries: cython.bint = b.surfaces.carries[j] == side
         rides: cython.bint = old.carrier[j] != 0
         k: cython.int = abs(side) - 1
-        along: cython.double
-        known: cython.double
 
         if not b.yields[i] or not (carries or (rides and old.side[j] == side)):
             return
         if new.carrier[i] != 0:
-            known = new.carrier_velocity[i, abs(new.side[i]) - 1] * (1 if new.side[i] > 0 else -1)
-            along = self._speed_of(j, side, k, carries, rides and at_rest) * (1 if side > 0 else -1)
+            known: cython.double = new.carrier_velocity[i, abs(new.side[i]) - 1] * (
+                1 if new.side[i] > 0 else -1
+            )
+            along: cython.double = self._speed_of(j, side, k, carries, rides and at_rest) * (
+                1 if side > 0 else -1
+            )
             if along < known or (along == known and b.ids[new.carrier[i] - 1] <= b.ids[j]):
                 return
         else:
@@ -248,7 +249,6 @@ class Carriers:
     def keep(self) -> cython.void:
         """Keep who rides, and how fast, as it is now, before a step, for `kept`."""
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         if self.kept_riders.shape[0] < self.now.n:
@@ -256,7 +256,7 @@ class Carriers:
             self.kept_taken_off = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
             self.kept_riders = zeros(LONG, self.now.riders.shape[0])
         for n in range(self.now.n):
-            i = self.now.riders[n]
+            i: cython.Py_ssize_t = self.now.riders[n]
             self.kept_riders[n] = i
             for k in range(self.bodies.dim):
                 self.kept_carrier_velocity[n, k] = self.now.carrier_velocity[i, k]
@@ -277,7 +277,6 @@ class Carriers:
         woken: list = []
         velocity: cython.double[:, ::1] = self.bodies.velocity
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         self.rode, self.now = self.now, self.rode
@@ -285,7 +284,7 @@ class Carriers:
         self._release_riders()
         self.rode, self.now = self.now, self.rode
         for n in range(self.rode.n):
-            i = self.rode.riders[n]
+            i: cython.Py_ssize_t = self.rode.riders[n]
             for k in range(self.bodies.dim):
                 if self.rode.carrier_velocity[i, k] != 0.0 and self.bodies.asleep[i]:
                     woken.append(i)
@@ -302,11 +301,10 @@ class Carriers:
         b: Bodies = self.bodies
         last: RiderTable = self.rode
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         for row in self.contacts.forgotten:
-            i = row
+            i: cython.Py_ssize_t = row
             if i < self.n_rows:
                 last.carrier[i] = 0
         self.contacts.forgotten.clear()
@@ -348,12 +346,10 @@ class Carriers:
         k: cython.int
         sign: cython.int = 1 if side > 0 else -1
         normal: cython.int = abs(side) - 1
-        carrier_velocity: cython.double
-        riding: cython.bint
 
         if not b.yields[i] or not (carries or rides):
             return
-        riding = self._is_riding(i)
+        riding: cython.bint = self._is_riding(i)
         if riding and (
             rode.carrier[i] != j + 1 or rode.side[i] != side or self._is_as_before(i, j, side)
         ):
@@ -370,7 +366,7 @@ class Carriers:
         rode.carrier[i] = j + 1
         rode.side[i] = side
         for k in range(b.dim):
-            carrier_velocity = self._carrier_velocity_of(i, j, side, k)
+            carrier_velocity: cython.double = self._carrier_velocity_of(i, j, side, k)
             if not riding or b.velocity[i, k] != self.own[i, k] + rode.carrier_velocity[i, k]:
                 self.own[i, k] = self._own_of(i, k, carrier_velocity, normal)
             rode.carrier_velocity[i, k] = carrier_velocity
@@ -409,11 +405,10 @@ class Carriers:
     def _is_riding(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body rides on something that it has not left within the step."""
         pairs: PairTable = self.contacts.pairs
-        p: cython.Py_ssize_t
 
         if self.rode.carrier[i] == 0:
             return False
-        p = pairs.find(i, self.rode.carrier[i] - 1)
+        p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i] - 1)
         return (
             p >= 0
             and pairs.inside[p]
@@ -427,24 +422,20 @@ class Carriers:
         velocity: cython.double[:, ::1] = self.bodies.velocity
         rode: RiderTable = self.rode
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
-        own: cython.double
-        carrier_velocity: cython.double
-        taken_off: cython.double
 
         self.find_riders(False)
         for n in range(self.now.n):
-            i = self.now.riders[n]
+            i: cython.Py_ssize_t = self.now.riders[n]
             for k in range(self.bodies.dim):
-                carrier_velocity = self.now.carrier_velocity[i, k]
-                taken_off = carrier_velocity
+                carrier_velocity: cython.double = self.now.carrier_velocity[i, k]
+                taken_off: cython.double = carrier_velocity
                 if (
                     rode.carrier[i] != 0
                     and velocity[i, k] == self.own[i, k] + rode.carrier_velocity[i, k]
                     and rode.carrier_velocity[i, k] == carrier_velocity
                 ):
-                    own = self.own[i, k]
+                    own: cython.double = self.own[i, k]
                 else:
                     own = self._own_of(i, k, carrier_velocity, abs(self.now.side[i]) - 1)
                     if own == velocity[i, k]:

@@ -19,18 +19,16 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.dynamic_tree import Tree
     from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.narrowphase.sweep_test import SLOP
 
 from ecs_collide.constants import PUSH_OUT
 from ecs_collide.motion.arrays import DOUBLE, LONG, zeros
 
-cython.declare(INF=cython.double)
-INF = float("inf")
+cython.declare(SLOP=cython.double, INF=cython.double)
+from ecs_collide.constants import INF, SLOP
 
 
 @cython.final
@@ -58,8 +56,8 @@ class Depenetration:
         self.axis = zeros(LONG, 1)
         self.before = zeros(DOUBLE, 1)
         self.speed = zeros(DOUBLE, 1)
-        self.low = zeros(DOUBLE, 1, bodies.dim)
-        self.high = zeros(DOUBLE, 1, bodies.dim)
+        self.low = zeros(DOUBLE, bodies.dim)
+        self.high = zeros(DOUBLE, bodies.dim)
 
     def begin(self, rows: cython.longlong[::1]):
         """Give those of some moving bodies that are inside others the way out for their path.
@@ -68,7 +66,6 @@ class Depenetration:
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         self.n = 0
         if b.dt == 0.0:
@@ -80,8 +77,8 @@ class Depenetration:
             self.speed = zeros(DOUBLE, rows.shape[0])
             self.rows = zeros(LONG, rows.shape[0])
         for n in range(rows.shape[0]):
-            i = rows[n]
-            if b.surfaces.has[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
+            i: cython.Py_ssize_t = rows[n]
+            if b.surface_bits[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
                 self._find_exit(i)
         for n in range(self.n):
             i = self.rows[n]
@@ -92,10 +89,9 @@ class Depenetration:
         """Give the bodies their own velocities back."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         for n in range(self.n):
-            i = self.rows[n]
+            i: cython.Py_ssize_t = self.rows[n]
             if b.surfaces.translation_side[i] != 0:
                 b.surfaces.translation_side[i] = 0
                 if b.velocity[i, self.axis[n]] == self.speed[n]:  # the game's own may have set it
@@ -125,12 +121,9 @@ class Depenetration:
         """Find the shortest way out for a body, if it is inside anything; note it."""
         b: Bodies = self.bodies
         k: cython.int
-        sign: cython.int
         side: cython.int
-        displacement: cython.double
         shortest: cython.double = INF
         best: cython.int = 0
-        speed: cython.double
 
         if not self._is_inside_any(i):
             return
@@ -138,8 +131,8 @@ class Depenetration:
             if b.controls.locks(i, k):
                 continue
             for side in range(2):
-                sign = 1 if side else -1
-                displacement = self._exit_distance(i, k, sign)
+                sign: cython.int = 1 if side else -1
+                displacement: cython.double = self._exit_distance(i, k, sign)
                 if displacement < shortest:
                     shortest = displacement
                     best = sign * (k + 1)
@@ -147,7 +140,9 @@ class Depenetration:
             return
         k = abs(best) - 1
         sign = 1 if best > 0 else -1
-        speed = sign * min(b.surfaces.push_out[i], self._nearest_exit(i, k, sign) / b.dt)
+        speed: cython.double = sign * min(
+            b.surfaces.push_out[i], self._nearest_exit(i, k, sign) / b.dt
+        )
         self.rows[self.n] = i
         self.axis[self.n] = k
         self.before[self.n] = b.velocity[i, k]
@@ -167,7 +162,7 @@ class Depenetration:
     def _is_inside_some(self, tree: Tree, i: cython.Py_ssize_t) -> cython.bint:
         m: cython.Py_ssize_t
 
-        for m in range(tree.touching(self.low, self.high, 0)):
+        for m in range(tree.touching_one(self.low, self.high)):
             if self._holds_back(i, tree.found[m]) and self._is_within(i, tree.found[m]):
                 return True
         return False
@@ -182,12 +177,12 @@ class Depenetration:
         axis: cython.int
 
         for axis in range(b.dim):
-            self.low[0, axis] = b.centre_of(i, axis) - b.half_of(i, axis)
-            self.high[0, axis] = b.centre_of(i, axis) + b.half_of(i, axis)
+            self.low[axis] = b.centre_of(i, axis) - b.half_of(i, axis)
+            self.high[axis] = b.centre_of(i, axis) + b.half_of(i, axis)
         if displacement > 0.0:
-            self.high[0, k] = self.high[0, k] + displacement
+            self.high[k] = self.high[k] + displacement
         else:
-            self.low[0, k] = self.low[0, k] + displacement
+            self.low[k] = self.low[k] + displacement
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -203,12 +198,14 @@ class Depenetration:
         """Return whether the insides of two bodies overlap, by more than the slop."""
         b: Bodies = self.bodies
         k: cython.int
-        low: cython.double
-        high: cython.double
 
         for k in range(b.dim):
-            low = max(b.centre_of(i, k) - b.half_of(i, k), b.centre_of(j, k) - b.half_of(j, k))
-            high = min(b.centre_of(i, k) + b.half_of(i, k), b.centre_of(j, k) + b.half_of(j, k))
+            low: cython.double = max(
+                b.centre_of(i, k) - b.half_of(i, k), b.centre_of(j, k) - b.half_of(j, k)
+            )
+            high: cython.double = min(
+                b.centre_of(i, k) + b.half_of(i, k), b.centre_of(j, k) + b.half_of(j, k)
+            )
             if not high - low > SLOP * max(abs(low), abs(high)):
                 return False
         return True
@@ -218,10 +215,8 @@ class Depenetration:
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
         """Return how far a body has to go in a direction to be out of all it is in; inf: no way."""
-        displacement: cython.double
-
         self._set_region(i, 0, 0.0)
-        displacement = max(
+        displacement: cython.double = max(
             self._exit(self.broadphase.still, i, k, sign, False),
             self._exit(self.broadphase.moving, i, k, sign, False),
         )
@@ -258,16 +253,13 @@ class Depenetration:
         """
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        forth: cython.double
-        back: cython.double
         displacement: cython.double = INF if nearest else 0.0
 
-        for m in range(tree.touching(self.low, self.high, 0)):
-            j = tree.found[m]
+        for m in range(tree.touching_one(self.low, self.high)):
+            j: cython.Py_ssize_t = tree.found[m]
             if self._holds_back(i, j) and self._is_within(i, j):
-                forth = (b.centre_of(j, k) + b.half_of(j, k)) - self.low[0, k]
-                back = self.high[0, k] - (b.centre_of(j, k) - b.half_of(j, k))
+                forth: cython.double = (b.centre_of(j, k) + b.half_of(j, k)) - self.low[k]
+                back: cython.double = self.high[k] - (b.centre_of(j, k) - b.half_of(j, k))
                 if sign < 0:
                     forth, back = back, forth
                 displacement = (
@@ -282,20 +274,16 @@ class Depenetration:
         """Return whether something that a body is outside of lies within the region of its way."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         k: cython.int
-        low: cython.double
-        high: cython.double
-        clear: cython.bint
 
-        for m in range(tree.touching(self.low, self.high, 0)):
-            j = tree.found[m]
+        for m in range(tree.touching_one(self.low, self.high)):
+            j: cython.Py_ssize_t = tree.found[m]
             if not self._holds_back(i, j) or self._is_within(i, j):
                 continue
-            clear = False
+            clear: cython.bint = False
             for k in range(b.dim):
-                low = max(self.low[0, k], b.centre_of(j, k) - b.half_of(j, k))
-                high = min(self.high[0, k], b.centre_of(j, k) + b.half_of(j, k))
+                low: cython.double = max(self.low[k], b.centre_of(j, k) - b.half_of(j, k))
+                high: cython.double = min(self.high[k], b.centre_of(j, k) + b.half_of(j, k))
                 if not high - low > SLOP * max(abs(low), abs(high)):
                     clear = True
             if not clear:

@@ -17,8 +17,8 @@ cdef class Depenetration:
     cdef long long[::1] axis
     cdef double[::1] before
     cdef double[::1] speed
-    cdef double[:, ::1] low
-    cdef double[:, ::1] high
+    cdef double[::1] low
+    cdef double[::1] high
     cdef double stop(self, Py_ssize_t i) noexcept
     cdef double _own(self, Py_ssize_t n) noexcept
     cdef void _find_exit(self, Py_ssize_t i)

@@ -15,7 +15,8 @@ if cython.compiled:
     from cython.cimports.ecs_collide.response.carriers_c import Carriers
     from cython.cimports.ecs_collide.response.solver_c import Solver
 else:
-    from ecs_collide.motion.bodies import PUSH, STOP, Bodies
+    from ecs_collide.constants import PUSH, STOP
+    from ecs_collide.motion.bodies import Bodies
     from ecs_collide.response.carriers import Carriers
     from ecs_collide.response.solver import Solver
 
@@ -51,12 +52,11 @@ class Falling:
         b: Bodies = self.bodies
         c: Carriers = self.carriers
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         self.first = self.second = -1
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             if not self.gravity.start(i):
                 continue
             for k in range(b.dim):

@@ -185,10 +185,9 @@ class Holding:
         """Exchange the velocity that a held body moves with for the one that it keeps."""
         b: Bodies = self.bodies
         k: cython.int
-        velocity: cython.double
 
         for k in range(b.dim):
-            velocity = b.velocity[i, k]
+            velocity: cython.double = b.velocity[i, k]
             b.velocity[i, k] = b.kept[i, k]
             b.kept[i, k] = velocity
 
@@ -198,11 +197,10 @@ class Holding:
         """Give all held bodies their velocities and growths back: the step is over."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         for n in range(self.n):
-            i = self.rows[n]
+            i: cython.Py_ssize_t = self.rows[n]
             b.on_hold[i] = 0
             for k in range(b.dim):
                 b.velocity[i, k] = b.kept[i, k]

@@ -42,6 +42,7 @@ from __future__ import annotations
 from typing import Final
 
 from ecs_collide.components import Deflect, Push, Slide, Stop
+from ecs_collide.constants import BOUNCE, PUSH, SLIDE, STOP
 
 
 class _Default:
@@ -78,5 +79,5 @@ def response_numbers(response: object) -> tuple[int, float]:
     return code, restitution
 
 
-RESPONSE_CODES: dict[type, int] = {Deflect: 1, Slide: 2, Push: 3, Stop: 4}
+RESPONSE_CODES: dict[type, int] = {Deflect: BOUNCE, Slide: SLIDE, Push: PUSH, Stop: STOP}
 """The response components and their codes in the kernels, by rising precedence."""

@@ -51,7 +51,8 @@ cython.declare(
     GOLDEN_Y=cython.double,
     GOLDEN_Z=cython.double,
 )
-INF = float("inf")
+from ecs_collide.constants import INF
+
 SOFT = 3  # in `PairTable.left_alone`
 N_RELAXATIONS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
 RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing
@@ -132,7 +133,6 @@ class Separating:
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         self.forget()
@@ -141,14 +141,14 @@ class Separating:
         if self.n_rows < b.centre.shape[0]:
             self._make_room(b.centre.shape[0])
         for n in range(rows.shape[0]):
-            i = rows[n]
-            if not (b.surfaces.has[i] & SEPARATES and b.yields[i]) or b.sensor[i]:
+            i: cython.Py_ssize_t = rows[n]
+            if not (b.surface_bits[i] & SEPARATES and b.yields[i]) or b.sensor[i]:
                 continue
             self.rows[self.n] = i
             self.n += 1
             self._locate(i)
-            self.size[i] = self.half[i, 0]
-            for k in range(1, b.dim):
+            self.size[i] = 0.0
+            for k in range(b.dim):
                 self.size[i] = max(self.size[i], self.half[i, k])
             self.size[i] *= 2.0
             self.reach[i] = min(b.surfaces.separate[i] * b.dt, 0.5 * self.size[i])
@@ -189,12 +189,11 @@ class Separating:
     ) -> cython.void:
         """Take the directions of two members for which there is no room among the pairs."""
         k: cython.int
-        swap: cython.Py_ssize_t
         sign: cython.double = 1.0
 
         self.n_left_out += 1
         if self.bodies.ids[j] < self.bodies.ids[i]:
-            swap = i
+            swap: cython.Py_ssize_t = i
             i = j
             j = swap
             sign = -1.0
@@ -210,7 +209,6 @@ class Separating:
         """Add to the paths of members what moves them apart, when all pairs are found."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
         _turn: cython.int
 
@@ -218,7 +216,7 @@ class Separating:
             return
         self._find_soft()
         for n in range(self.n):
-            i = self.rows[n]
+            i: cython.Py_ssize_t = self.rows[n]
             self._locate(i)
             if b.on_hold[i] or (b.surfaces.any_pusher and b.surfaces.translation_side[i] != 0):
                 self.reach[i] = 0.0  # one displacement at a time, none where a limit was reached
@@ -260,21 +258,17 @@ class Separating:
         b: Bodies = self.bodies
         pairs: PairTable = self.pairs
         n: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
         found: cython.bint = False
-        weight: cython.double
-        length: cython.double
 
         for n in range(self.n):
-            i = self.rows[n]
+            i: cython.Py_ssize_t = self.rows[n]
             self.count[i] = self.count_left_out[i]
             found |= self.count[i] > 0
             for k in range(b.dim):
                 self.total[i, k] = self.total_left_out[i, k]
         for n in range(self.n_pairs):
-            p = self.soft[n]
+            p: cython.Py_ssize_t = self.soft[n]
             if b.wraps:
                 for k in range(b.dim):
                     self.offset[k] = pairs.offset[p, k]
@@ -285,8 +279,8 @@ class Separating:
             i = self.rows[n]
             if self.count[i] == 0 or self.reach[i] == 0.0:
                 continue
-            weight = self.size[i] * min(1.0, RELAXATION / self.count[i])
-            length = 0.0
+            weight: cython.double = self.size[i] * min(1.0, RELAXATION / self.count[i])
+            length: cython.double = 0.0
             for k in range(b.dim):
                 self.place[i, k] -= self.push[i, k]
                 self.push[i, k] += weight * self.total[i, k]
@@ -307,19 +301,16 @@ class Separating:
         """
         b: Bodies = self.bodies
         k: cython.int
-        apart: cython.double
-        sizes: cython.double
-        part: cython.double
         nearest: cython.double = 0.0
         smallest: cython.double = INF
         time: cython.double = INF
 
         for k in range(b.dim):
-            apart = self.place[i, k] - self.place[j, k]
+            apart: cython.double = self.place[i, k] - self.place[j, k]
             if b.wraps:
                 apart -= self.offset[k]
-            sizes = self.half[i, k] + self.half[j, k]
-            part = sizes - abs(apart)
+            sizes: cython.double = self.half[i, k] + self.half[j, k]
+            part: cython.double = sizes - abs(apart)
             if not part > max(
                 DEPTH * sizes, COORDINATE_ROUNDING * (abs(self.place[i, k]) + abs(self.place[j, k]))
             ):
@@ -435,11 +426,10 @@ class Separating:
     def end(self) -> cython.void:
         """Give all members their own velocities back."""
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         for n in range(self.n):
-            i = self.rows[n]
+            i: cython.Py_ssize_t = self.rows[n]
             for k in range(self.bodies.dim):
                 if self.active[i] & (1 << k) and self.bodies.velocity[i, k] == self.speed[i, k]:
                     self.bodies.velocity[i, k] = self.before[i, k]
@@ -458,17 +448,14 @@ class Separating:
         b: Bodies = self.bodies
         k: cython.int
         side: cython.int = 0
-        apart: cython.double
-        sizes: cython.double
-        depth: cython.double
         least: cython.double = INF
 
         for k in range(b.dim):
-            apart = b.centre[i, k] - b.centre[j, k]
+            apart: cython.double = b.centre[i, k] - b.centre[j, k]
             if b.wraps:
                 apart -= offset[p, k]
-            sizes = b.half[i, k] + b.half[j, k]
-            depth = sizes - abs(apart)
+            sizes: cython.double = b.half[i, k] + b.half[j, k]
+            depth: cython.double = sizes - abs(apart)
             if not depth > max(
                 DEPTH * sizes, COORDINATE_ROUNDING * (abs(b.centre[i, k]) + abs(b.centre[j, k]))
             ):

@@ -41,10 +41,12 @@ if cython.compiled:
 else:
     from math import nextafter, sqrt
 
-    from ecs_collide.motion.bodies import PUSH, STOP, Bodies
+    from ecs_collide.constants import PUSH, STOP
+    from ecs_collide.motion.bodies import Bodies
     from ecs_collide.motion.controls import Controls
     from ecs_collide.motion.surfaces import Surfaces
     from ecs_collide.response.clusters import Clusters, error_of_product
+
 
 cython.declare(
     EPSILON=cython.double,
@@ -52,9 +54,10 @@ cython.declare(
     INF=cython.double,
     DEFLECT_RESPONSE=cython.int,
 )
+from ecs_collide.constants import INF
+
 EPSILON = 2.0**-52
 DEFLECT_RESPONSE = 1  # the code of the response that has a restitution of its own
-INF = float("inf")
 ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
 
@@ -181,8 +184,8 @@ class Solver:
         """
         b: Bodies = self.bodies
 
-        self.first_joins = self.first_yields = b.gives_way(i, k)
-        self.second_joins = self.second_yields = b.gives_way(j, k)
+        self.first_joins = self.first_yields = b.yields_along(i, k)
+        self.second_joins = self.second_yields = b.yields_along(j, k)
         if not (b.on_hold[i] or b.on_hold[j]):
             if b.controls.any_rank and self.first_yields and self.second_yields:
                 self._outweigh(i, j, k)

@@ -86,7 +86,7 @@ _WHOLE = {  # whole numbers
     LockedAxes: _XYZ,
 }
 
-NAMES = tuple(kind.__name__ for kind in FIELDS)
+KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 _MAX_OWN = 64 - len(FIELDS)  # types of the game's own: a mask has 64 bits
 
@@ -297,7 +297,7 @@ class SnapshotSchema:
 
     def apply(self, world: World, state: SnapshotData, loaded: Loaded) -> None:
         """Give the world the entities and components of a state, and these their numbers."""
-        by_name = dict(zip(NAMES, FIELDS, strict=True))
+        by_name = dict(zip(KIND_NAMES, FIELDS, strict=True))
         by_name.update((own.name, own.kind) for own in self.own)
         bits = [self.kinds.index(by_name[name]) for name in (*state.kinds, *state.own)]
         masks = state.masks

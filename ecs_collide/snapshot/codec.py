@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._categories import are_names
-from ecs_collide._checks import LARGEST
-from ecs_collide.constants import LEANS, MAX_REST_COUNT, MOST_PULL
+from ecs_collide.constants import ALL, LARGEST, LEANS, MAX_GROUP, MAX_REST_COUNT, MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
@@ -74,7 +73,7 @@ def encode(state: SnapshotData) -> bytes:
     numbers, widths = [], []
     for array in state.numbers:
         # Most games have nothing on the third axis of a 2D space.
-        flat = state.dim == 2 and array.shape[1] == 3 and not array[:, 2].view(np.int64).any()
+        flat = state.dim == 2 and array.shape[1] == 3 and not array.T[-1].view(np.int64).any()
         widths.append(2 if flat else array.shape[1])
         numbers.append(_packed(array[:, :2] if flat else array))
     sizes = [len(blob) for blobs in state.blobs for blob in blobs]
@@ -236,25 +235,10 @@ class _Parts:
 
 def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     """Return the state in the sections, or say what about it cannot be."""
-    dim = parts.dim
-    scalars = parts.parts["scalars"]
-    _require(len(scalars) == _SCALARS_FORMAT.size, "the length of its scalars")
-    step, next_entity, pair_limit, rest_speed, time, *rest = _SCALARS_FORMAT.unpack(scalars)
-    gravity, counts = (rest[0], rest[1], rest[2]), rest[3:]
-    _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
-    _require(rest_speed >= 0.0, "its scalars")  # not so for nan
-    _require(0.0 <= time < np.inf, "its scalars")
-    _require(all(abs(part) <= MOST_PULL for part in gravity), "its gravity")
+    dim, scalars = parts.dim, _scalars(parts.parts["scalars"])
     kinds, own, reports, new_reports, n_reports, category_names = _texts(parts.parts["text"])
-    strangers = [name for name in kinds if name not in known]
-    if strangers:
-        raise ValueError(
-            f"the snapshot holds {', '.join(strangers)} components, which this version of "
-            "ecs_collide does not have: restore it with the version that made it"
-        )
-    _require({kind for kind, _, _ in SEEN} <= set(kinds), "its types of components")
     n_kinds = len(kinds) + len(own)
-    _require(len({*kinds, *own}) == n_kinds <= 64, "its types of components")
+    _check_kinds(kinds, own, known)
 
     ids, others = parts.ids("ids"), parts.ids("others")
     masks = parts.array("masks", np.uint64)
@@ -262,7 +246,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _require(len(ids) == 0 or 0 < int(masks.max()) < 1 << n_kinds, "its masks")
     _require(masks.all(), "its masks")
     last = max([-1, *ids[-1:].tolist(), *others[-1:].tolist()])
-    _require(last < next_entity <= _LONGEST_ID, "the next entity")
+    _require(last < scalars["next_entity"] <= _LONGEST_ID, "the next entity")
 
     bodies = parts.ids("bodies")
     flags = parts.array("flags", np.uint8)
@@ -270,13 +254,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _require((flags & (OFF | LEFT_OUT) != OFF).all(), "the flags of its bodies")
     state = SnapshotData(
         dim=dim,
-        step=step,
-        time=time,
-        next_entity=next_entity,
-        rest_speed=rest_speed,
-        pair_limit=pair_limit,
-        gravity=gravity,
-        counts=tuple(counts),
+        **scalars,
         kinds=kinds,
         own=own,
         reports=reports,
@@ -311,8 +289,39 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _check_events(state)
     state.seen = state.find_seen()
     _check_placed(state)
-    _check_sleepers(state)
+    _check_sleeping(state)
     return state
+
+
+def _scalars(data: bytes) -> dict[str, Any]:
+    """Return the single numbers of a state, as the fields that they are."""
+    _require(len(data) == _SCALARS_FORMAT.size, "the length of its scalars")
+    step, next_entity, pair_limit, rest_speed, time, *rest = _SCALARS_FORMAT.unpack(data)
+    gravity, counts = tuple(rest[:3]), tuple(rest[3:])
+    _require(0 <= step < _LONGEST_ID and 1 <= pair_limit < _LONGEST_ID, "its scalars")
+    _require(rest_speed >= 0.0, "its scalars")  # not so for nan
+    _require(0.0 <= time < np.inf, "its scalars")
+    _require(all(abs(part) <= MOST_PULL for part in gravity), "its gravity")
+    return {
+        "step": step,
+        "time": time,
+        "next_entity": next_entity,
+        "rest_speed": rest_speed,
+        "pair_limit": pair_limit,
+        "gravity": gravity,
+        "counts": counts,
+    }
+
+
+def _check_kinds(kinds: tuple[str, ...], own: tuple[str, ...], known: Mapping[str, int]) -> None:
+    strangers = [name for name in kinds if name not in known]
+    if strangers:
+        raise ValueError(
+            f"the snapshot holds {', '.join(strangers)} components, which this version of "
+            "ecs_collide does not have: restore it with the version that made it"
+        )
+    _require({kind for kind, _, _ in SEEN} <= set(kinds), "its types of components")
+    _require(len({*kinds, *own}) == len(kinds) + len(own) <= 64, "its types of components")
 
 
 def _texts(
@@ -388,16 +397,17 @@ def _check_filters(state: SnapshotData) -> None:
     places, numbers = state.filters["body"].astype(np.int64), state.filters["numbers"]
     _require((places < len(state.bodies)).all(), "the bodies of its filters")
     _require((places[1:] > places[:-1]).all(), "the order of its filters")
-    _require(_within(numbers[:, :2], 0, 2**32 - 1), "its filters")
-    _require(_within(numbers[:, 2], 1 - 2**31, 2**31 - 1), "its filters")
+    categories, mask, group = numbers.T
+    _require(_within(categories, 0, ALL) and _within(mask, 0, ALL), "its filters")
+    _require(_within(group, -MAX_GROUP, MAX_GROUP), "its filters")
 
 
-def _check_sleepers(state: SnapshotData) -> None:
+def _check_sleeping(state: SnapshotData) -> None:
     n, dim = len(state.bodies), state.dim
     _require(
         len(state.rest_count) == n
         and _within(state.rest_count, -1 - MAX_REST_COUNT, MAX_REST_COUNT),
-        "its calm",
+        "how long its bodies have rested",
     )
     places = state.sleeping["body"].astype(np.int64)
     _require((places < n).all() and (places[1:] > places[:-1]).all(), "who sleeps")

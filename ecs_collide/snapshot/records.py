@@ -35,6 +35,10 @@ else:
     )
 
 
+cython.declare(START=cython.Py_ssize_t)
+START = 0  # of a row: its address is that of its first number
+
+
 @cython.final
 @cython.cclass
 class ComponentRecords:
@@ -89,7 +93,7 @@ class ComponentRecords:
 
         for i in range(len(self.items)):
             item = self.items[i]
-            if cython.compiled and fields_read(self.slots, item, cython.address(numbers[i, 0])):
+            if cython.compiled and fields_read(self.slots, item, cython.address(numbers[i, START])):
                 continue
             try:
                 for k in range(self.width):
@@ -110,7 +114,7 @@ class ComponentRecords:
             if (
                 self.whole
                 or not cython.compiled
-                or not fields_write(self.slots, item, cython.address(numbers[i, 0]))
+                or not fields_write(self.slots, item, cython.address(numbers[i, START]))
             ):
                 _put_by_name(item, self.names, self.whole, np.asarray(numbers)[i])
 
@@ -136,7 +140,7 @@ class ComponentRecords:
             return _agree_at_once(np.asarray(numbers), np.asarray(rows), np.asarray(seen))
         for n in range(rows.shape[0]):
             if rows[n] >= 0 and not same_bits(
-                cython.address(numbers[n, 0]), cython.address(seen[rows[n], 0]), width
+                cython.address(numbers[n, START]), cython.address(seen[rows[n], START]), width
             ):
                 return False
         return True

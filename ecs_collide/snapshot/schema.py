@@ -46,7 +46,7 @@ class SnapshotData:
         The bodies of the last step, and what has become of them since.
     strays : where what was seen of a body is not what its components say
     filters : the filters that were seen last, where they are of any effect
-    calm : int8, by body for how long it has rested, as in `motion.bodies.Bodies`
+    rest_count : int8, by body for how long it has rested, as in `motion.columns`
     sleepers : who sleeps, and against what
     stirred : whom, and whose neighbours, the next step may wake because of the last one
     rides : which bodies are carried, and how fast

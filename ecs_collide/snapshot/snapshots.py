@@ -22,7 +22,7 @@ from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (
-    NAMES,
+    KIND_NAMES,
     WIDTHS,
     Load,
     Loaded,
@@ -130,13 +130,7 @@ class Snapshots:
         contents = self._schema.inspect(world)
         c, rows = self._registry.table, self._registry.rows
         numbers = self._schema.read(contents)
-        left_out = LEFT_OUT * (c.quarantined[rows] != 0) + OFF * (
-            c.quarantined[rows] == SWITCHED_OFF
-        )
-        touched = TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)
-        flags = (left_out + touched).astype(np.uint8)
-        flags[c.news[rows] & NEW != 0] |= UNSEEN
-        flags[np.isin(rows, self._registry.moved_rows())] |= MOVED
+        flags = self._flags()
         sleeping, stirred = self._registry.sleep.kept(rows)
         rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
         state = SnapshotData(
@@ -148,7 +142,7 @@ class Snapshots:
             pair_limit=self._pipeline.pair_limit,
             gravity=(*step.gravity, 0.0, 0.0)[:3],
             counts=self._results_in_numbers(),
-            kinds=NAMES,
+            kinds=KIND_NAMES,
             own=tuple(own.name for own in self._schema.own),
             reports=step.reports,
             new_reports=step.new_reports,
@@ -185,6 +179,18 @@ class Snapshots:
             state.mismatches = self._find_mismatches(state)
         return codec.encode(state)
 
+    def _flags(self) -> NDArray[np.uint8]:
+        """Return what has become of each body since the last step, but for what the world says."""
+        c, rows = self._registry.table, self._registry.rows
+        left_out = LEFT_OUT * (c.quarantined[rows] != 0) + OFF * (
+            c.quarantined[rows] == SWITCHED_OFF
+        )
+        touched = TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)
+        flags: NDArray[np.uint8] = (left_out + touched).astype(np.uint8)
+        flags[c.news[rows] & NEW != 0] |= UNSEEN
+        flags[np.isin(rows, self._registry.moved_rows())] |= MOVED
+        return flags
+
     def _results_in_numbers(self) -> tuple[int, ...]:
         """Return the numbers of the last step, 0 for those that tell what it cost."""
         counts = dict(zip(_COUNTS, self._state.counts or [0] * len(_COUNTS), strict=True))
@@ -197,15 +203,15 @@ class Snapshots:
         registry, known = self._registry, self._holder_rows
         if known is None or known[0] is not contents or known[1] is not registry.rows:
             rows = [
-                registry.rows_of(contents.holders(NAMES.index(kind)))
+                registry.rows_of(contents.holders(KIND_NAMES.index(kind)))
                 for kind, _, _ in SEEN[:N_OF_STEPS]
             ]
             known = self._holder_rows = contents, registry.rows, rows
         return all(
             len(rows) == 0
-            or self._schema.agrees(n, numbers[n], rows, getattr(registry.views, column))
+            or self._schema.agrees(n, numbers[n], rows, getattr(registry.table.views, column))
             for (kind, column, _), rows in zip(SEEN, known[2], strict=False)
-            for n in (NAMES.index(kind),)
+            for n in (KIND_NAMES.index(kind),)
         )
 
     def _find_mismatches(self, state: SnapshotData) -> NDArray[np.void]:
@@ -222,13 +228,12 @@ class Snapshots:
 
     def _kept_contacts(self) -> NDArray[np.void]:
         kept = self._state.timeline.contacts
-        rows = np.asarray(kept.rows)[: kept.n]
         ids = self._registry.table.ids
-        contacts = none_of(CONTACT_RECORD, len(rows))
-        if len(rows):
-            contacts["first"], contacts["second"] = ids[rows[:, 0]], ids[rows[:, 1]]
-            for n, name in enumerate(("kind", "axis", "sign")):
-                contacts[name] = rows[:, 2 + n]
+        contacts = none_of(CONTACT_RECORD, kept.n)
+        if kept.n:
+            first, second, kind, axis, sign, *_ = np.asarray(kept.rows)[: kept.n].T
+            contacts["first"], contacts["second"] = ids[first], ids[second]
+            contacts["kind"], contacts["axis"], contacts["sign"] = kind, axis, sign
             contacts["since"] = np.asarray(kept.since)[: kept.n]
             # The order in which they are kept comes from the trees, and says nothing.
             contacts = contacts[contact_order(kept, ids, self._domain is not None)]
@@ -261,8 +266,7 @@ class Snapshots:
         n = event_buffer.n_contacts
         pending = none_of(PENDING_RECORD, n)
         if n:
-            bodies = np.asarray(event_buffer.contact_bodies)[:n]
-            pending["first"], pending["second"] = bodies[:, 0], bodies[:, 1]
+            pending["first"], pending["second"] = np.asarray(event_buffer.contact_bodies)[:n].T
             pending["time"] = np.asarray(event_buffer.contact_time)[:n]
             pending["codes"] = np.asarray(event_buffer.contact_codes)[:n]
             if self._domain is not None:  # the order of reports

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.events import EventSequence, SweepKind, collision_dtype
+from ecs_collide.events import SWEEP_KINDS, EventSequence, collision_dtype
 from ecs_collide.response.rules import response_numbers
 from ecs_collide.step.events_of_step import unit_normals
 from ecs_collide.step.impact import ComingImpact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import QUEUED, StepState
-
-_KINDS = tuple(SweepKind)
 
 
 @cache
@@ -74,7 +72,7 @@ class ComingImpacts:
                 first,
                 second,
                 normal,
-                _KINDS[kind],
+                SWEEP_KINDS[kind],
                 speed,
                 at_first,
                 at_second,
@@ -118,10 +116,10 @@ def _read(dim: int, narrowphase: Any) -> NDArray[np.void]:
     n = narrowphase.impacts_into(numbers.data, codes.data)
     numbers, codes = numbers[:n], codes[:n]
     first, second, rank, image, kind, axis, sign, crosses = codes.T
-    order = np.lexsort((image, second, first, rank, numbers[:, 0]))
+    times, exits, speeds, *_ = numbers.T
+    order = np.lexsort((image, second, first, rank, times))
     array = np.empty(n, impact_dtype(dim))
-    for k, name in enumerate(("time", "exit", "closing_speed")):
-        array[name] = numbers[:, k]
+    array["time"], array["exit"], array["closing_speed"] = times, exits, speeds
     for k, name in enumerate(
         ("position_first", "position_second", "velocity_first", "velocity_second")
     ):

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide.constants import BEGAN, ENDED
 from ecs_collide.events import (
-    BEGAN,
     CONTACT_BEGAN,
     CONTACT_ENDED,
-    ENDED,
     Collision,
     ContactBegan,
     ContactEnded,
@@ -124,7 +123,7 @@ def _collisions(dim: int, event_buffer: Any) -> NDArray[np.void]:
     numbers, codes = np.asarray(event_buffer.numbers)[:n], np.asarray(event_buffer.codes)[:n]
     for name, part in (("before", numbers[:, : 4 + dim]), ("after", numbers[:, 4 + dim :])):
         pieces[name] = part.view(pieces.dtype[name])[:, 0]
-    array["kind"], array["answer"] = codes[:, 0], codes[:, 1]
+    array["kind"], array["answer"], *_ = codes.T
     array.setflags(write=False)
     return array
 
@@ -149,24 +148,23 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
         np.asarray(event_buffer.contact_codes)[:n],
     )
     time = np.asarray(event_buffer.contact_time)[:n]
+    first, second = bodies.T
+    change, phase, axis, sign, kind, reason = codes.T
     # In time order; found at the start, within, at the end of the step; by ids.
-    keys = (bodies[:, 1], bodies[:, 0], codes[:, 1], time)
+    keys = second, first, phase, time
     images = np.asarray(event_buffer.contact_images)[:n]  # all 0 but in a world that wraps
     order = np.lexsort((images, *keys) if images.any() else keys)
-    bodies, codes = bodies[order], codes[order]
-    array["event"] = codes[:, 0]
-    array["first"], array["second"] = bodies[:, 0], bodies[:, 1]
-    array["normal"] = unit_normals(codes[:, 2], codes[:, 3], dim)
-    array["time"] = time[order]
-    array["kind"], array["reason"] = codes[:, 4], codes[:, 5]
+    array["event"], array["first"], array["second"] = change[order], first[order], second[order]
+    array["normal"] = unit_normals(axis[order], sign[order], dim)
+    array["time"], array["kind"], array["reason"] = time[order], kind[order], reason[order]
     array.setflags(write=False)
     return array
 
 
 def contact_order(contacts: Any, ids: NDArray[np.int64], has_images: bool) -> NDArray[np.int64]:
     """Return the order of a kernel's contacts by ids, and of the same two bodies by image."""
-    rows = np.asarray(contacts.rows)[: contacts.n]
-    keys = [ids[rows[:, 1]], ids[rows[:, 0]]]
+    first, second, *_ = np.asarray(contacts.rows)[: contacts.n].T
+    keys = [ids[second], ids[first]]
     if has_images:
         keys.insert(0, np.asarray(contacts.images)[: contacts.n])
     order: NDArray[np.int64] = np.lexsort(keys)

@@ -196,13 +196,13 @@ class Responses:
         """
         find = self._link.world.component
 
-        def have(kinds: Sequence[type]) -> bool:
+        def is_on_one(kinds: Sequence[type]) -> bool:
             return any(find(e, kind) is not None for e in (first, second) for kind in kinds)
 
         names = [
             type(offer.system).__name__
             for offer in self.offers
-            if offer.respond is not None and (not offer.kinds or have(offer.kinds))
+            if offer.respond is not None and (not offer.kinds or is_on_one(offer.kinds))
         ]
-        functions = [each.function for kind, each in self._responses.items() if have([kind])]
+        functions = [each.function for kind, each in self._responses.items() if is_on_one([kind])]
         return names + [getattr(each, "__name__", repr(each)) for each in functions]

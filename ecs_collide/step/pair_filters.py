@@ -99,7 +99,7 @@ class PairFilters:
 
     def _allows_rows(self, one: int, other: int) -> bool:
         """Return whether two bodies, given by their rows, may meet; raises what ends the step."""
-        ids = self._registry.views.ids
+        ids = self._registry.table.views.ids
         if ids[one] > ids[other]:
             one, other = other, one
         allowed = self._allowed.get((one, other))

@@ -38,7 +38,7 @@ class _Kept(NamedTuple):
     Attributes
     ----------
     timeline : with the contacts and riders that it keeps
-    roster : as `BodyRegistry.begin` returned it
+    registry : as `BodyRegistry.begin` returned it
     pending : copies of contact events that no step has told yet, or None
     reports : those that there were
     fields : as `StepState.set_by_stages` returned them
@@ -207,7 +207,7 @@ class Pipeline:
         before, registry, state = kept.timeline, self._registry, self._state
         contacts, rides = before.contacts.kept(), before.carriers.kept()
         timeline = state.new_timeline()
-        registry.roll_back(kept.registry, before.bodies.surfaces, timeline)
+        registry.roll_back(kept.registry, timeline)
         timeline.contacts.recover(contacts[0], contacts[1])
         if self._domain is not None:
             timeline.contacts.recover_images(contacts[2])
@@ -369,11 +369,16 @@ class Pipeline:
             has_corrected = False
         registry.end_step(state.step + 1, has_corrected)
         self._end_lap("write")
-        events, reports = (
-            StepEvents.from_buffer(state.dim, timeline.event_buffer),
-            state.new_reports,
-        )
-        all_reports = [*reports, *self._report_held()]
+        reports = state.new_reports
+        self._commit_step()
+        self._warn_of(reports)
+        self._deliver()
+
+    def _commit_step(self) -> None:
+        """Let the step have happened, at one instant."""
+        state, timeline = self._state, self._state.timeline
+        events = StepEvents.from_buffer(state.dim, timeline.event_buffer)
+        all_reports = [*state.new_reports, *self._report_held()]
         counts = self._count(len(events.collisions))
         timeline.event_buffer.clear()
         if all_reports:
@@ -383,7 +388,7 @@ class Pipeline:
             step=state.step + 1,
             time=state.time + state.dt,
             counts=counts,
-            n_asleep=registry.sleep.n,
+            n_asleep=self._registry.sleep.n,
             stats=None,
             new_reports=[],
             n_reports=state.n_reports + len(all_reports),
@@ -391,7 +396,10 @@ class Pipeline:
             before=None,  # from here on the step has happened, and before it had not
         )
         self._lock.is_changing = False
-        self._warn_of(reports)
+
+    def _deliver(self) -> None:
+        """Hand the events of the step to the handlers; raise what failed in it."""
+        state = self._state
         try:
             self._errors += self._subscribers.deliver(
                 self._link.world,
@@ -483,6 +491,7 @@ class Pipeline:
     def _make_impact(self) -> Impact:
         """Make the object for the impact that the timeline has handed over."""
         event_buffer, event = self._state.timeline.event_buffer, self._state.timeline.event
+        kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
         first, second = event_buffer.first[event], event_buffer.second[event]
         for entity in (first, second):
             self._registry.write_one(self._registry.row_of[entity])
@@ -492,10 +501,8 @@ class Pipeline:
             event_buffer.exit[event],
             first,
             second,
-            axis_normal(
-                self._state.dim, event_buffer.codes[event, 2], event_buffer.codes[event, 3]
-            ),
-            SweepKind(event_buffer.codes[event, 0]),
+            axis_normal(self._state.dim, axis, sign),
+            SweepKind(kind),
             event_buffer.numbers[event, 4 + self._state.dim],
         )
         return self._impact

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ecs_collide._attributes import read_number
-from ecs_collide._checks import LARGEST
+from ecs_collide.constants import LARGEST
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.step.lookup import BodyLookup
@@ -141,6 +141,6 @@ class BodyResizer:
         rows = np.array([row], np.int64)
         self._state.timeline.place_resized(rows.data)
         boxes = registry.attached.rows
-        boxes = boxes[c.seen_owner[boxes, 0] == c.ids[row]]
+        boxes = boxes[c.seen_owner[boxes].ravel() == c.ids[row]]
         c.seen_offset[boxes] -= shift
         registry.note_resized(rows, boxes)

@@ -20,7 +20,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import (
         ANCHOR_VELOCITY,
         ANCHORED,
@@ -30,7 +30,10 @@ if cython.compiled:
         Bodies,
     )
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
+        AXIS,
         CROSSING,
+        KIND,
+        SIGN,
         SOLID,
         UNTIL_APART,
         Contacts,
@@ -40,16 +43,18 @@ if cython.compiled:
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
-    from ecs_collide.broadphase.pair_table import PairTable
-    from ecs_collide.motion.bodies import (
-        ANCHOR_VELOCITY,
-        ANCHORED,
-        ASLEEP,
-        AWAKE,
-        LEANS,
-        Bodies,
+    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
+    from ecs_collide.constants import ASLEEP, AWAKE, LEANS
+    from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, Bodies
+    from ecs_collide.narrowphase.contacts import (
+        AXIS,
+        CROSSING,
+        KIND,
+        SIGN,
+        SOLID,
+        UNTIL_APART,
+        Contacts,
     )
-    from ecs_collide.narrowphase.contacts import CROSSING, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.narrowphase import Narrowphase
     from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
     from ecs_collide.narrowphase.sweep_test import SLOP
@@ -265,9 +270,9 @@ class Sleeping:
         b: Bodies = self.bodies
 
         return (
-            self.contacts.rows[n, 2] == SOLID
-            and b.yields[self.contacts.rows[n, 0]] != 0
-            and b.yields[self.contacts.rows[n, 1]] != 0
+            self.contacts.rows[n, KIND] == SOLID
+            and b.yields[self.contacts.rows[n, FIRST]] != 0
+            and b.yields[self.contacts.rows[n, SECOND]] != 0
         )
 
     @cython.cfunc
@@ -282,8 +287,6 @@ class Sleeping:
         n: cython.Py_ssize_t
         m: cython.int
         i: cython.Py_ssize_t
-        one: cython.Py_ssize_t
-        other: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
             self.parent[rows[n]] = rows[n]
@@ -294,8 +297,8 @@ class Sleeping:
                 self.is_pressed[contacts[n, m]] = 0
         for n in range(self.contacts.n):
             if self._hangs(n):
-                one = self._root(contacts[n, 0])
-                other = self._root(contacts[n, 1])
+                one: cython.Py_ssize_t = self._root(contacts[n, FIRST])
+                other: cython.Py_ssize_t = self._root(contacts[n, SECOND])
                 self.parent[max(one, other)] = min(one, other)
         for n in range(rows.shape[0]):
             i = rows[n]
@@ -310,9 +313,9 @@ class Sleeping:
             for m in range(2):
                 i = contacts[n, m]
                 if b.yields[i] and not self.is_reached[i] and not b.asleep[i]:
-                    one = self._root(i)
-                    if self.is_pressed[one] > 0:
-                        self.is_pressed[one] = -1
+                    root: cython.Py_ssize_t = self._root(i)
+                    if self.is_pressed[root] > 0:
+                        self.is_pressed[root] = -1
 
     @cython.cfunc
     def _lean(self, chosen: list):
@@ -322,17 +325,15 @@ class Sleeping:
         n: cython.Py_ssize_t
         m: cython.int
         i: cython.Py_ssize_t
-        root: cython.Py_ssize_t
         first_island: cython.longlong = self.n_islands + 1
         bounces: dict = {}
         inside: set = set()
-        sides: cython.int
         grows: cython.bint = True
         members: list = []
 
         for n in range(self.contacts.n):
-            if contacts[n, 2] == SOLID and self._overlap(n):
-                inside.update((contacts[n, 0], contacts[n, 1]))
+            if contacts[n, KIND] == SOLID and self._overlap(n):
+                inside.update((contacts[n, FIRST], contacts[n, SECOND]))
         for row in chosen:
             if self.is_pressed[self._root(row)] > 0:
                 members.append(row)
@@ -346,7 +347,7 @@ class Sleeping:
                     members.append(i)
         for row in members:
             i = row
-            root = self._root(i)
+            root: cython.Py_ssize_t = self._root(i)
             b.leans[i] = LEANS
             b.island[i] = first_island + root
             self.n_islands = max(self.n_islands, first_island + root)
@@ -357,14 +358,16 @@ class Sleeping:
         while grows:
             grows = False
             for n in range(self.contacts.n):
-                if contacts[n, 2] != SOLID:
+                if contacts[n, KIND] != SOLID:
                     continue
                 for m in range(2):
                     i = contacts[n, m]
                     if b.leans[i] == 0 or b.island[i] < first_island or i in inside:
                         continue  # from inside another the way out may be any
                     # The normal points from the second to the first, so the first is pressed back.
-                    sides = 1 << (2 * contacts[n, 3] + ((contacts[n, 4] > 0) == (m == 1)))
+                    sides: cython.int = 1 << (
+                        2 * contacts[n, AXIS] + ((contacts[n, SIGN] > 0) == (m == 1))
+                    )
                     if b.yields[contacts[n, 1 - m]]:
                         sides &= b.leans[contacts[n, 1 - m]]
                     if sides & ~b.leans[i]:
@@ -383,9 +386,9 @@ class Sleeping:
     def _overlap(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact are inside each other on its axis."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.contacts.rows[n, 0]
-        j: cython.Py_ssize_t = self.contacts.rows[n, 1]
-        k: cython.int = cython.cast(cython.int, self.contacts.rows[n, 3])
+        i: cython.Py_ssize_t = self.contacts.rows[n, FIRST]
+        j: cython.Py_ssize_t = self.contacts.rows[n, SECOND]
+        k: cython.int = cython.cast(cython.int, self.contacts.rows[n, AXIS])
         apart: cython.double = abs(b.centre_of(i, k) - b.centre_of(j, k))
         size: cython.double = b.half_of(i, k) + b.half_of(j, k)
 
@@ -396,21 +399,20 @@ class Sleeping:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         k: cython.int
-        moves: cython.bint
         found: list = []
 
         for n in range(rows.shape[0] if self.n_leaning else 0):
-            i = rows[n]
-            moves = b.yields[i] != 0 or b.rest_count[i] < 1  # or is new there, or another
+            i: cython.Py_ssize_t = rows[n]
+            moves: cython.bint = (
+                b.yields[i] != 0 or b.rest_count[i] < 1
+            )  # or is new there, or another
             for k in range(b.dim):
                 moves |= b.motion_of(i, k) != 0.0 or b.resize_of(i, k) != 0.0
             if not moves or b.sensor[i]:
                 continue
             for m in range(self.broadphase.still.touching(b.swept_min, b.swept_max, i)):
-                j = self.broadphase.still.found[m]
+                j: cython.Py_ssize_t = self.broadphase.still.found[m]
                 if b.leans[j]:
                     found.append(j)
         return found
@@ -425,10 +427,10 @@ class Sleeping:
         k: cython.int
 
         for n in range(self.contacts.n):
-            i = self.contacts.rows[n, 0]
-            j = self.contacts.rows[n, 1]
-            k = self.contacts.rows[n, 3]
-            if self.contacts.rows[n, 2] != SOLID or b.moves[i] or b.moves[j]:
+            i = self.contacts.rows[n, FIRST]
+            j = self.contacts.rows[n, SECOND]
+            k = self.contacts.rows[n, AXIS]
+            if self.contacts.rows[n, KIND] != SOLID or b.moves[i] or b.moves[j]:
                 continue
             if (b.leans[i] or b.leans[j]) and self._overlap(n):
                 continue  # who is pressed out of another is stopped, but not anchored
@@ -472,8 +474,8 @@ class Sleeping:
         for n in range(rows.shape[0]):
             self.is_reached[rows[n]] = 1
         for n in range(self.contacts.n if rows.shape[0] else 0):
-            i = self.contacts.rows[n, 0]
-            j = self.contacts.rows[n, 1]
+            i = self.contacts.rows[n, FIRST]
+            j = self.contacts.rows[n, SECOND]
             if self.is_reached[i] and b.is_held(j):
                 found.append(j)
             if self.is_reached[j] and b.is_held(i):
@@ -536,10 +538,10 @@ class Sleeping:
             p = self.pairs.find(i, j)
             if p >= first_new:
                 contacts.restore(p, n)
-                if self.pairs.crossing[p] and contacts.rows[n, 2] in (CROSSING, UNTIL_APART):
+                if self.pairs.crossing[p] and contacts.rows[n, KIND] in (CROSSING, UNTIL_APART):
                     self.pairs.inside[p] = 1
-                    self.pairs.axis[p] = contacts.rows[n, 3]
-                    self.pairs.sign[p] = contacts.rows[n, 4]
+                    self.pairs.axis[p] = contacts.rows[n, AXIS]
+                    self.pairs.sign[p] = contacts.rows[n, SIGN]
             m = self.next[n, m & 1] - 1
 
     @cython.cfunc

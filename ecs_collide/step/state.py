@@ -76,14 +76,15 @@ class StepState:
         Whether the last step had more pairs than it had room for, and whether it held bodies.
     """
 
-    def __init__(self, dim: int, margin: float | None, lookahead: float, sweeps: bool) -> None:
-        self.dim = dim
+    def __init__(self, bodies: Any, margin: float | None, lookahead: float, sweeps: bool) -> None:
+        self._bodies = bodies
+        self.dim: int = bodies.dim
         self._margin = -1.0 if margin is None else margin
         self._lookahead = lookahead
         self._sweeps = sweeps
-        self.gravity: Vector = (0.0,) * dim
+        self.gravity: Vector = (0.0,) * self.dim
         self.timeline = self.new_timeline()
-        self.events = StepEvents(dim)
+        self.events = StepEvents(self.dim)
         self.step = 0
         self.time = self.dt = 0.0
         self.phase = IDLE
@@ -101,7 +102,7 @@ class StepState:
 
     def new_timeline(self) -> Any:
         """Return a timeline without bodies, with the settings of this space."""
-        timeline = _backend.kernels.timeline.Timeline(self.dim)
+        timeline = _backend.kernels.timeline.Timeline(self._bodies)
         timeline.broadphase.margin = self._margin
         timeline.broadphase.lookahead = self._lookahead
         timeline.carriers.sweeps = self._sweeps

@@ -32,12 +32,7 @@ if cython.compiled:
         UNTIL_APART,
         Contacts,
     )
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
-        BEGAN,
-        ENDED,
-        WITHIN,
-        EventBuffer,
-    )
+    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import WITHIN, EventBuffer
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
     from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
     from cython.cimports.ecs_collide.narrowphase.placement_c import PositionCorrection, place
@@ -58,7 +53,7 @@ else:
     from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
     from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, SOLID, UNTIL_APART, Contacts
-    from ecs_collide.narrowphase.event_buffer import BEGAN, ENDED, WITHIN, EventBuffer
+    from ecs_collide.narrowphase.event_buffer import WITHIN, EventBuffer
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.narrowphase import Narrowphase
     from ecs_collide.narrowphase.placement import PositionCorrection, place
@@ -73,6 +68,8 @@ else:
     from ecs_collide.step.sleeping import Sleeping
 
 cython.declare(
+    ENDED=cython.int,
+    BEGAN=cython.int,
     ANSWERED=cython.int,
     STOPPED_ALREADY=cython.int,
     CROSSED=cython.int,
@@ -86,7 +83,7 @@ cython.declare(
     MAX_VISITS=cython.longlong,
     REPEAT_LIMIT=cython.longlong,
 )
-from ecs_collide.constants import OFFERED
+from ecs_collide.constants import BEGAN, ENDED, OFFERED
 
 # Codes of events.Answer.
 ANSWERED = 0
@@ -166,15 +163,16 @@ class Timeline:
     began_at: cython.Py_ssize_t  # of the pair handed over: the row in the log of its contact, or -1
     is_changed: cython.bint  # since it was handed over, or was given the built-in answer
 
-    def __init__(self, dim: cython.int):
-        self.bodies = Bodies(dim)
+    def __init__(self, bodies: Bodies):
+        bodies.start_over()
+        self.bodies = bodies
         self.attachments = Attachments(self.bodies)
         self.pairs = PairTable()
         self.queue = ImpactQueue()
         self.solver = Solver(self.bodies)
         self.gravity = self.solver.clusters.gravity
         self.correction = PositionCorrection(self.bodies, self.pairs, self.queue)
-        self.event_buffer = EventBuffer(dim)
+        self.event_buffer = EventBuffer(bodies.dim)
         self.holding = Holding(self.bodies, self.solver.clusters)
         self.broadphase = Broadphase(self.bodies, self.pairs, self.queue, self.holding)
         self.contacts = Contacts(
@@ -204,16 +202,20 @@ class Timeline:
         self.n_decisions = 0
         self.began_at = -1
         self.is_changed = False
+        if bodies.wraps:
+            self.pairs.wrap()
 
-    def bind(self, table: object, n_rows: cython.Py_ssize_t):
-        """Use the arrays of `table`, which have `n_rows` rows.
+    def make_room(self):
+        """Have room in all parts for the rows that the table has.
 
         Where it raises, it is to be called again before anything else.
         """
+        n_rows: cython.Py_ssize_t = self.bodies.capacity
+
         self.n_rows = 0
-        self.bodies.bind(table, n_rows)
         self.pairs.set_rows(n_rows)
         self.solver.set_rows(n_rows)
+        self.gravity.set_rows(n_rows)
         self.holding.set_rows(n_rows)
         self.correction.set_rows(n_rows)
         self.sleeping.set_rows(n_rows)
@@ -222,28 +224,8 @@ class Timeline:
 
     def require(self, n_rows: cython.Py_ssize_t):
         """Raise IndexError unless all parts have room for bodies in so many rows."""
-        least: cython.Py_ssize_t = min(
-            self.n_rows, self.bodies.base.shape[0], self.bodies.centre.shape[0]
-        )
-
-        least = min(least, self.bodies.path.shape[0] // (4 * self.bodies.dim))
-        least = min(least, self.pairs.head.shape[0], self.bodies.turned_tick.shape[0])
-        least = min(least, self.solver.clusters.node_of.shape[0])
-        least = min(least, self.solver.clusters.is_alone.shape[0])
-        least = min(least, self.bodies.on_hold.shape[0], self.holding.n_pairs.shape[0])
-        least = min(least, self.correction.level.shape[0], self.sleeping.head.shape[0])
-        least = min(least, self.broadphase.images.shifts.shape[0])
-        if least != n_rows:
-            raise IndexError(f"there is room for bodies in {least} rows, not in {n_rows}")
-
-    def wrap(self, widths):
-        """Let axes close in rings; 0 for those that do not."""
-        k: cython.int
-
-        for k in range(self.bodies.dim):
-            self.bodies.width[k] = widths[k]
-        self.bodies.wraps = True
-        self.pairs.wrap()
+        if self.n_rows != n_rows or self.bodies.capacity != n_rows:
+            raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
     def keep(self) -> int:
         """Keep contacts and riders as they are before a step; return how many events wait."""

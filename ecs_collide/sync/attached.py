@@ -21,7 +21,7 @@ RowArray = NDArray[np.int64]
 SAME_FRAME = 2.0**-40  # of the largest number: what rounding may move a box between two steps
 
 
-class Taken(NamedTuple):
+class Attachment(NamedTuple):
     """What became of the attached boxes when their owners were looked up.
 
     Attributes
@@ -75,7 +75,7 @@ class AttachedBoxes:
         self.starts = self.starts[:0]
         self.n_out = 0
 
-    def find_targets(self, attachments: Any, owners: RowArray) -> Taken:
+    def find_targets(self, attachments: Any, owners: RowArray) -> Attachment:
         """Find which boxes take part in the step, and attach them to their owners.
 
         Parameters
@@ -97,8 +97,8 @@ class AttachedBoxes:
         self.n_out = len(rows) - int(inside.sum())
 
         target = c.seen_offset[rows]
-        is_new = (c.news[rows] & NEW != 0)[:, None]
-        offset = np.where(is_new, target, self._offsets)
+        is_new = c.news[rows] & NEW != 0
+        offset = np.where(is_new[:, None], target, self._offsets)
         with np.errstate(all="ignore"):  # of boxes that are left out
             starts = c.centre[owners] + offset
             displacements = starts - self._left
@@ -110,12 +110,12 @@ class AttachedBoxes:
                     displacements - self._domain.shortest(displacements) * self._domain.widths
                 )
                 sizes = np.maximum(sizes, self._domain.widths)
-        jumped = inside & ~is_new[:, 0] & (np.abs(displacements) > SAME_FRAME * sizes).any(axis=1)
+        jumped = inside & ~is_new & (np.abs(displacements) > SAME_FRAME * sizes).any(axis=1)
         self.taking_part, self.starts = rows[inside], starts[inside]
         arrays = self.taking_part, owners[inside], offset[inside], target[inside]
         attachments.set(*(array.data for array in arrays))
         newly = refused & (self._was_out != QUARANTINED)
-        return Taken(
+        return Attachment(
             [(int(rows[n]), self._wrong(int(rows[n]), int(owners[n]))) for n in _places(newly)],
             [
                 (int(rows[n]), bool(owner_out[n] == SWITCHED_OFF))
@@ -127,13 +127,13 @@ class AttachedBoxes:
     def _wrong(self, row: int, owner: int) -> Wrong:
         """Return what is wrong with the owner of a box."""
         c = self._table
-        entity = int(c.seen_owner[row, 0])
+        entity = int(c.seen_owner.item(row))
         if owner < 0:
             text = "must be an entity with Position and Extents"
         elif owner == row:
             text = "must be another entity"
         else:
-            last = int(c.seen_owner[owner, 0])
+            last = int(c.seen_owner.item(owner))
             text = f"must not be attached itself: attach both boxes to entity {last}"
         return Wrong("Attached.owner", entity, text)
 

@@ -41,6 +41,11 @@ else:
 from ecs_collide._attributes import part_of, read_number, write_number
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
+if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # The columns of what was seen of a component with a number, and a code for a rule.
+    VALUE = 0
+    CODE = 1
+
 
 @cython.final
 @cython.cclass
@@ -56,17 +61,28 @@ class ComponentBinding:
         The bit that says that a body has it; 0 for those that all bodies have.
     response : int
         Its code among the responses, or 0.
+    columns : (str, str)
+        The columns of the table that hold what was seen, and what is to be written; any where it
+        has no numbers.
     items : list
         The component in each row, or None; empty until there is one.
     counts : int
         0 if another kind of the same type comes before it.
     """
 
-    def __init__(self, type, names: tuple, mark: cython.int, response: cython.int):
+    def __init__(
+        self,
+        type,
+        names: tuple,
+        mark: cython.int,
+        response: cython.int,
+        columns: tuple = ("seen_mass", "seen_mass"),
+    ):
         self.type = type
         self.names = names
         self.mark = mark
         self.response = response
+        self.columns = columns
         self.items = []
         self.width = len(names)
         self.parts = list(map(part_of, names))

@@ -1,10 +1,15 @@
 from ecs_collide.sync.slots_c cimport Slots
 
+cdef enum:
+    VALUE = 0
+    CODE = 1
+
 cdef class ComponentBinding:
     cdef readonly object type
     cdef readonly tuple names
     cdef public int mark
     cdef readonly int response
+    cdef readonly tuple columns
     cdef public int counts
     cdef readonly list items
     cdef Slots *slots

@@ -5,26 +5,31 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide.motion.arrays import LONG, grown, zeros
-
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.controls_c import Controls
+    from cython.cimports.ecs_collide.sync.bindings_c import CODE, VALUE
     from cython.cimports.ecs_collide.sync.slots_c import slots_hold
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
     from ecs_collide.motion.controls import Controls
+    from ecs_collide.sync.bindings import CODE, VALUE
     from ecs_collide.sync.slots import slots_hold
 
 cython.declare(
-    INFINITE=cython.double, MOST_RANK=cython.double, DOMINANCE=cython.int, LOCKED_AXES=cython.int,
+    INF=cython.double, MOST_DOMINANCE=cython.double, DOMINANCE=cython.int, LOCKED_AXES=cython.int,
     MAX=cython.int, MAX_SPEED=cython.int, RESTITUTION=cython.int,
 )  # fmt: skip
-from ecs_collide.constants import DOMINANCE, LOCKED_AXES, MAX, MAX_SPEED, RESTITUTION
-
-INFINITE = float("inf")
-MOST_RANK = 127.0  # as traits.MOST_DOMINANCE
+from ecs_collide.constants import (
+    DOMINANCE,
+    INF,
+    LOCKED_AXES,
+    MAX,
+    MAX_SPEED,
+    MOST_DOMINANCE,
+    RESTITUTION,
+)
 
 
 @cython.cfunc
@@ -42,9 +47,8 @@ class ControlReader:
     Parameters
     ----------
     controls : Controls
-    kinds : list of Kind
-        Dominance, Restitution, MaxSpeed, LockedAxes; their `seen` columns are bound by the
-        owner.
+    kinds : list of ComponentBinding
+        Dominance, Restitution, MaxSpeed, LockedAxes.
     """
 
     def __init__(self, controls: Controls, kinds: list):
@@ -53,25 +57,6 @@ class ControlReader:
         self.restitution = kinds[1]
         self.max_speed = kinds[2]
         self.locked_axes = kinds[3]
-        self.has = zeros(LONG, 1)
-        self.n_rows = 1
-        self.is_used = False
-
-    def bind(self, n_rows: cython.Py_ssize_t):
-        """Have room for so many bodies, in the columns that `controls` is by now."""
-        self.n_rows = n_rows
-        if self.is_used:
-            self.has = grown(self.has, n_rows)
-            self.controls.use()
-
-    @cython.cfunc
-    def use(self) -> cython.int:
-        """Have columns from now on."""
-        if not self.is_used:
-            self.has = grown(self.has, self.n_rows)
-            self.is_used = True
-        self.controls.use()
-        return 0
 
     @cython.cfunc
     def file(self, i: cython.Py_ssize_t, mark: cython.int) -> cython.int:
@@ -79,16 +64,16 @@ class ControlReader:
         marks: cython.int = mark & (DOMINANCE | RESTITUTION | MAX_SPEED | LOCKED_AXES)
 
         if marks:
-            self.use()
-        if self.is_used:
-            self.has[i] = marks
+            self.controls.use()
+        if self.controls.is_used:
+            self.controls.control_bits[i] = marks
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether there is certainly nothing new about what a body has of all this."""
-        has: cython.longlong = self.has[i]
+        has: cython.longlong = self.controls.control_bits[i]
 
         return (
             (not has & DOMINANCE or slots_hold(self.dominance.slots, i))
@@ -100,7 +85,7 @@ class ControlReader:
     @cython.cfunc
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over what the components of a body say; return whether that is new."""
-        has: cython.longlong = self.has[i]
+        has: cython.longlong = self.controls.control_bits[i]
         differs: cython.bint = False
 
         if has & DOMINANCE:
@@ -118,31 +103,31 @@ class ControlReader:
     def check(self, i: cython.Py_ssize_t, any_of_them: cython.bint) -> cython.bint:
         """Fill the columns of a body; return whether its numbers can be computed with."""
         c: Controls = self.controls
-        has: cython.longlong = self.has[i] if any_of_them else 0
+        has: cython.longlong = self.controls.control_bits[i] if any_of_them else 0
         k: cython.int
         number: cython.double
         fine: cython.bint = True
 
         c.clear(i)
         if has & DOMINANCE:
-            number = self.dominance.seen[i, 0]
-            if -MOST_RANK <= number <= MOST_RANK and floor(number) == number:
+            number = self.dominance.seen[i, VALUE]
+            if -MOST_DOMINANCE <= number <= MOST_DOMINANCE and floor(number) == number:
                 c.rank[i] = int(number)
                 c.any_rank |= c.rank[i] != 0
             else:
                 fine = False
         if has & RESTITUTION:
-            c.restitution[i] = self.restitution.seen[i, 0]
-            number = self.restitution.seen[i, 1]
-            fine &= 0.0 <= c.restitution[i] <= 1.0
+            c.surface_restitution[i] = self.restitution.seen[i, VALUE]
+            number = self.restitution.seen[i, CODE]
+            fine &= 0.0 <= c.surface_restitution[i] <= 1.0
             if is_rule(number):
                 c.restitution_rule[i] = int(number)
             else:
                 fine = False
         if has & MAX_SPEED:
-            c.limit[i] = self.max_speed.seen[i, 0]
+            c.limit[i] = self.max_speed.seen[i, VALUE]
             c.any_limit = True
-            fine &= 0.0 < c.limit[i] <= INFINITE
+            fine &= 0.0 < c.limit[i] <= INF
         if has & LOCKED_AXES:
             for k in range(c.dim):
                 number = self.locked_axes.seen[i, k]

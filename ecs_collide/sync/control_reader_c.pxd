@@ -12,10 +12,6 @@ cdef class ControlReader:
     cdef ComponentBinding restitution
     cdef ComponentBinding max_speed
     cdef ComponentBinding locked_axes
-    cdef long long[::1] has
-    cdef Py_ssize_t n_rows
-    cdef readonly bint is_used
-    cdef int use(self)
     cdef int file(self, Py_ssize_t i, int mark)
     cdef bint is_as_seen(self, Py_ssize_t i) noexcept
     cdef bint read(self, Py_ssize_t i)

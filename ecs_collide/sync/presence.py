@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ecs_collide._attributes import read_number
-from ecs_collide._checks import LARGEST
 from ecs_collide.constants import (
     CUSTOM,
     DISABLED,
     GROWTH,
+    LARGEST,
     NEW,
     ONE_WAY,
     SENSOR,
@@ -29,8 +29,7 @@ from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.quarantine import find_no_number
 from ecs_collide.sync.registry import BodyRegistry, RowArray
-
-_NO_ROWS: RowArray = np.zeros(0, np.int64)
+from ecs_collide.sync.seen import NO_ROWS
 
 
 class NewBody(NamedTuple):
@@ -65,7 +64,7 @@ class _Changes(NamedTuple):
 
     mark: object
     n_dead: int
-    seen_mark: object  # of the world, by the roster
+    seen_mark: object  # of the world, by the registry
     gone: frozenset[int]
     gone_rows: tuple[int, ...]
     replaced_rows: RowArray
@@ -125,7 +124,7 @@ class Presence:
 
     def replaced_rows(self, world: World) -> RowArray:
         """Return the rows of the bodies whose ids other bodies have now."""
-        return _NO_ROWS if self._registry.is_current(world) else self._compared(world).replaced_rows
+        return NO_ROWS if self._registry.is_current(world) else self._compared(world).replaced_rows
 
     def _compared(self, world: World) -> _Changes:
         """Look at all bodies, once for each mark of a world."""
@@ -175,7 +174,7 @@ class Presence:
         row = registry.row_of.get(entity)
         if (
             row is not None
-            and not registry.views.news[row] & NEW
+            and not registry.table.views.news[row] & NEW
             and (registry.is_current(world) or not self._is_another(world, entity))
         ):
             return row

@@ -7,16 +7,20 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
-from ecs_collide._checks import LARGEST
 from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
-from ecs_collide.constants import MOST_PULL
-from ecs_collide.motion.wrapping import MAX_ROUNDS, Wrap
-from ecs_collide.traits import (
+from ecs_collide.constants import (
     ALL,
+    AXES,
+    LARGEST,
+    MAX_ROUNDS,
     MOST_DOMINANCE,
+    MOST_PULL,
     OF_SPACE,
+)
+from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.traits import (
     Attached,
     Carry,
     Damping,
@@ -34,7 +38,6 @@ from ecs_collide.traits import (
 
 _WITHIN_RANGE = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"
-_AXES = ("x", "y", "z")
 
 N_KEPT = 64  # reports that a space keeps
 N_NAMED = 20  # entities that a report lists by their ids
@@ -92,11 +95,11 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(Filter, ("group",), 1 - 2**31, 2**31 - 1,
              "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True),
         Rule(Friction, ("value",), 0.0, LARGEST, "must be finite, and 0 (ice) or more"),
-        Rule(OneWay, _AXES[:dim], -1.0, OF_SPACE, _UNIT, is_axis=True),
-        Rule(Carry, tuple(f"normal_{axis}" for axis in _AXES[:dim]), -1.0, OF_SPACE, _UNIT,
+        Rule(OneWay, AXES[:dim], -1.0, OF_SPACE, _UNIT, is_axis=True),
+        Rule(Carry, tuple(f"normal_{axis}" for axis in AXES[:dim]), -1.0, OF_SPACE, _UNIT,
              is_axis=True),
-        Rule(Carry, _AXES[:dim], -LARGEST, LARGEST, _WITHIN_RANGE),
-        Rule(Attached, _AXES[:dim], -LARGEST, LARGEST, _WITHIN_RANGE),
+        Rule(Carry, AXES[:dim], -LARGEST, LARGEST, _WITHIN_RANGE),
+        Rule(Attached, AXES[:dim], -LARGEST, LARGEST, _WITHIN_RANGE),
         Rule(Attached, ("owner",), 1, 2**53, "must be the id of an entity", is_whole=True),
         *(
             Rule(kind, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
@@ -113,7 +116,7 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Ru
         Rule(Restitution, ("value",), 0.0, 1.0, "must be within 0 ... 1"),
         Rule(Dominance, ("level",), -MOST_DOMINANCE, MOST_DOMINANCE,
              f"must be whole, within -{MOST_DOMINANCE} ... {MOST_DOMINANCE}", is_whole=True),
-        Rule(LockedAxes, _AXES[:dim], 0, 1, "must be True or False", is_whole=True),
+        Rule(LockedAxes, AXES[:dim], 0, 1, "must be True or False", is_whole=True),
     ]  # fmt: skip
 
 

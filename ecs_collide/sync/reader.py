@@ -15,9 +15,9 @@ except ImportError:
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import flat
-    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
-    from cython.cimports.ecs_collide.sync.bindings_c import ComponentBinding
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies, flat
+    from cython.cimports.ecs_collide.motion.surfaces_c import CATEGORIES, GROUP, MASK, Surfaces
+    from cython.cimports.ecs_collide.sync.bindings_c import VALUE, ComponentBinding
     from cython.cimports.ecs_collide.sync.slots_c import (
         Watch,
         slots_hold,
@@ -29,22 +29,23 @@ if cython.compiled:
 else:
     from math import floor
 
-    from ecs_collide.motion.surfaces import Surfaces
-    from ecs_collide.sync.bindings import ComponentBinding
+    from ecs_collide.motion.bodies import Bodies
+    from ecs_collide.motion.surfaces import CATEGORIES, GROUP, MASK, Surfaces
+    from ecs_collide.sync.bindings import VALUE, ComponentBinding
     from ecs_collide.sync.slots import slots_hold, slots_write
     from ecs_collide.sync.surface_reader import SurfaceReader
 
 cython.declare(
     LARGEST=cython.double,
     MOST_ID=cython.double,
-    INFINITE=cython.double,
-    NOT_SEEN=cython.double,
+    INF=cython.double,
+    NAN=cython.double,
     SAFE_LIMIT=cython.double,
     MAX_ROUNDS=cython.double,
     PRESSES=cython.double,
-    MAX_LISTED_ROWS=cython.int,
     ATTACHED=cython.int,
     BAD=cython.int,
+    BOUNCE=cython.int,
     CONTROL=cython.int,
     CUSTOM=cython.int,
     HANDED=cython.int,
@@ -72,6 +73,7 @@ cython.declare(
 from ecs_collide.constants import (
     ATTACHED,
     BAD,
+    BOUNCE,
     CONTROL,
     CUSTOM,
     DEFLECT,
@@ -82,7 +84,11 @@ from ecs_collide.constants import (
     GROWTH,
     HANDED,
     HAS_FILTER,
+    INF,
+    LARGEST,
     MASS,
+    MAX_ROUNDS,
+    NAN,
     NEW,
     OFFERED,
     QUARANTINED,
@@ -97,14 +103,9 @@ from ecs_collide.constants import (
     YIELDS,
 )
 
-LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 MOST_ID = 2.0**53  # of an entity
-INFINITE = float("inf")
-NOT_SEEN = float("nan")  # differs from every number
 SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
-MAX_ROUNDS = 64.0  # so often may a body go around the world in a step
-MAX_LISTED_ROWS = 256  # rows that are listed; of more, only the number is kept
 
 
 @cython.final
@@ -114,10 +115,10 @@ class ComponentReader:
 
     Attributes
     ----------
-    kinds : list of Kind
+    kinds : list of ComponentBinding
         The first six are Position, Extents, Velocity, Growth, Mass, Deflect,
         or what plays their roles.
-    surface_bindings : list of Kind
+    surface_bindings : list of ComponentBinding
         As `SurfaceReader` wants them; they are among `kinds` too.
     fallen : list of int
         After `read`: rows that can no longer be computed with.
@@ -128,18 +129,14 @@ class ComponentReader:
     to_place : list of int
         After `read`: rows of bodies that do not move and have a new place.
     altered : list of int
-        After `read`: rows of bodies that do not move and have another trait than before.
-    awoken : list of int
+        After `read`: rows of bodies that do not move and have another of the rarer components than before.
+    woken : list of int
         Rows of bodies that sleep and have something new, until somebody clears it.
     pressed : list of int
         After `read`: rows of bodies that sleep on though the game has set their velocity, since
         it only presses them against what holds them.
     contradictory : list of int
         Rows of bodies that were filed as fixed and moving, until somebody clears it.
-    n_fresh : int
-        After `read`: number of bodies with anything in the columns `news` and `touched`.
-    fresh : list of int
-        Their rows, up to 256 of them.
     sweeps : bool
         Whether bodies yield, and count as moving, without a velocity too.
     """
@@ -147,9 +144,9 @@ class ComponentReader:
     dim: cython.int
     has_written: cython.bint
     any_sensor: cython.bint
+    bodies: Bodies
     surfaces: Surfaces
     surface_reader: SurfaceReader
-    surface_bits: cython.schar[::1]
     sweeps = cython.declare(cython.bint, visibility="public")
     rest_speed = cython.declare(cython.double, visibility="public")
     kinds = cython.declare(list, visibility="readonly")
@@ -162,8 +159,6 @@ class ComponentReader:
     pressed = cython.declare(list, visibility="readonly")
     dt: cython.double
     contradictory = cython.declare(list, visibility="readonly")
-    fresh = cython.declare(list, visibility="readonly")
-    n_fresh = cython.declare(cython.Py_ssize_t, visibility="readonly")
     watch: Watch
     kept_filters = cython.declare(list, visibility="readonly")
     kept_boxes: list  # rows, centres and half sizes that were seen
@@ -181,56 +176,22 @@ class ComponentReader:
     converts: cython.bint
     halves: cython.double
     lean: cython.double[3]
-    wraps: cython.bint
-    width: cython.double[::1]
     gravity: cython.double[3]
-    place: cython.double[:, ::1]
-    seen_place: cython.double[:, ::1]
-    size: cython.double[:, ::1]
-    seen_size: cython.double[:, ::1]
     n_rows: cython.Py_ssize_t
-    centre: cython.double[:, ::1]
-    half: cython.double[:, ::1]
-    velocity_now: cython.double[:, ::1]
-    growth_now: cython.double[:, ::1]
-    seen_centre: cython.double[:, ::1]
-    seen_half: cython.double[:, ::1]
-    seen_velocity: cython.double[:, ::1]
-    seen_growth: cython.double[:, ::1]
-    motion: cython.double[:, ::1]
-    tight_min: cython.double[:, ::1]
-    tight_max: cython.double[:, ::1]
-    # The same memory as some of these, for loops over all bodies.
+    # The memory of some columns, for loops over all bodies.
     flat_centre: cython.p_double
     flat_half: cython.p_double
     flat_seen_half: cython.p_double
     flat_velocity: cython.p_double
     flat_min: cython.p_double
     flat_max: cython.p_double
-    mass: cython.double[::1]
-    restitution: cython.double[::1]
-    seen_restitution: cython.double[:, ::1]
-    n_filed: cython.longlong[::1]
-    has: cython.schar[::1]
-    news: cython.schar[::1]
-    bad: cython.schar[::1]
-    moves: cython.schar[::1]
-    touched: cython.schar[::1]
-    response: cython.schar[::1]
-    custom: cython.schar[::1]
-    sensor: cython.schar[::1]
-    yields: cython.schar[::1]
-    quarantined: cython.schar[::1]
-    disabled: cython.schar[::1]
-    attached: cython.schar[::1]
-    rest_count: cython.schar[::1]
-    asleep: cython.schar[::1]
-    leans: cython.schar[::1]
 
-    def __init__(self, dim: cython.int, kinds: list, surface_bindings: list, surfaces: Surfaces):
-        self.dim = dim
-        self.surfaces = surfaces
-        self.surface_reader = SurfaceReader(surfaces, surface_bindings)
+    def __init__(self, bodies: Bodies, kinds: list, surface_bindings: list):
+        self.bodies = bodies
+        self.dim = bodies.dim
+        self.surfaces = bodies.surfaces
+        self.surface_reader = SurfaceReader(bodies.surfaces, surface_bindings)
+        self.n_rows = 0
         self.any_sensor = False
         self.has_written = False
         self.sweeps = False
@@ -245,18 +206,14 @@ class ComponentReader:
         self.pressed = []
         self.dt = 0.0
         self.contradictory = []
-        self.fresh = []
-        self.n_fresh = 0
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
-        self.wraps = False
         self.writing = np.zeros(0, np.int64).data
         self.kept_filters = []
         self.kept_boxes = []
         self.n_boxes_read = 0
         self.kept_out = []
-        self.width = np.zeros(3).data
         if not cython.compiled:
             self.lean = [0.0] * 3
             self.gravity = [0.0] * 3
@@ -272,7 +229,7 @@ class ComponentReader:
     def convert(self, leans, halves: cython.double):
         """Take positions to lie so far from centres, in half sizes, and so many halves for a size.
 
-        From the next `bind` on, which wants the columns `place` and `size` then.
+        From the next `bind` on.
         """
         k: cython.int
 
@@ -281,92 +238,56 @@ class ComponentReader:
         for k in range(self.dim):
             self.lean[k] = leans[k]
 
-    def wrap(self, widths):
-        """Leave out bodies that are wider than the world, or go around it too often in a step."""
-        k: cython.int
-
-        self.wraps = True
-        for k in range(self.dim):
-            self.width[k] = widths[k]
-
-    def bind(self, table, n_rows: cython.Py_ssize_t):
-        """Look at the arrays of `table` from now on; call it again when they are replaced.
+    def bind(self, views):
+        """Let the bindings read into the columns of the table, after its arrays were replaced.
 
         Where it raises, it is to be called again before anything else.
+
+        Parameters
+        ----------
+        views : namespace
+            The columns as memoryviews, by name.
         """
         self.n_rows = 0
-        self.centre = table.centre
-        self.half = table.half
-        self.velocity_now = table.velocity
-        self.growth_now = table.growth
-        self.seen_centre = table.seen_centre
-        self.seen_half = table.seen_half
-        self.seen_velocity = table.seen_velocity
-        self.seen_growth = table.seen_growth
-        self.motion = table.motion
-        self.tight_min = table.tight_min
-        self.tight_max = table.tight_max
-        self.mass = table.mass
-        self.restitution = table.restitution
-        self.seen_restitution = table.seen_restitution
-        self.n_filed = table.n_filed
-        self.has = table.has
-        self.surface_bits = table.surfaces
-        self.news = table.news
-        self.bad = table.bad
-        self.moves = table.moves
-        self.touched = table.touched
-        self.response = table.response
-        self.custom = table.custom
-        self.sensor = table.sensor
-        self.yields = table.yields
-        self.quarantined = table.quarantined
-        self.disabled = table.disabled
-        self.attached = table.attached
-        self.rest_count = table.rest_count
-        self.asleep = table.asleep
-        self.leans = table.leans
         if cython.compiled:  # as Python this is done over whole arrays
-            self.flat_centre = flat(self.centre)
-            self.flat_half = flat(self.half)
-            self.flat_seen_half = flat(self.seen_half)
-            self.flat_velocity = flat(self.velocity_now)
-            self.flat_min = flat(self.tight_min)
-            self.flat_max = flat(self.tight_max)
-            self.watch.position = self.position.slots
-            self.watch.extents = self.extents.slots
-            self.watch.has = cython.address(self.has[0])
-            self.watch.flags[0] = cython.address(self.news[0])
-            self.watch.flags[1] = cython.address(self.touched[0])
-            self.watch.flags[2] = cython.address(self.bad[0])
-            self.watch.flags[3] = cython.address(self.quarantined[0])
-            self.watch.flags[4] = cython.address(self.surface_bits[0])
-            self.watch.any_mark = VELOCITY | GROWTH | MASS | DEFLECT
-            self.watch.marks[0], self.watch.others[0] = VELOCITY, self.velocity.slots
-            self.watch.marks[1], self.watch.others[1] = GROWTH, self.growth.slots
-            self.watch.marks[2], self.watch.others[2] = MASS, self.mass_kind.slots
-            self.watch.marks[3], self.watch.others[3] = DEFLECT, self.deflect.slots
+            self._find_addresses()
         for kind in self.kinds:
-            if kind.mark >> SURFACES_SHIFT == 0 or not kind.names:
-                kind.bind(n_rows, table.seen_mass, table.seen_mass)
-        self.surface_reader.bind(n_rows)
-        self.place, self.seen_place = table.place, table.seen_place
-        self.size, self.seen_size = table.size, table.seen_size
-        self.position.bind(n_rows, table.seen_place, table.place)
-        self.extents.bind(n_rows, table.seen_size, table.size)
-        self.velocity.bind(n_rows, table.seen_velocity, table.velocity)
-        self.growth.bind(n_rows, table.seen_growth, table.growth)
-        self.deflect.bind(n_rows, table.seen_restitution, table.seen_restitution)
-        self.offset.bind(n_rows, table.seen_offset, table.seen_offset)
-        self.owner.bind(n_rows, table.seen_owner, table.seen_owner)
-        self.n_rows = n_rows
+            seen, now = kind.columns
+            kind.bind(self.bodies.capacity, getattr(views, seen), getattr(views, now))
+        self.n_rows = self.bodies.capacity
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_addresses(self) -> cython.void:
+        """Find where the columns lie, for loops over all bodies."""
+        b: Bodies = self.bodies
+
+        self.flat_centre = flat(b.centre)
+        self.flat_half = flat(b.half)
+        self.flat_seen_half = flat(b.seen_half)
+        self.flat_velocity = flat(b.velocity)
+        self.flat_min = flat(b.tight_min)
+        self.flat_max = flat(b.tight_max)
+        self.watch.position = self.position.slots
+        self.watch.extents = self.extents.slots
+        self.watch.has = cython.address(b.has[0])
+        self.watch.flags[0] = cython.address(b.news[0])
+        self.watch.flags[1] = cython.address(b.touched[0])
+        self.watch.flags[2] = cython.address(b.bad[0])
+        self.watch.flags[3] = cython.address(b.quarantined[0])
+        self.watch.flags[4] = cython.address(b.surface_bits[0])
+        self.watch.any_mark = VELOCITY | GROWTH | MASS | DEFLECT
+        self.watch.marks[0], self.watch.others[0] = VELOCITY, self.velocity.slots
+        self.watch.marks[1], self.watch.others[1] = GROWTH, self.growth.slots
+        self.watch.marks[2], self.watch.others[2] = MASS, self.mass_kind.slots
+        self.watch.marks[3], self.watch.others[3] = DEFLECT, self.deflect.slots
 
     @cython.cfunc
     def _require_room(self) -> cython.int:
         """Raise IndexError unless all columns and kinds have the rows that bodies may stand in."""
         kind: ComponentBinding
 
-        if self.n_rows == 0 or self.centre.shape[0] != self.n_rows:
+        if self.n_rows == 0 or self.bodies.capacity != self.n_rows:
             raise IndexError("the columns of the bodies were replaced, and not all know of it")
         for kind in self.kinds:
             if kind.items:
@@ -383,23 +304,22 @@ class ComponentReader:
 
     def add_kind(self, kind: ComponentBinding):
         """File components of one more type from now on."""
-        kind.bind(self.n_rows, self.seen_restitution, self.seen_restitution)
+        kind.bind(self.n_rows, self.bodies.seen_restitution, self.bodies.seen_restitution)
         self.kinds.append(kind)
 
     def use_surfaces(self):
-        """Have columns for traits from now on."""
+        """Use the columns of `Surfaces` from now on."""
         self.surface_reader.use()
 
     # -- structure --
 
     def file(self, i: cython.Py_ssize_t, components: dict):
         """File the components of the body in row i, and note what follows from having them."""
+        b: Bodies = self.bodies
         kind: ComponentBinding
-        k: cython.int
         n_filed: cython.int = 0
         has: cython.int = 0
         response: cython.int = 0
-        moves: cython.bint
 
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} must be below {self.n_rows}")
@@ -422,52 +342,62 @@ class ComponentReader:
             )
             has |= SENSOR
             response = 0
-        self.attached[i] = (has & ATTACHED) != 0
-        self.n_filed[i] = n_filed
-        self.surface_bits[i] = has >> SURFACES_SHIFT & 0x7F
+        b.attached[i] = (has & ATTACHED) != 0
+        b.n_filed[i] = n_filed
+        b.surface_bits[i] = has >> SURFACES_SHIFT & 0x7F
         if has >> SURFACES_SHIFT & CONTROL:
-            self.surface_bits[i] = self.surface_bits[i] - CONTROL  # its bit is that of the sign
+            b.surface_bits[i] = b.surface_bits[i] - CONTROL  # its bit is that of the sign
         self.surface_reader.control.file(i, has)
-        self.response[i] = response
+        b.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
-        self.sensor[i] = (has & SENSOR) != 0
-        self.disabled[i] = (has & DISABLED) != 0
-        self.custom[i] = (YIELDS if has & CUSTOM else 0) | (OFFERED if has & HANDED else 0)
+        b.sensor[i] = (has & SENSOR) != 0
+        b.disabled[i] = (has & DISABLED) != 0
+        b.custom[i] = (YIELDS if has & CUSTOM else 0) | (OFFERED if has & HANDED else 0)
+        self._clear_missing(i, has)
+        moves: cython.bint = (has & (VELOCITY | GROWTH | ATTACHED)) != 0
+        if self.sweeps:
+            moves |= response != 0 or (has & CUSTOM) != 0
+        if moves and has & FIXED:
+            has &= ~FIXED
+            self.contradictory.append(i)
+        b.has[i] = has & (HANDED - 1)
+        if b.moves[i] != moves:
+            b.moves[i] = moves
+            b.news[i] |= UNPLACED
+        b.news[i] |= UNCHECKED
+
+    @cython.cfunc
+    def _clear_missing(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
+        """Let be seen what stands for the components that a body has not."""
+        b: Bodies = self.bodies
+        k: cython.int
+
         if not has & VELOCITY:
             self.velocity.keep(i, False)
         if not has & GROWTH:
             self.growth.keep(i, False)
         for k in range(self.dim):
             if not has & VELOCITY:
-                self.seen_velocity[i, k] = 0.0
+                b.seen_velocity[i, k] = 0.0
             if not has & GROWTH:
-                self.seen_growth[i, k] = 0.0
+                b.seen_growth[i, k] = 0.0
         if not has & MASS:
             self.mass_kind.keep(i, False)
-            self.mass[i] = 1.0
+            b.mass[i] = 1.0
         if not has & DEFLECT:
             self.deflect.keep(i, False)
-            self.seen_restitution[i, 0] = 0.0
-        moves = (has & (VELOCITY | GROWTH | ATTACHED)) != 0
-        if self.sweeps:
-            moves |= response != 0 or (has & CUSTOM) != 0
-        if moves and has & FIXED:
-            has &= ~FIXED
-            self.contradictory.append(i)
-        self.has[i] = has & (HANDED - 1)
-        if self.moves[i] != moves:
-            self.moves[i] = moves
-            self.news[i] |= UNPLACED
-        self.news[i] |= UNCHECKED
+            b.seen_restitution[i, VALUE] = 0.0
+        return 0
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
         """File only whether a body is disabled; False, with nothing done, if more has changed."""
+        b: Bodies = self.bodies
         kind: ComponentBinding
         n_filed: cython.int = 0
 
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} must be below {self.n_rows}")
-        if self.n_filed[i] < 0:  # what follows from its components is to be found anew
+        if b.n_filed[i] < 0:  # what follows from its components is to be found anew
             return False
         for kind in self.kinds:
             component = components.get(kind.type)
@@ -479,9 +409,9 @@ class ComponentReader:
                 return False
         for kind in self.kinds:
             if kind.mark == DISABLED:
-                self.disabled[i] = kind.file(i, components.get(kind.type))
-        self.n_filed[i] = n_filed
-        self.news[i] |= UNCHECKED
+                b.disabled[i] = kind.file(i, components.get(kind.type))
+        b.n_filed[i] = n_filed
+        b.news[i] |= UNCHECKED
         return True
 
     def filed(self, i: cython.Py_ssize_t) -> list:
@@ -538,7 +468,8 @@ class ComponentReader:
     @cython.cfunc
     def _keep_boxes(self, rows) -> cython.int:
         """As `keep_box`, of many bodies."""
-        table: tuple = (np.asarray(self.seen_centre)[rows], np.asarray(self.seen_half)[rows])
+        b: Bodies = self.bodies
+        table: tuple = (np.asarray(b.seen_centre)[rows], np.asarray(b.seen_half)[rows])
 
         self.kept_boxes.append((rows, table[0], table[1]))
         return 0
@@ -554,15 +485,16 @@ class ComponentReader:
 
         What the game has set in them since stays.
         """
+        b: Bodies = self.bodies
         kind: ComponentBinding
 
         for kind in self.kinds:
             kind.roll_back(self.writing)
         for rows, centres, halves in reversed(self.kept_boxes):
-            np.asarray(self.seen_centre)[rows] = centres
-            np.asarray(self.seen_half)[rows] = halves
+            np.asarray(b.seen_centre)[rows] = centres
+            np.asarray(b.seen_half)[rows] = halves
         for row, was_out in reversed(self.kept_out):
-            np.asarray(self.quarantined)[row] = was_out
+            np.asarray(b.quarantined)[row] = was_out
 
     def check(self, rows: cython.longlong[::1]):
         """Find anew, for the bodies of `rows`, what follows from what was seen of them last."""
@@ -575,10 +507,11 @@ class ComponentReader:
     # -- snapshots --
 
     def altered_among(self, rows: cython.longlong[::1]) -> list:
-        """Return those of `rows` whose traits say something else than was seen last.
+        """Return those of `rows` whose rarer components say something else than was seen last.
 
         Or whose owners are others, if they are attached.
         """
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         found: list = []
@@ -586,37 +519,39 @@ class ComponentReader:
         self.require(rows)
         for n in range(rows.shape[0]):
             i = rows[n]
-            if self.attached[i]:
+            if b.attached[i]:
                 if self.owner.is_other(i) or self.surface_reader.filter.is_other(i):
                     found.append(i)
-            elif self.surface_bits[i] and self.surface_reader.is_other(i, self.surface_bits[i]):
+            elif b.surface_bits[i] and self.surface_reader.is_other(i, b.surface_bits[i]):
                 found.append(i)
         return found
 
     def recognize(self, rows: cython.longlong[::1]):
-        """Take the traits that bodies have for what was seen last, and find what follows from all."""
+        """Take the rarer components of bodies as they are for what was seen last, and check all."""
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
 
         self.require(rows)
         for n in range(rows.shape[0]):
             i = rows[n]
-            if self.surface_bits[i]:
-                self.surface_reader.read(i, self.surface_bits[i])
-            if self.attached[i]:
+            if b.surface_bits[i]:
+                self.surface_reader.read(i, b.surface_bits[i])
+            if b.attached[i]:
                 self.owner.read(i)
             self._check(i)
 
     def mistrust(self, rows: cython.longlong[::1]):
-        """Let the next step find that the traits of bodies are others, whatever they say."""
+        """Let the next step find that the rarer components of bodies are others, whatever they say."""
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
         self.require(rows)
         for n in range(rows.shape[0]):
             self.surface_reader.mistrust(rows[n])
-            if self.attached[rows[n]]:
+            if b.attached[rows[n]]:
                 self.owner.forget(rows[n])
-                self.owner.seen[rows[n], 0] = NOT_SEEN
+                self.owner.seen[rows[n], VALUE] = NAN
 
     def set_up(self, side: cython.int):
         """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
@@ -633,11 +568,6 @@ class ComponentReader:
 
         for k in range(self.dim):
             self.gravity[k] = gravity[k]
-
-    def use(self, surfaces: Surfaces):
-        """Fill the columns of other traits from now on, after the next `bind`."""
-        self.surfaces = surfaces
-        self.surface_reader.aim(surfaces)
 
     # -- reading --
 
@@ -663,6 +593,7 @@ class ComponentReader:
         Whatever a component raises is raised.  What was found until then is
         kept, and `read` can be called again.
         """
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
@@ -680,8 +611,6 @@ class ComponentReader:
         self.to_place = []
         self.pressed = []
         self.dt = dt
-        self.fresh = []
-        self.n_fresh = 0
         n = -1
         while True:
             n = self._next(movers, n + 1) if passes else n + 1
@@ -690,7 +619,6 @@ class ComponentReader:
             i = movers[n]
             if not self._read_row(i, dt, not was_written):
                 n_out += 1
-            self._note_fresh(i)
         n = -1
         while True:
             n = self._next(stills, n + 1)
@@ -699,17 +627,15 @@ class ComponentReader:
             i = stills[n]
             if not self._read_row(i, dt, True):
                 n_out += 1
-                self._note_fresh(i)
                 continue
-            if self.any_sensor and self.news[i] & NEW:
-                self.touched[i] |= TOUCHED_AS_NEW
-            self._note_fresh(i)
-            if self.touched[i]:
+            if self.any_sensor and b.news[i] & NEW:
+                b.touched[i] |= TOUCHED_AS_NEW
+            if b.touched[i]:
                 self.examined.append(i)
-            if (self.touched[i] or self.news[i]) and not self.asleep[i]:
+            if (b.touched[i] or b.news[i]) and not b.asleep[i]:
                 self.to_place.append(i)
                 for k in range(self.dim):
-                    self.motion[i, k] = 0.0
+                    b.motion[i, k] = 0.0
         self.n_boxes_read = len(self.kept_boxes)
         return n_out
 
@@ -720,18 +646,18 @@ class ComponentReader:
         self._require_room()
         for n in range(rows.shape[0]):
             self._read_row(rows[n], dt, True)
-            self._note_fresh(rows[n])
         self.n_boxes_read = len(self.kept_boxes)
 
     def read_switched_off(self, rows: list):
         """Take over what the components of bodies say that the steps to come leave out."""
+        b: Bodies = self.bodies
         i: cython.Py_ssize_t
 
         self._require_room()
         for row in rows:
             i = row
             self._read_body(i, True)
-            self.touched[i] = self.news[i] = 0
+            b.touched[i] = b.news[i] = 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -746,31 +672,21 @@ class ComponentReader:
         return n
 
     @cython.cfunc
-    def _note_fresh(self, i: cython.Py_ssize_t) -> cython.int:
-        """Note a body whose `news` or `touched` are to be cleared."""
-        if self.news[i] | self.touched[i]:
-            self.n_fresh += 1
-            if self.n_fresh <= MAX_LISTED_ROWS:
-                self.fresh.append(i)
-        return 0
-
-    @cython.cfunc
     @cython.exceptval(check=False)
     def _is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether there is certainly nothing new about a body."""
-        has: cython.int = self.has[i]
+        b: Bodies = self.bodies
+        has: cython.int = b.has[i]
 
         return (
-            not (self.news[i] | self.touched[i] | self.bad[i] | self.quarantined[i])
+            not (b.news[i] | b.touched[i] | b.bad[i] | b.quarantined[i])
             and slots_hold(self.position.slots, i)
             and slots_hold(self.extents.slots, i)
             and (not has & VELOCITY or slots_hold(self.velocity.slots, i))
             and (not has & GROWTH or slots_hold(self.growth.slots, i))
             and (not has & MASS or slots_hold(self.mass_kind.slots, i))
             and (not has & DEFLECT or slots_hold(self.deflect.slots, i))
-            and (
-                not self.surface_bits[i] or self.surface_reader.is_as_seen(i, self.surface_bits[i])
-            )
+            and (not b.surface_bits[i] or self.surface_reader.is_as_seen(i, b.surface_bits[i]))
         )
 
     @cython.cfunc
@@ -779,101 +695,103 @@ class ComponentReader:
 
         With `anew`, what the step works on is set also where nothing changed.
         """
+        b: Bodies = self.bodies
+
         self._read_body(i, anew)
-        if (self.bad[i] or dt > SAFE_LIMIT) and (
-            self.bad[i] & BAD or not self._stays_within(i, dt)
-        ):
-            if self.quarantined[i] != QUARANTINED:
-                self.keep_out(i, self.quarantined[i])
+        if (b.bad[i] or dt > SAFE_LIMIT) and (b.bad[i] & BAD or not self._stays_within(i, dt)):
+            if b.quarantined[i] != QUARANTINED:
+                self.keep_out(i, b.quarantined[i])
                 self.fallen.append(i)
             return False
-        if self.quarantined[i]:
-            self.keep_out(i, self.quarantined[i])
-            self.quarantined[i] = 0
-            self.rest_count[i] = -1
-            self.news[i] |= NEW
-        if self.news[i] & NEW:
-            self.touched[i] = 0  # not moved: it was nowhere before
-        if self.touched[i] & TOUCHED_BY_GAME:
+        if b.quarantined[i]:
+            self.keep_out(i, b.quarantined[i])
+            b.quarantined[i] = 0
+            b.rest_count[i] = -1
+            b.news[i] |= NEW
+        if b.news[i] & NEW:
+            b.touched[i] = 0  # not moved: it was nowhere before
+        if b.touched[i] & TOUCHED_BY_GAME:
             self.touched_rows.append(i)
         return True
 
     @cython.cfunc
     def _read_body(self, i: cython.Py_ssize_t, anew: cython.bint) -> cython.int:
         """Read the components of a body into the columns that the step works on."""
-        has: cython.int = self.has[i]
+        b: Bodies = self.bodies
+        has: cython.int = b.has[i]
         k: cython.int
         differs: cython.bint
         speeds: cython.bint
 
         differs = self.position.read(i)
-        if differs and self.attached[i]:  # it is written over
-            self.news[i] |= UNCHECKED
+        if differs and b.attached[i]:  # it is written over
+            b.news[i] |= UNCHECKED
             if self.converts:
                 self.keep_box(i)
                 self._find_centre(i)
             differs = False
         differs |= self.extents.read(i)
         if differs:
-            self.touched[i] |= TOUCHED_BY_GAME
-            self.news[i] |= UNCHECKED
+            b.touched[i] |= TOUCHED_BY_GAME
+            b.news[i] |= UNCHECKED
         if self.converts and differs:
             self.keep_box(i)
             self._find_centre(i)
         speeds = has & VELOCITY and self.velocity.read(i)
         if has & GROWTH and self.growth.read(i):
-            self.news[i] |= UNCHECKED
+            b.news[i] |= UNCHECKED
         if has & MASS and self.mass_kind.read(i):
-            self.news[i] |= UNCHECKED
+            b.news[i] |= UNCHECKED
         if has & DEFLECT and self.deflect.read(i):
-            self.news[i] |= UNCHECKED
-        if self.attached[i] and self.offset.read(i) | self.owner.read(i):
-            self.news[i] |= UNCHECKED
-        if self.surface_bits[i] and self.surface_reader.read(i, self.surface_bits[i]):
-            self.news[i] |= UNCHECKED
-            if not self.moves[i]:
+            b.news[i] |= UNCHECKED
+        if b.attached[i] and self.offset.read(i) | self.owner.read(i):
+            b.news[i] |= UNCHECKED
+        if b.surface_bits[i] and self.surface_reader.read(i, b.surface_bits[i]):
+            b.news[i] |= UNCHECKED
+            if not b.moves[i]:
                 self.altered.append(i)
-        if self.news[i] & UNCHECKED:
-            self.rest_count[i] = -1
-        elif speeds and self.leans[i] and self._is_pressed_only(i):
+        if b.news[i] & UNCHECKED:
+            b.rest_count[i] = -1
+        elif speeds and b.leans[i] and self._is_pressed_only(i):
             self.pressed.append(i)
         elif speeds:
-            self.news[i] |= UNCHECKED
-            if self.rest_count[i] >= 0:
-                self.rest_count[i] = -1 - self.rest_count[i]
-        if self.news[i] & UNCHECKED:
-            if self.asleep[i]:
+            b.news[i] |= UNCHECKED
+            if b.rest_count[i] >= 0:
+                b.rest_count[i] = -1 - b.rest_count[i]
+        if b.news[i] & UNCHECKED:
+            if b.asleep[i]:
                 self.woken.append(i)
             self._check(i)
         elif not anew:
             return 0
         for k in range(self.dim):
-            self.centre[i, k] = self.seen_centre[i, k]
-            self.half[i, k] = self.seen_half[i, k]
-            self.velocity_now[i, k] = self.seen_velocity[i, k]
-            self.growth_now[i, k] = self.seen_growth[i, k]
+            b.centre[i, k] = b.seen_centre[i, k]
+            b.half[i, k] = b.seen_half[i, k]
+            b.velocity[i, k] = b.seen_velocity[i, k]
+            b.growth[i, k] = b.seen_growth[i, k]
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a velocity only presses a body that sleeps against what holds it."""
+        b: Bodies = self.bodies
         k: cython.int
         velocity: cython.double
         least: cython.double
-        leans: cython.int = abs(self.leans[i])
+        leans: cython.int = abs(b.leans[i])
 
         for k in range(self.dim):
-            velocity = self.seen_velocity[i, k]
+            velocity = b.seen_velocity[i, k]
             if velocity == 0.0:
                 continue
             # No less than what closes a gap of an ulp, and so is answered.
-            least = PRESSES * max(abs(self.seen_centre[i, k]), self.seen_half[i, k])
-            if not least < abs(velocity) * self.dt < INFINITE or abs(velocity) > SAFE_LIMIT:
+            least = PRESSES * max(abs(b.seen_centre[i, k]), b.seen_half[i, k])
+            if not least < abs(velocity) * self.dt < INF or abs(velocity) > SAFE_LIMIT:
                 return False
             if not leans & (1 << (2 * k + (velocity > 0.0))):
                 return False
-            if self.leans[i] < 0 and not abs(velocity) < self.rest_speed:
+            if b.leans[i] < 0 and not abs(velocity) < self.rest_speed:
                 return False
         return True
 
@@ -881,118 +799,121 @@ class ComponentReader:
     @cython.exceptval(check=False)
     def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
         """Find the centre and the half sizes of a body from what its components say."""
+        b: Bodies = self.bodies
         k: cython.int
         half: cython.double
 
         for k in range(self.dim):
-            half = self.seen_size[i, k] / self.halves
-            self.seen_half[i, k] = half
-            self.seen_centre[i, k] = self.seen_place[i, k] - self.lean[k] * half + 0.0
+            half = b.seen_size[i, k] / self.halves
+            b.seen_half[i, k] = half
+            b.seen_centre[i, k] = b.seen_place[i, k] - self.lean[k] * half + 0.0
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _find_place(self, i: cython.Py_ssize_t) -> cython.int:
         """Find what the components of a body are to say; what has not changed they keep."""
+        b: Bodies = self.bodies
         k: cython.int
 
         for k in range(self.dim):
-            if not self.has[i] & GROWTH:
-                self.half[i, k] = self.seen_half[i, k]
-            if self.centre[i, k] == self.seen_centre[i, k] and (
-                self.half[i, k] == self.seen_half[i, k]
-            ):
-                self.place[i, k] = self.seen_place[i, k]
+            if not b.has[i] & GROWTH:
+                b.half[i, k] = b.seen_half[i, k]
+            if b.centre[i, k] == b.seen_centre[i, k] and (b.half[i, k] == b.seen_half[i, k]):
+                b.place[i, k] = b.seen_place[i, k]
             else:
-                self.place[i, k] = self.centre[i, k] + self.lean[k] * self.half[i, k] + 0.0
-            self.size[i, k] = self.seen_size[i, k]
-            if self.half[i, k] != self.seen_half[i, k]:
-                self.size[i, k] = self.half[i, k] * self.halves
-            self.seen_centre[i, k] = self.centre[i, k]
-            self.seen_half[i, k] = self.half[i, k]
+                b.place[i, k] = b.centre[i, k] + self.lean[k] * b.half[i, k] + 0.0
+            b.size[i, k] = b.seen_size[i, k]
+            if b.half[i, k] != b.seen_half[i, k]:
+                b.size[i, k] = b.half[i, k] * self.halves
+            b.seen_centre[i, k] = b.centre[i, k]
+            b.seen_half[i, k] = b.half[i, k]
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _check(self, i: cython.Py_ssize_t) -> cython.int:
         """Note whether the numbers of a body can be computed with, and whether it yields."""
+        b: Bodies = self.bodies
         k: cython.int
-        restitution: cython.double = self.seen_restitution[i, 0]
-        mass: cython.double = self.mass[i]
+        restitution: cython.double = b.seen_restitution[i, VALUE]
+        mass: cython.double = b.mass[i]
         fine: cython.bint = 0.0 <= restitution <= 1.0
         near: cython.bint = True
         owner: cython.double
 
-        fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INFINITE
+        fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INF
         for k in range(self.dim):  # none of these holds for nan
-            fine &= abs(self.seen_centre[i, k]) <= LARGEST
-            fine &= 0.0 <= self.seen_half[i, k] <= LARGEST
-            fine &= abs(self.seen_velocity[i, k]) <= LARGEST
-            fine &= abs(self.seen_growth[i, k]) <= LARGEST
-            near &= abs(self.seen_centre[i, k]) <= SAFE_LIMIT and self.seen_half[i, k] <= SAFE_LIMIT
+            fine &= abs(b.seen_centre[i, k]) <= LARGEST
+            fine &= 0.0 <= b.seen_half[i, k] <= LARGEST
+            fine &= abs(b.seen_velocity[i, k]) <= LARGEST
+            fine &= abs(b.seen_growth[i, k]) <= LARGEST
+            near &= abs(b.seen_centre[i, k]) <= SAFE_LIMIT and b.seen_half[i, k] <= SAFE_LIMIT
             near &= (
-                abs(self.seen_velocity[i, k]) <= SAFE_LIMIT
-                and abs(self.seen_growth[i, k]) <= SAFE_LIMIT
+                abs(b.seen_velocity[i, k]) <= SAFE_LIMIT and abs(b.seen_growth[i, k]) <= SAFE_LIMIT
             )
         if self.surfaces.is_used:
             fine &= self._read_surfaces(i)
-        if self.attached[i]:
-            owner = self.owner.seen[i, 0]
+        if b.attached[i]:
+            owner = self.owner.seen[i, VALUE]
             fine &= 1.0 <= owner <= MOST_ID and floor(owner) == owner
             for k in range(self.dim):
                 fine &= abs(self.offset.seen[i, k]) <= LARGEST
-        if self.wraps:
-            near &= not self.has[i] & (VELOCITY | GROWTH)
+        if b.wraps:
+            near &= not b.has[i] & (VELOCITY | GROWTH)
             for k in range(self.dim):
-                fine &= self.width[k] == 0.0 or 2.0 * self.seen_half[i, k] <= self.width[k]
-        self.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
-        self.restitution[i] = restitution if self.response[i] == 1 else 0.0
-        self.yields[i] = (
-            (self.response[i] != 0 or self.custom[i] & YIELDS)
-            and (self.sweeps or (self.has[i] & VELOCITY) != 0)
-            and -INFINITE < mass < INFINITE
+                fine &= b.width[k] == 0.0 or 2.0 * b.seen_half[i, k] <= b.width[k]
+        b.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
+        b.restitution[i] = restitution if b.response[i] == BOUNCE else 0.0
+        b.yields[i] = (
+            (b.response[i] != 0 or b.custom[i] & YIELDS)
+            and (self.sweeps or (b.has[i] & VELOCITY) != 0)
+            and -INF < mass < INF
         )
-        self.news[i] &= ~UNCHECKED
+        b.news[i] &= ~UNCHECKED
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _read_surfaces(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Fill a body's columns of traits, and note whether it meets others than before."""
+        """Fill a body's columns of `Surfaces`, and note whether it meets others than before."""
+        b: Bodies = self.bodies
         f: cython.longlong[:, ::1] = self.surfaces.filters
-        categories: cython.longlong = f[i, 0]
-        mask: cython.longlong = f[i, 1]
-        group: cython.longlong = f[i, 2]
-        fine: cython.bint = self.surface_reader.check(i, self.surface_bits[i])
-
-        differs: cython.bint = f[i, 0] != categories or f[i, 1] != mask or f[i, 2] != group
+        categories: cython.longlong = f[i, CATEGORIES]
+        mask: cython.longlong = f[i, MASK]
+        group: cython.longlong = f[i, GROUP]
+        fine: cython.bint = self.surface_reader.check(i, b.surface_bits[i])
+        differs: cython.bint = (
+            f[i, CATEGORIES] != categories or f[i, MASK] != mask or f[i, GROUP] != group
+        )
 
         if differs:
             self.kept_filters.append((i, categories, mask, group))
-        if differs and not self.news[i] & NEW:
-            self.touched[i] |= TOUCHED_BY_FILTER
+        if differs and not b.news[i] & NEW:
+            b.touched[i] |= TOUCHED_BY_FILTER
         return fine
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:
         """Return whether a body's path of this step stays where products are finite."""
+        b: Bodies = self.bodies
         k: cython.int
         displacement: cython.double
         fine: cython.bint = True
 
         for k in range(self.dim):
-            displacement = abs(self.seen_centre[i, k]) + abs(self.seen_velocity[i, k] * dt)
-            displacement += self.seen_half[i, k] + abs(self.seen_growth[i, k] * dt)
+            displacement = abs(b.seen_centre[i, k]) + abs(b.seen_velocity[i, k] * dt)
+            displacement += b.seen_half[i, k] + abs(b.seen_growth[i, k] * dt)
             fine &= displacement <= LARGEST
-            if self.wraps and self.width[k] > 0.0:
-                displacement = self.seen_half[i, k] + max(0.0, self.seen_growth[i, k] * dt)
-                fine &= 2.0 * displacement <= self.width[k]
+            if b.wraps and b.width[k] > 0.0:
+                displacement = b.seen_half[i, k] + max(0.0, b.seen_growth[i, k] * dt)
+                fine &= 2.0 * displacement <= b.width[k]
                 if not self.sweeps:
-                    displacement = abs(self.seen_velocity[i, k] * dt) + abs(
+                    displacement = abs(b.seen_velocity[i, k] * dt) + abs(
                         self._fall_of(i, k) * dt * dt
                     )
-                    fine &= displacement <= MAX_ROUNDS * self.width[k]
+                    fine &= displacement <= MAX_ROUNDS * b.width[k]
         return fine
 
     @cython.cfunc
@@ -1014,6 +935,7 @@ class ComponentReader:
 
     def write(self, rows: cython.longlong[::1]):
         """Write where a step has taken the bodies of `rows` into their components."""
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
@@ -1036,7 +958,7 @@ class ComponentReader:
             return
         for n in range(rows.shape[0]):
             i = rows[n]
-            has = self.has[i]
+            has = b.has[i]
             if self.converts:
                 self._find_place(i)
             if not slots_write(position.slots, i):
@@ -1045,9 +967,9 @@ class ComponentReader:
                 velocity.write_by_name(i)
             if has & GROWTH:
                 for k in range(self.dim):
-                    self.growth_now[i, k] = self.seen_growth[i, k]
-                    if self.seen_growth[i, k] < 0.0 and self.half[i, k] == 0.0:
-                        self.growth_now[i, k] = 0.0
+                    b.growth[i, k] = b.seen_growth[i, k]
+                    if b.seen_growth[i, k] < 0.0 and b.half[i, k] == 0.0:
+                        b.growth[i, k] = 0.0
                 if not slots_write(self.extents.slots, i):
                     self.extents.write_by_name(i)
                 if not slots_write(self.growth.slots, i):
@@ -1102,18 +1024,18 @@ class ComponentReader:
                 & (abs(self.flat_velocity[at]) <= SAFE_LIMIT)
             )
         if not near:
-            self.bad[i] |= DISTANT
+            self.bodies.bad[i] |= DISTANT
         return 0
 
 
 def _write_at_once(reader, rows):
     """Do as `ComponentReader.write` over whole arrays, where a loop would be one in Python."""
-    rows = np.asarray(rows)
-    has = np.asarray(reader.has)[rows]
+    b, rows = reader.bodies, np.asarray(rows)
+    has = np.asarray(b.has)[rows]
     growing = rows[has & GROWTH != 0]
-    rate = np.asarray(reader.seen_growth)[growing]
-    ended = (rate < 0.0) & (np.asarray(reader.half)[growing] == 0.0)
-    np.asarray(reader.growth_now)[growing] = np.where(ended, 0.0, rate)
+    rate = np.asarray(b.seen_growth)[growing]
+    ended = (rate < 0.0) & (np.asarray(b.half)[growing] == 0.0)
+    np.asarray(b.growth)[growing] = np.where(ended, 0.0, rate)
     if reader.converts:
         for row in rows.tolist():
             reader._find_place(row)
@@ -1124,8 +1046,8 @@ def _write_at_once(reader, rows):
         (reader.growth, growing),
     ):
         now, seen = np.asarray(kind.now), np.asarray(kind.seen)
-        places = np.argwhere(now[having] != seen[having])
-        for i, k in zip(having[places[:, 0]].tolist(), places[:, 1].tolist(), strict=True):
+        places, axes = np.nonzero(now[having] != seen[having])
+        for i, k in zip(having[places].tolist(), axes.tolist(), strict=True):
             kind.write_one(i, k, kind.now[i, k])
         now[having] = seen[having]
     reader.find_faces(rows)
@@ -1133,17 +1055,17 @@ def _write_at_once(reader, rows):
 
 def _find_faces_at_once(reader, rows):
     """Do as `ComponentReader.find_faces` over whole arrays, where a loop would be one in Python."""
-    rows = np.asarray(rows)
-    centre, half = np.asarray(reader.centre)[rows], np.asarray(reader.half)[rows]
-    half = np.where(half == 0.0, np.asarray(reader.seen_half)[rows], half)
-    np.asarray(reader.half)[rows] = half
+    b, rows = reader.bodies, np.asarray(rows)
+    centre, half = np.asarray(b.centre)[rows], np.asarray(b.half)[rows]
+    half = np.where(half == 0.0, np.asarray(b.seen_half)[rows], half)
+    np.asarray(b.half)[rows] = half
     with np.errstate(invalid="ignore"):  # of bodies that are left out
         low, high = centre - half, centre + half
-    np.asarray(reader.tight_min)[rows] = low
-    np.asarray(reader.tight_max)[rows] = high
+    np.asarray(b.tight_min)[rows] = low
+    np.asarray(b.tight_max)[rows] = high
     near = (
         (low >= -SAFE_LIMIT)
         & (high <= SAFE_LIMIT)
-        & (abs(np.asarray(reader.velocity_now)[rows]) <= SAFE_LIMIT)
+        & (abs(np.asarray(b.velocity)[rows]) <= SAFE_LIMIT)
     )
-    np.asarray(reader.bad)[rows[~near.all(axis=1)]] |= DISTANT
+    np.asarray(b.bad)[rows[~near.all(axis=1)]] |= DISTANT

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from ecs_collide import _backend
 from ecs_collide._attributes import read_number, write_number
-from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
 from ecs_collide.constants import (
+    ALL,
     ATTACHED,
     CARRY,
     CONTROL,
@@ -34,6 +34,7 @@ from ecs_collide.constants import (
     FIXED,
     FRICTION,
     GROWTH,
+    LARGEST,
     LOCKED_AXES,
     MASS,
     MAX_SPEED,
@@ -72,6 +73,7 @@ from ecs_collide.sync.seen import (
     FILTERED,
     LEFT_OUT,
     N_OF_STEPS,
+    NO_ROWS,
     OFF,
     REPLACED,
     SEEN,
@@ -82,7 +84,6 @@ from ecs_collide.sync.seen import (
 from ecs_collide.sync.sleep_list import KeptSleep, Sleep
 from ecs_collide.sync.targets import KinematicTargets
 from ecs_collide.traits import (
-    ALL,
     Attached,
     Carry,
     Damping,
@@ -100,60 +101,64 @@ from ecs_collide.traits import (
 
 RowArray = NDArray[np.int64]
 
-_DISABLED = END_REASONS.index(EndReason.DISABLED)
-_NO_ROWS: RowArray = np.zeros(0, np.int64)
+_REASON_DISABLED = END_REASONS.index(EndReason.DISABLED)
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
+_CONTROL_BIT = CONTROL << SURFACES_SHIFT
 
 
 def _make_bindings(components: Components, dim: int) -> list[Any]:
     """Return the kinds of components that every space looks at, in the kernels' order."""
-    g = _backend.kernels.bindings
-    marks = {"position": 0, "extents": 0, "velocity": VELOCITY, "growth": GROWTH}
-    kinds = [
-        g.ComponentBinding(*components.vector(role, dim), mark, 0) for role, mark in marks.items()
+    kind = _backend.kernels.bindings.ComponentBinding
+    roles = (
+        ("position", 0, ("seen_place", "place")),
+        ("extents", 0, ("seen_size", "size")),
+        ("velocity", VELOCITY, ("seen_velocity", "velocity")),
+        ("growth", GROWTH, ("seen_growth", "growth")),
+    )
+    kinds = [kind(*components.vector(role, dim), mark, 0, columns) for role, mark, columns in roles]
+    restitution = ("restitution",), DEFLECT, RESPONSE_CODES[Deflect], ("seen_restitution",) * 2
+    kinds += [
+        kind(*components.mass, MASS, 0),
+        kind(Deflect, *restitution),
+        kind(Sensor, (), SENSOR, 0),
     ]
     kinds += [
-        g.ComponentBinding(*components.mass, MASS, 0),
-        g.ComponentBinding(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect]),
-        g.ComponentBinding(Sensor, (), SENSOR, 0),
+        kind(each, (), 0, code) for each, code in RESPONSE_CODES.items() if each is not Deflect
     ]
-    kinds += [
-        g.ComponentBinding(kind, (), 0, RESPONSE_CODES[kind])
-        for kind in RESPONSE_CODES
-        if kind is not Deflect
-    ]
-    kinds.append(g.ComponentBinding(Fixed, (), FIXED, 0))
-    kinds.append(g.ComponentBinding(Disabled, (), DISABLED, 0))
-    for names in (("x", "y", "z")[:dim], ("owner",)):
-        kinds.append(g.ComponentBinding(Attached, names, ATTACHED, 0))
+    kinds.append(kind(Fixed, (), FIXED, 0))
+    kinds.append(kind(Disabled, (), DISABLED, 0))
+    for names, column in ((("x", "y", "z")[:dim], "seen_offset"), (("owner",), "seen_owner")):
+        kinds.append(kind(Attached, names, ATTACHED, 0, (column, column)))
     return kinds
 
 
 def _make_surface_bindings(dim: int) -> list[Any]:
     """Return the kinds of components that only some bodies have, in the kernels' order."""
-    kind = _backend.kernels.bindings.ComponentBinding
     axes = ("x", "y", "z")[:dim]
     normal = tuple(f"normal_{axis}" for axis in axes)
-    return [
-        kind(Filter, ("categories", "mask", "group"), FILTER << SURFACES_SHIFT, 0),
-        kind(Friction, ("value", "code"), FRICTION << SURFACES_SHIFT, 0),
-        kind(OneWay, axes, ONE_WAY << SURFACES_SHIFT, 0),
-        kind(Carry, normal, CARRY << SURFACES_SHIFT, 0),
-        kind(Carry, axes, CARRY << SURFACES_SHIFT, 0),
-        kind(PushOut, ("speed",), PUSH_OUT << SURFACES_SHIFT, 0),
-        kind(Separate, ("speed",), SEPARATES << SURFACES_SHIFT, 0),
-        kind(GravityScale, ("value",), FALL << SURFACES_SHIFT, 0),
-        kind(Damping, ("value",), FALL << SURFACES_SHIFT, 0),
-        kind(Dominance, ("level",), DOMINANCE | CONTROL << SURFACES_SHIFT, 0),
-        kind(Restitution, ("value", "code"), RESTITUTION | CONTROL << SURFACES_SHIFT, 0),
-        kind(MaxSpeed, ("speed",), MAX_SPEED | CONTROL << SURFACES_SHIFT, 0),
-        kind(LockedAxes, axes, LOCKED_AXES | CONTROL << SURFACES_SHIFT, 0),
-    ]
+    filter_names = ("categories", "mask", "group")
+    kinds: tuple[tuple[type, tuple[str, ...], int, str], ...] = (
+        (Filter, filter_names, FILTER << SURFACES_SHIFT, "seen_filter"),
+        (Friction, ("value", "code"), FRICTION << SURFACES_SHIFT, "seen_friction"),
+        (OneWay, axes, ONE_WAY << SURFACES_SHIFT, "seen_one_way"),
+        (Carry, normal, CARRY << SURFACES_SHIFT, "seen_normal"),
+        (Carry, axes, CARRY << SURFACES_SHIFT, "seen_surface"),
+        (PushOut, ("speed",), PUSH_OUT << SURFACES_SHIFT, "seen_push_out"),
+        (Separate, ("speed",), SEPARATES << SURFACES_SHIFT, "seen_separate"),
+        (GravityScale, ("value",), FALL << SURFACES_SHIFT, "seen_gravity_scale"),
+        (Damping, ("value",), FALL << SURFACES_SHIFT, "seen_damping"),
+        (Dominance, ("level",), DOMINANCE | _CONTROL_BIT, "seen_dominance"),
+        (Restitution, ("value", "code"), RESTITUTION | _CONTROL_BIT, "seen_surface_restitution"),
+        (MaxSpeed, ("speed",), MAX_SPEED | _CONTROL_BIT, "seen_max_speed"),
+        (LockedAxes, axes, LOCKED_AXES | _CONTROL_BIT, "seen_locked_axes"),
+    )
+    make = _backend.kernels.bindings.ComponentBinding
+    return [make(kind, names, mark, 0, (column, column)) for kind, names, mark, column in kinds]
 
 
 class Kept(NamedTuple):
-    """What the roster of a space was before a step.
+    """What the registry of a space was before a step.
 
     Attributes
     ----------
@@ -194,7 +199,7 @@ class BodyRegistry:
 
     Attributes
     ----------
-    columns : Columns
+    table : BodyTable
     row_of : dict
         Row by entity.
     entities, rows : int64 arrays
@@ -224,26 +229,25 @@ class BodyRegistry:
         self._domain = domain
         self._leans = components.leans(dim)
         self._halves = 2.0 if components.whole_sizes else 1.0  # in a size
-        converts = any(self._leans) or components.whole_sizes
-        self.table = BodyTable(dim, converts)
+        self.table = BodyTable(timeline.bodies)
         self.kinematic_targets = KinematicTargets(self.table, domain)
         self.attached = AttachedBoxes(self.table, domain)
         self.sleep = Sleep(self.table, timeline)
         self.sweeps = sweeps
         self.row_of: dict[int, int] = {}
-        self.entities = self.rows = _NO_ROWS
-        self.moving = self.active = self.touched_still = _NO_ROWS
-        self.watched = self._unfixed = _NO_ROWS
-        self._movers = self._stills = _NO_ROWS  # of those watched, quarantined ones too
-        self._unread = _NO_ROWS  # fixed bodies that the step under way reads
+        self.entities = self.rows = NO_ROWS
+        self.moving = self.active = self.touched_still = NO_ROWS
+        self.watched = self._unfixed = NO_ROWS
+        self._movers = self._stills = NO_ROWS  # of those watched, quarantined ones too
+        self._unread = NO_ROWS  # fixed bodies that the step under way reads
         self._requested: set[int] = set()  # fixed bodies that the next step is to read
         self._ignored: list[int] = []  # see `pop_ignored`
-        self._read = _NO_ROWS  # all that the step under way has read
+        self._read = NO_ROWS  # all that the step under way has read
         self.teleports: dict[int, int] = {}
         self.exempt: list[type] = []  # see `exempt_from_gravity`
         self._falls = False  # whether anybody does
-        self._pressed = _NO_ROWS  # who sleeps on though the game has set a velocity
-        self._woken = _NO_ROWS  # see `count_woken`
+        self._pressed = NO_ROWS  # who sleeps on though the game has set a velocity
+        self._woken = NO_ROWS  # see `count_woken`
         self._n_out = 0  # how many the step leaves out
         self._is_reported = True  # whether nothing has become of bodies that no step has looked at
         self._switched_off: list[int] = []  # rows that are disabled, and to be read once
@@ -263,13 +267,10 @@ class BodyRegistry:
         self._position, self._extents, self._velocity = kinds[:3]
         self._kinds = {kind.type: kind for kind in reversed([*kinds, *surfaces])}
         self._reader = _backend.kernels.reader.ComponentReader(
-            dim, [*kinds, *surfaces], surfaces, timeline.bodies.surfaces
+            timeline.bodies, [*kinds, *surfaces], surfaces
         )
         self._reader.sweeps = sweeps
-        if domain is not None:
-            self._reader.wrap(domain.widths.tolist())
-            timeline.wrap(domain.widths.tolist())
-        if converts:
+        if self.table.is_apart:
             self._reader.convert(self._leans, self._halves)
         self._world_diff = _backend.kernels.world_diff.WorldDiff()
         self._bind()
@@ -294,27 +295,23 @@ class BodyRegistry:
             self._exempt_now(kind)
 
     def _exempt_now(self, kind: type) -> None:
-        """Exempt a type, once somebody falls: it costs columns for the traits of all bodies."""
+        """Exempt a type, once somebody falls: it costs the columns of `Surfaces`."""
         known = self._kinds.get(kind)
         if known is None or not known.mark & (FALL << SURFACES_SHIFT):
             self.watch(kind, FALL << SURFACES_SHIFT)
             self._reader.exempt_from_gravity(self._kinds[kind])
 
-    def use(self, timeline: Any, with_surfaces: bool) -> None:
+    def use(self, timeline: Any) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
         self._timeline = timeline
         self.sleep.use(timeline)
-        if self._domain is not None:
-            timeline.wrap(self._domain.widths.tolist())
-        self._reader.use(timeline.bodies.surfaces)
+        self.table.bind()
         self._bind()
-        if with_surfaces:
-            self._reader.use_surfaces()
 
     def _bind(self) -> None:
-        self.views = self.table.views()
-        self._timeline.bind(self.views, self.table.capacity)
-        self._reader.bind(self.views, self.table.capacity)
+        """Have room in all parts for the rows that the table has."""
+        self._timeline.make_room()
+        self._reader.bind(self.table.views)
 
     def watch(self, kind: type, mark: int) -> None:
         """Note from now on, with a bit, which bodies have components of some type."""
@@ -373,7 +370,7 @@ class BodyRegistry:
         if mark is self._mark and dead == self._dead:
             return
         entities = world.entities(self._kinds)
-        diff, reader, v = self._world_diff, self._reader, self.views
+        diff, reader, v = self._world_diff, self._reader, self.table.views
         diff.compare(
             entities, dead, self.row_of, reader.kinds, self.rows.data, v.ids, v.n_filed, v.present
         )
@@ -427,7 +424,7 @@ class BodyRegistry:
 
     def is_fixed(self, row: int) -> bool:
         """Return whether the components of a body are read only when they are asked for."""
-        return bool(self.views.has[row] & FIXED)
+        return bool(self.table.views.has[row] & FIXED)
 
     def is_awaited(self, row: int) -> bool:
         """Return whether the next step reads the components of a fixed body."""
@@ -473,11 +470,11 @@ class BodyRegistry:
 
         One that is not any more is taken in when it is read.
         """
-        v = self.views
+        v = self.table.views
         if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
             return
         self._reader.keep_out(row, v.quarantined[row])
-        self._timeline.contacts.forget(row, _DISABLED)
+        self._timeline.contacts.forget(row, _REASON_DISABLED)
         self._timeline.broadphase.remove(row)
         v.quarantined[row] = SWITCHED_OFF
         self._switched_off.append(row)
@@ -565,7 +562,7 @@ class BodyRegistry:
             self._wake_changed()
         reports = [
             self._quarantine(row, step, dt)
-            for row in sorted(reader.fallen, key=self.views.ids.__getitem__)
+            for row in sorted(reader.fallen, key=self.table.views.ids.__getitem__)
         ]
         if self.sweeps:
             self._start_targets(dt)
@@ -573,7 +570,7 @@ class BodyRegistry:
             self._bring_in(self._domain)
         if len(self.attached.rows) or len(self.attached.taking_part):
             reports += self._attach(step, dt)
-        self._clear(c.news)
+        c.news[:] = 0
         self._new += self._switched_off
         self._switched_off.clear()
         if self._new:
@@ -587,7 +584,7 @@ class BodyRegistry:
                 self._timeline.contacts.wake_partners(row)
                 continue
             self._forget(row, EndReason.TELEPORTED)
-            entity = self.views.ids[row]
+            entity = self.table.views.ids[row]
             self.teleports[entity] = before.get(entity, 0) + 1
         if self.sleep.wake_held():
             self._part()
@@ -596,7 +593,7 @@ class BodyRegistry:
             self._stale.append(self._read[c.quarantined[self._read] != 0])
         self.sleep.filed += reader.altered
         self._list_moving()
-        self.touched_still = _NO_ROWS
+        self.touched_still = NO_ROWS
         if reader.to_place:
             self.touched_still = np.array(reader.to_place, np.int64)
             self._stale.append(self.touched_still)
@@ -606,7 +603,7 @@ class BodyRegistry:
         """Attach boxes to their owners for this step; return reports of those that have none."""
         c, boxes, rows = self.table, self.attached, self.attached.rows
         with np.errstate(invalid="ignore"):  # of boxes that are in quarantine
-            owners = self.rows_of(c.seen_owner[rows, 0].astype(np.int64))
+            owners = self.rows_of(c.seen_owner[rows].ravel().astype(np.int64))
         taken = boxes.find_targets(self._timeline.attachments, owners)
         for row in taken.jumped:
             self._forget(row, EndReason.TELEPORTED)
@@ -633,14 +630,6 @@ class BodyRegistry:
         """Return rows in the order of the ids of their bodies."""
         in_order: RowArray = rows[np.argsort(self.table.ids[rows])]
         return in_order
-
-    def _clear(self, flags: NDArray[np.int8]) -> None:
-        """Clear one of the columns `news` and `touched` after the step that has dealt with it."""
-        fresh, n_fresh = self._reader.fresh, self._reader.n_fresh
-        if n_fresh > len(fresh):
-            flags[:] = 0
-        elif fresh:
-            flags[fresh] = 0
 
     def _list_moving(self) -> None:
         """List what takes part in the step."""
@@ -782,8 +771,8 @@ class BodyRegistry:
         for rows in self._stale:
             self._reader.find_faces(rows.data)
         self._stale.clear()
-        self._clear(self.table.touched)
-        self._unread = _NO_ROWS
+        self.table.touched[:] = 0
+        self._unread = NO_ROWS
         self._is_reported = True
         self._has_begun = True
 
@@ -828,7 +817,7 @@ class BodyRegistry:
 
     def write_one(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
-        v = self.views
+        v = self.table.views
         self._reader.keep_box(row)
         for k in range(self.table.dim):
             centre = self._timeline.centre_now(row, k)
@@ -862,7 +851,7 @@ class BodyRegistry:
         What it has put in the place of a position or a velocity counts from now
         on, and a velocity that it has removed is none.
         """
-        v, entity = self.views, self.views.ids[row]
+        v, entity = self.table.views, self.table.views.ids[row]
         now = world.components(entity, self._kinds)
         if not self._is_same(row, now):
             return False
@@ -998,9 +987,9 @@ class BodyRegistry:
 
     def _keep_filed(self, row: int) -> None:
         """Keep which components are filed for a body, before others are."""
-        self._filed.append((row, self.views.n_filed[row], self._reader.filed(row)))
+        self._filed.append((row, self.table.views.n_filed[row], self._reader.filed(row)))
 
-    def roll_back(self, kept: Kept, surfaces: Any, timeline: Any) -> None:
+    def roll_back(self, kept: Kept, timeline: Any) -> None:
         """Have the bodies, and know of them, what there was and was known before the step.
 
         What was written into components is taken back too; what the game has
@@ -1010,18 +999,13 @@ class BodyRegistry:
         ----------
         kept : Kept
             What `begin` returned.
-        traits : Traits
-            Of the timeline that began the step.
         timeline : Timeline
             A new one: what the step has left of the old one is of no use.
         """
         c, reader = self.table, self._reader
-        self.use(timeline, surfaces.is_used)
-        if surfaces.is_used:
-            filters = np.asarray(timeline.bodies.surfaces.filters)
-            filters[: len(surfaces.filters)] = surfaces.filters
-            for row, *numbers in reversed(reader.kept_filters):
-                filters[row] = numbers
+        self.use(timeline)
+        for row, *numbers in reversed(reader.kept_filters):
+            c.filters[row] = numbers
         reader.roll_back()
         for row, n_filed, items in reversed(self._filed):
             there = zip(reader.kinds, items, strict=False)
@@ -1049,13 +1033,13 @@ class BodyRegistry:
 
     def start_over(self, timeline: Any) -> None:
         """Know of no bodies, in a new timeline."""
-        self.use(timeline, self._timeline.bodies.surfaces.is_used)
+        self.use(timeline)
         for row in range(self.table.capacity):
             self._reader.clear(row)
         self.table.has[:] = self.table.attached[:] = 0
         self.table.quarantined[:] = 0
-        self._set_bodies(_NO_ROWS, _NO_ROWS)
-        self._unread = _NO_ROWS
+        self._set_bodies(NO_ROWS, NO_ROWS)
+        self._unread = NO_ROWS
         self._requested.clear()
         self.teleports = {}
         self._place_all()
@@ -1079,9 +1063,9 @@ class BodyRegistry:
         self._mark = object()
         self._stale.clear()
         self._new.clear()
-        self._pressed = _NO_ROWS
+        self._pressed = NO_ROWS
         self._switched_off.clear()
-        self._woken = self.touched_still = _NO_ROWS
+        self._woken = self.touched_still = NO_ROWS
         self._find_watched()
         self._read = self.watched
 
@@ -1122,7 +1106,7 @@ class BodyRegistry:
         """Return the bodies that `compare` would file anew, and which of them are others now."""
         if self.is_up_to_date(world):
             return [], []
-        entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.views
+        entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.table.views
         kinds = self._reader.kinds
         self._world_diff.compare(
             entities, dead, self.row_of, kinds, self.rows.data, v.ids, v.n_filed, v.present
@@ -1164,10 +1148,9 @@ class BodyRegistry:
 
     def seen_filters(self) -> NDArray[np.void]:
         """Return the filters that were seen last, of the bodies that had one of any effect."""
-        surfaces = self._timeline.bodies.surfaces
-        if not surfaces.is_used:
+        if not self.table.bodies.surfaces.is_used:
             return none_of(FILTERED)
-        numbers = np.asarray(surfaces.filters)[self.rows]
+        numbers = self.table.filters[self.rows]
         places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
         filters = none_of(FILTERED, len(places))
         filters["body"] = places
@@ -1176,11 +1159,10 @@ class BodyRegistry:
 
     def resume_filters(self, filters: NDArray[np.void]) -> None:
         """Take filters for what was seen last, as `seen_filters` gives them."""
-        surfaces = self._timeline.bodies.surfaces
         if len(filters):
             self._reader.use_surfaces()
-        if surfaces.is_used:
-            numbers = np.asarray(surfaces.filters)
+        if self.table.bodies.surfaces.is_used:
+            numbers = self.table.filters
             numbers[self.rows] = _NO_FILTER
             numbers[self.rows[filters["body"]]] = filters["numbers"]
 
@@ -1189,7 +1171,7 @@ class BodyRegistry:
         c = self.table
         is_unchecked = c.news[self.rows] & UNCHECKED != 0
         found: RowArray = self.rows[is_unchecked]
-        some = self.rows[(c.surfaces[self.rows] != 0) | (c.attached[self.rows] != 0)]
+        some = self.rows[(c.surface_bits[self.rows] != 0) | (c.attached[self.rows] != 0)]
         if len(some):
             altered = self._reader.altered_among(some.data)
             found = np.union1d(found, np.array(altered, np.int64))
@@ -1221,7 +1203,7 @@ class BodyRegistry:
             What has become of them since, as in a snapshot.
         seen : list of float64 (n, width)
             What was seen of them last: the columns of a snapshot.
-        calm : int8 (n,)
+        rest_count : int8 (n,)
             For how long they have rested: that column.
         """
         c, rows, t = self.table, self.rows, self._timeline
@@ -1253,7 +1235,7 @@ class BodyRegistry:
         for row in rows[out].tolist():
             t.broadphase.remove(row)
         self._put_in_trees(rows[~out], rows[~out & misplaced])
-        self.touched_still = _NO_ROWS
+        self.touched_still = NO_ROWS
         self._unread = rows[c.has[rows] & FIXED != 0]
         self._requested.clear()
         self._stale.clear()

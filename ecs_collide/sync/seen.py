@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+NO_ROWS: NDArray[np.int64] = np.zeros(0, np.int64)
+
 # What has become of a body since the last step; bits of `snapshot.schema.State.flags`.
 LEFT_OUT = 1  # the last step left it out: it is in quarantine, or disabled
 TOUCHED = 2  # known to be moved or resized by the game already

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from ecs_collide.constants import PUSH_OUT, SEPARATES
 from ecs_collide.motion.body_table import BodyTable
-from ecs_collide.sync.seen import DISTURBED, LOST, SLEEPER, STIRRED, none_of
+from ecs_collide.sync.seen import DISTURBED, LOST, NO_ROWS, SLEEPER, STIRRED, none_of
 
 RowArray = NDArray[np.int64]
 
-_NO_ROWS: RowArray = np.zeros(0, np.int64)
 
 STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # in one of so many steps they do: together, since trees take many at once better
@@ -32,8 +31,8 @@ class KeptSleep(NamedTuple):
     ----------
     rows : int64 (n,)
         The bodies that are not fixed; of each there is one number in what follows.
-    calm : int8 (n,)
-    columns : int8 (3, n), or None
+    rest_count : int8 (n,)
+    table : int8 (3, n), or None
         `asleep`, `leans` and `held`; None where nobody slept.
     island : int64 (n,), or None
     left, disturbed : list of int
@@ -48,7 +47,7 @@ class KeptSleep(NamedTuple):
 
 
 class Sleep:
-    """The bodies of a roster that sleep.
+    """The bodies of a registry that sleep.
 
     Attributes
     ----------
@@ -91,7 +90,7 @@ class Sleep:
         """Wake those of `rows` who sleep, each with all of its island; return who has woken."""
         c = self._table
         if self.n == 0:
-            return _NO_ROWS
+            return NO_ROWS
         found = np.array(sorted({row for row in rows if c.asleep[row]}), np.int64)
         if c.leans[found].any():
             islands = c.island[found[c.leans[found] != 0]]
@@ -163,7 +162,7 @@ class Sleep:
             return False
         rests = (c.bad[rows] == 0) & (c.moves[rows] != 0) & (c.driven[rows] == 0)
         # A way out may open anywhere, and another member of a crowd may come.
-        rests &= c.surfaces[rows] & (PUSH_OUT | SEPARATES) == 0
+        rests &= c.surface_bits[rows] & (PUSH_OUT | SEPARATES) == 0
         rests &= (c.growth[rows] == 0.0).all(axis=1)
         if not driving:
             rests &= (c.velocity[rows] == 0.0).all(axis=1)
@@ -187,7 +186,7 @@ class Sleep:
         """Let those sleep who slept before the step, while nobody does; return who does."""
         c = self._table
         c.rest_count[kept.rows] = kept.rest_count
-        rows = _NO_ROWS
+        rows = NO_ROWS
         if kept.table is not None and kept.island is not None:
             asleep = np.flatnonzero(kept.table[0])
             asleep = asleep[np.argsort(kept.rows[asleep])]

@@ -15,53 +15,48 @@ from ecs_collide.constants import (
     PUSH_OUT,
     SEPARATES,
 )
-from ecs_collide.motion.arrays import DOUBLE, grown, zeros
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.motion.surfaces_c import ALL, Surfaces, side_of
-    from cython.cimports.ecs_collide.sync.bindings_c import ComponentBinding
+    from cython.cimports.ecs_collide.motion.surfaces_c import GROUP, MASK, Surfaces, side_of
+    from cython.cimports.ecs_collide.sync.bindings_c import CODE, VALUE, ComponentBinding
     from cython.cimports.ecs_collide.sync.control_reader_c import ControlReader, is_rule
     from cython.cimports.ecs_collide.sync.slots_c import slots_hold
     from cython.cimports.libc.math import floor
 else:
     from math import floor
 
-    from ecs_collide.motion.surfaces import ALL, Surfaces, side_of
-    from ecs_collide.sync.bindings import ComponentBinding
+    from ecs_collide.motion.surfaces import GROUP, MASK, Surfaces, side_of
+    from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
     from ecs_collide.sync.control_reader import ControlReader, is_rule
     from ecs_collide.sync.slots import slots_hold
 
 cython.declare(
+    ALL=cython.longlong,
     LARGEST=cython.double,
-    INFINITE=cython.double,
+    INF=cython.double,
     MAX_GROUP=cython.double,
     MOST_PULL=cython.double,
     OF_SPACE=cython.double,
-    NOT_SEEN=cython.double,
+    NAN=cython.double,
 )
-LARGEST = 2.0**500
-MOST_PULL = 2.0**100  # as constants.MOST_PULL
-MAX_GROUP = 2.0**31 - 1.0
-INFINITE = float("inf")
-OF_SPACE = 2.0  # as traits.OF_SPACE
-NOT_SEEN = float("nan")  # differs from every number
+from ecs_collide.constants import ALL, INF, LARGEST, MAX_GROUP, MOST_PULL, NAN, OF_SPACE
 
 
 @cython.final
 @cython.cclass
 class SurfaceReader:
-    """The components with traits of all bodies, and the columns that they are read into.
+    """The rarer components of all bodies, and the columns that they are read into.
 
     Parameters
     ----------
-    traits : Traits
-    kinds : list of Kind
+    surfaces : Surfaces
+    kinds : list of ComponentBinding
         Filter, Friction, OneWay, Carry for its normal and for its surface, PushOut,
         Separate, GravityScale, Damping; then those of `ControlReader`.
 
     Attributes
     ----------
-    exempt : list of Kind
+    exempt : list of ComponentBinding
         Bodies that have a component of one of these do not fall by themselves.
     up : int
         The side to which normals point that are not given.
@@ -76,39 +71,13 @@ class SurfaceReader:
         self.kinds = kinds
         self.exempt = []
         self.up = 2
-        self.seen = []
-        for kind in kinds:
-            self.seen.append(zeros(DOUBLE, 1, len(kind.names)))
-        self.n_rows = 1
-
-    def _make_room(self):
-        """Have a place for what was seen of each body."""
-        table: list = []
-        for seen in self.seen:
-            table.append(grown(seen, self.n_rows))
-        for kind, seen in zip(self.kinds, table):  # noqa: B905  (Cython: no strict)
-            kind.bind(self.n_rows, seen, seen)
-        self.seen = table
-
-    def bind(self, n_rows: cython.Py_ssize_t):
-        """Have room for so many bodies."""
-        self.n_rows = n_rows
-        if self.surfaces.is_used:
-            self._make_room()
-        self.control.bind(n_rows)
 
     @cython.cfunc
     def use(self) -> cython.int:
-        """Have columns from now on."""
+        """Use the columns of `Surfaces` from now on."""
         if not self.surfaces.is_used:
-            self._make_room()
             self.surfaces.use()
         return 0
-
-    def aim(self, surfaces: Surfaces):
-        """Fill the columns of other traits from now on."""
-        self.surfaces = surfaces
-        self.control.controls = surfaces.controls
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -125,7 +94,11 @@ class SurfaceReader:
             and (not has & PUSH_OUT or slots_hold(self.push_out.slots, i))
             and (not has & SEPARATES or slots_hold(self.separate.slots, i))
             and (not has & FALL or self._falls_as_seen(i))
-            and (not has & CONTROL or not self.control.is_used or self.control.is_as_seen(i))
+            and (
+                not has & CONTROL
+                or not self.surfaces.controls.is_used
+                or self.control.is_as_seen(i)
+            )
         )
 
     @cython.cfunc
@@ -151,8 +124,8 @@ class SurfaceReader:
             differs |= self.filter.read(i)
         if has & FRICTION:
             differs |= self.friction.read(i)
-            if self.friction.seen[i, 1] != 0.0:
-                self.control.use()
+            if self.friction.seen[i, CODE] != 0.0:
+                self.surfaces.controls.use()
         if has & ONE_WAY:
             differs |= self.one_way.read(i)
         if has & CARRY:
@@ -167,7 +140,7 @@ class SurfaceReader:
                 differs |= self.gravity_scale.read(i)
             if self._has(self.damping, i):
                 differs |= self.damping.read(i)
-        if has & CONTROL and self.control.is_used:
+        if has & CONTROL and self.surfaces.controls.is_used:
             differs |= self.control.read(i)
         return differs
 
@@ -193,7 +166,7 @@ class SurfaceReader:
             if len(kind.items) > 0:
                 kind.forget(i)
                 for k in range(kind.width):
-                    kind.seen[i, k] = NOT_SEEN
+                    kind.seen[i, k] = NAN
         return 0
 
     @cython.cfunc
@@ -222,18 +195,18 @@ class SurfaceReader:
         if has & FILTER:
             for k in range(3):
                 number = self.filter.seen[i, k]
-                if k == 1 and -ALL - 1.0 <= number < 0.0:
+                if k == MASK and -ALL - 1.0 <= number < 0.0:
                     number += ALL + 1.0  # ~bits: all but these
-                minimum = -MAX_GROUP if k == 2 else 0.0
-                maximum = MAX_GROUP if k == 2 else ALL
+                minimum = -MAX_GROUP if k == GROUP else 0.0
+                maximum = MAX_GROUP if k == GROUP else ALL
                 if minimum <= number <= maximum and floor(number) == number:
                     t.filters[i, k] = int(number)
                 else:
                     fine = False
         if has & FRICTION:
-            t.friction[i] = self.friction.seen[i, 0]
+            t.friction[i] = self.friction.seen[i, VALUE]
             fine &= 0.0 <= t.friction[i] <= LARGEST
-            fine &= is_rule(self.friction.seen[i, 1])
+            fine &= is_rule(self.friction.seen[i, CODE])
         if has & ONE_WAY:
             t.one_way[i] = self.side(self.one_way, i)
             fine &= t.one_way[i] != 0
@@ -247,26 +220,26 @@ class SurfaceReader:
                 # It moves along itself: what its normal has of it is none of its business.
                 t.surface[i, k] = 0.0 if abs(t.carries[i]) == k + 1 else number
         if has & PUSH_OUT:
-            t.push_out[i] = self.push_out.seen[i, 0]
+            t.push_out[i] = self.push_out.seen[i, VALUE]
             t.any_pusher = True
-            fine &= 0.0 < t.push_out[i] <= INFINITE
+            fine &= 0.0 < t.push_out[i] <= INF
         if has & SEPARATES:
-            t.separate[i] = self.separate.seen[i, 0]
+            t.separate[i] = self.separate.seen[i, VALUE]
             t.any_separator = True
-            fine &= 0.0 < t.separate[i] <= INFINITE
+            fine &= 0.0 < t.separate[i] <= INF
         if has & FALL and self._has(self.gravity_scale, i):
-            t.gravity_scale[i] = self.gravity_scale.seen[i, 0]
+            t.gravity_scale[i] = self.gravity_scale.seen[i, VALUE]
             fine &= abs(t.gravity_scale[i]) <= MOST_PULL
         if has & FALL:
             for kind in self.exempt:
                 if self._has(kind, i):
                     t.gravity_scale[i] = 0.0
         if has & FALL and self._has(self.damping, i):
-            t.damping[i] = self.damping.seen[i, 0]
+            t.damping[i] = self.damping.seen[i, VALUE]
             t.any_damping = True
             fine &= 0.0 <= t.damping[i] <= MOST_PULL
         if t.controls.is_used:
             fine &= self.control.check(i, has & CONTROL)
             if has & FRICTION and fine:
-                t.controls.friction_rule[i] = int(self.friction.seen[i, 1])
+                t.controls.friction_rule[i] = int(self.friction.seen[i, CODE])
         return fine

@@ -4,12 +4,6 @@ from ecs_collide.sync.bindings_c cimport ComponentBinding
 from ecs_collide.sync.control_reader_c cimport ControlReader
 from ecs_collide.motion.surfaces_c cimport Surfaces
 
-cdef double LARGEST
-cdef double INFINITE
-cdef double MAX_GROUP
-cdef double OF_SPACE
-cdef double NOT_SEEN
-cdef double MOST_PULL
 cdef int FILTER
 cdef int FRICTION
 cdef int ONE_WAY
@@ -23,9 +17,7 @@ cdef int FALL
 cdef class SurfaceReader:
     cdef Surfaces surfaces
     cdef list kinds
-    cdef list seen
     cdef list exempt
-    cdef Py_ssize_t n_rows
     cdef int up
     cdef ComponentBinding filter
     cdef ComponentBinding friction

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._checks import LARGEST
-from ecs_collide.constants import CUSTOM, FIXED, GROWTH, TOUCHED_BY_GAME, VELOCITY
+from ecs_collide.constants import CUSTOM, FIXED, GROWTH, LARGEST, TOUCHED_BY_GAME, VELOCITY
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 

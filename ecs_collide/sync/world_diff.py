@@ -63,7 +63,7 @@ class WorldDiff:
             Entities that count as gone.
         row_of : dict
             Row by entity, for each body.
-        kinds : list of Kind
+        kinds : list of ComponentBinding
             Those that count; the first two make an entity a body.
         rows : int64 (n,)
             The rows of the bodies in the order of their ids.
@@ -78,14 +78,12 @@ class WorldDiff:
         components: dict
         types: list = []
         items: list = []
-        position: object
-        extents: object
         any_dead: cython.bint = len(dead) > 0
 
         for kind in kinds:
             types.append(kind.type)
             items.append(kind.items)
-        position, extents = types[0], types[1]
+        position, extents, *_ = types
         self.newcomers = []
         self.changed = []
         self.gone = []

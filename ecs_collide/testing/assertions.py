@@ -22,10 +22,10 @@ from ecs_collide.testing.failures import RECORDERS, failure
 from ecs_collide.testing.sim import DT, Selector, current_sim, name_of, selects
 from ecs_collide.testing.watch import require_space, watch
 
-SLOP = 4 * 2.0**-44  # of the largest coordinate: the gap that still counts as touching
-_KEPT = 120  # steps of a recording that an assertion makes
+TOUCH_SLOP = 4 * 2.0**-44  # of the largest coordinate: the gap that still counts as touching
+_KEPT_STEPS = 120  # steps of a recording that an assertion makes
 _CHUNK = 256  # bodies that are compared with all others at once
-_APART = BodyKind.SENSOR | BodyKind.ONE_WAY | BodyKind.QUARANTINED | BodyKind.DISABLED
+_MAY_OVERLAP = BodyKind.SENSOR | BodyKind.ONE_WAY | BodyKind.QUARANTINED | BodyKind.DISABLED
 
 
 def assert_hit(
@@ -140,7 +140,7 @@ class _Stretch:
 
     def before(self, space: Space, dt: float) -> None:
         if space not in RECORDERS:
-            self._recorder = RECORDERS[space] = Recorder(space, limit=_KEPT)
+            self._recorder = RECORDERS[space] = Recorder(space, limit=_KEPT_STEPS)
         if self._recorder is not None and self._recorder.space is space:
             self._recorder.begin()
 
@@ -239,14 +239,14 @@ def overlapping_pairs(space: Space) -> Iterator[tuple[tuple[int, int], float]]:
     mins, maxs = space.boxes()
     kinds = space.body_kinds()
     ids = np.array(space.entities, np.int64)
-    out = kinds & _APART != 0
+    out = kinds & _MAY_OVERLAP != 0
     ids, mins, maxs, kinds = ids[~out], mins[~out], maxs[~out], kinds[~out]
     reach = np.maximum(np.abs(mins), np.abs(maxs))
     movers = np.flatnonzero(kinds & BodyKind.MOVES)
     for begin in range(0, len(movers), _CHUNK):
         some = movers[begin : begin + _CHUNK]
         gaps = np.maximum(mins[some, None] - maxs, mins - maxs[some, None])
-        slop = SLOP * np.maximum(reach[some, None], reach)
+        slop = TOUCH_SLOP * np.maximum(reach[some, None], reach)
         depths = (-gaps).min(axis=2)
         rows, others = np.nonzero((gaps < -slop).all(axis=2))
         for row, other in zip(rows.tolist(), others.tolist(), strict=True):

@@ -14,10 +14,8 @@ from ecs_collide.recording.recorder import Recorder, read_inputs
 from ecs_collide.recording.recording import Divergence
 from ecs_collide.space import Space
 from ecs_collide.testing.failures import RECORDERS, failure, output_path
-from ecs_collide.testing.sim import current_sim
+from ecs_collide.testing.sim import KEPT, current_sim
 from ecs_collide.testing.watch import find_space
-
-_KEPT = 3600  # steps of a recording
 
 
 class _Moment(NamedTuple):
@@ -235,7 +233,7 @@ class Recordings:
     def before(self, space: Space, dt: float) -> None:
         """Begin to record a world that is not recorded yet, and read the inputs."""
         if space not in RECORDERS:
-            RECORDERS[space] = Recorder(space, limit=_KEPT)
+            RECORDERS[space] = Recorder(space, limit=KEPT)
             self._own.append(RECORDERS[space])
         for recorder in self._own:
             if recorder.space is space:

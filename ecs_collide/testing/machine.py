@@ -16,7 +16,7 @@ from ecs_collide.testing.failures import failure
 from ecs_collide.testing.sim import Sim
 from ecs_collide.testing.watch import require_space
 
-MOVED = 1e-6  # world units: who is no further than this from where it was has not moved
+LEAST_MOVE = 1e-6  # world units: who is no further than this from where it was has not moved
 
 
 def level_machine(
@@ -94,29 +94,31 @@ def level_machine(
         def teardown(self) -> None:
             try:
                 if player is not None:
-                    self._require_not_stuck(player)
+                    _require_not_stuck(self.sim, player, inputs, stuck_after)
             finally:
                 self.sim.close()
 
-        def _require_not_stuck(self, kind: type) -> None:
-            self.sim.release(" ".join(inputs))
-            start = _places(kind)
-            for name in inputs:
-                self.sim.press(name)
-                for _ in range(max(1, round(stuck_after / self.sim.dt))):
-                    self.sim.step()
-                    if not start or not _is_where(start, _places(kind)):
-                        self.sim.release(name)
-                        return
-                self.sim.release(name)
-            names = ", ".join(inputs)
-            raise failure(
-                f"the player is stuck at {start}: none of {names} moves it in {stuck_after} s",
-                self.sim.space,
-                tuple(start),
-            )
-
     return LevelMachine
+
+
+def _require_not_stuck(sim: Sim, kind: type, inputs: Sequence[str], seconds: float) -> None:
+    """Raise if none of the inputs, held for some time each, moves a body that has a component."""
+    sim.release(" ".join(inputs))
+    start = _places(kind)
+    for name in inputs:
+        sim.press(name)
+        for _ in range(max(1, round(seconds / sim.dt))):
+            sim.step()
+            if not start or not _is_where(start, _places(kind)):
+                sim.release(name)
+                return
+        sim.release(name)
+    names = ", ".join(inputs)
+    raise failure(
+        f"the player is stuck at {start}: none of {names} moves it in {seconds} s",
+        sim.space,
+        tuple(start),
+    )
 
 
 def _places(kind: type) -> dict[int, tuple[float, ...]]:
@@ -132,7 +134,7 @@ def _centre(entity: int) -> tuple[float, float]:
 
 def _is_where(start: dict[int, tuple[float, ...]], now: dict[int, tuple[float, ...]]) -> bool:
     return start.keys() == now.keys() and all(
-        abs(a - b) <= MOVED
+        abs(a - b) <= LEAST_MOVE
         for entity, place in start.items()
         for a, b in zip(place, now[entity], strict=True)
     )

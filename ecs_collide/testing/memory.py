@@ -21,11 +21,11 @@ import esper
 import numpy as np
 
 from ecs_collide.clocks import FixedStep
+from ecs_collide.recording.frames import LIBRARY
 from ecs_collide.space import Space
 
-LIBRARY = "ecs_collide."
 # What is what it is, or holds only what is looked at by itself.
-PLAIN: tuple[type, ...] = (
+PLAIN_TYPES: tuple[type, ...] = (
     *(type, str, bytes, int, float, complex, type(None), Enum, PurePath, range, tuple, frozenset),
     *(np.generic, np.dtype, ModuleType, BuiltinFunctionType, MethodType),
 )
@@ -162,7 +162,7 @@ class Memory:
         has_more = getattr(thing, "__dict__", None) and not isinstance(thing, Enum)
         if isinstance(thing, VALUES) and has_more:
             raise _StrangeError(type(thing))  # of what it holds besides nothing would be remembered
-        if isinstance(thing, PLAIN) or _is_frozen(thing):
+        if isinstance(thing, PLAIN_TYPES) or _is_frozen(thing):
             return None
         if isinstance(thing, (dict, list, set, deque)):
             return thing.copy()

@@ -32,16 +32,17 @@ def test_categories_masks_and_groups_against_the_rule_in_full():
             return one.group > 0
         return bool(one.categories & two.mask and two.categories & one.mask)
 
-    wanted = {}
+    wanted, walls = {}, {}
     for n, (one, two) in enumerate(itertools.product(choices, repeat=2)):
         ball = mover((0, 10 * n), (1, 1), (10, 0), ec.Slide(), *([one] if one else []))
-        box((5, 10 * n), (1, 1), *([two] if two else []))
+        walls[ball] = box((5, 10 * n), (1, 1), *([two] if two else []))
         wanted[ball] = meet(one, two)
     space = ec.install()
     esper.process(1.0)
 
     assert {ball: velocity(ball) == (0, 0) for ball in wanted} == wanted
     assert {event.first for event in space.collisions} == {e for e in wanted if wanted[e]}
+    assert {ball: space.may_meet(ball, walls[ball]) for ball in wanted} == wanted
     assert 0 < sum(wanted.values()) < len(wanted)
 
 

@@ -1,0 +1,202 @@
+"""The columns of the body table: what each holds, when it is valid, and their memory.
+
+A column has one row for each body.  Columns of one type that are used by the same kernel lie in one
+block of memory, so that a new body is cleared, and the table is lengthened, a block at a time.
+Vectors hold a number for each axis, in world units.
+
+`seen_` columns hold what the game's components were last known to say.  Columns that only
+some bodies need take no memory before they are written: the system gives zeroed pages on first use.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, lengthened
+
+Views = dict[str, Any]
+"""Arrays, or memoryviews of the same memory, by the names of the columns."""
+
+Memory = list[NDArray[Any]]
+"""The arrays of all blocks, in the order of `blocks_of`."""
+
+_VECTOR_COLUMNS = (
+    "centre",  # at the start of the step until `finish_step`, then at its end
+    "half",  # half sizes, in the same way
+    "velocity",  # per second, from the base time on; after the step what is written
+    "growth",  # of the half sizes, per second; set at the start of the step
+    "motion",  # what `velocity` comes to in a whole step; 0 for what does not move
+    "swept_min",  # bounds of the path from the base time to the end of the step
+    "swept_max",
+    "tight_min",  # the box as queries see it, between steps
+    "tight_max",
+    "seen_centre",  # of the centre that the components say
+    "seen_half",
+    "seen_velocity",  # 0 without a `Velocity`
+    "seen_growth",  # 0 without a `Growth`
+    "seen_offset",  # of `Attached`
+)
+_APART_COLUMNS = {
+    "place": "centre",
+    "seen_place": "seen_centre",
+    "size": "half",
+    "seen_size": "seen_half",
+}
+"""What the game's own components hold: a column of its own where that is not the centre or half."""
+
+_SCALARS = (
+    "mass",  # as `Mass` says, 1 without one: it is used as it is read
+    "restitution",  # of `Deflect`; 0 without one, and where its number is quarantined
+    "base",  # time of `path` as a fraction of the step; of all bodies placed in this step
+    "turned_at",  # of a marked body: the last instant at which it turned, or -1
+)
+_SINGLES = ("seen_restitution", "seen_owner")  # of `Deflect` and `Attached`: vectors of one number
+_FLAGS = (
+    "has",  # bits of `constants`: which components it has, since it was filed
+    "surface_bits",  # in the same way: which of the rarer ones
+    "news",  # bits of `constants`, until the next step has dealt with it
+    "touched",  # bits of `constants`, until the step has written its bodies
+    "bad",  # bits of `constants`, since its numbers were last checked
+    "quarantined",  # bits of `constants`: why the steps leave it out
+    "disabled",  # 1 with a `Disabled`, since it was filed
+    "attached",  # 1 with an `Attached`, since it was filed
+    "sensor",  # 1 with a `Sensor`, since it was filed
+    "response",  # code of its response component or 0, since it was filed
+    "custom",  # bits of `constants`, since it was filed
+    "moves",  # 1 while it is in the tree of those that move
+    "yields",  # 1 if answers change its velocity, since its numbers were last checked
+    "rest_count",  # steps up to the last one at rest; -1 less that while something happens to it
+    "asleep",  # `AWAKE`, `ASLEEP`, or `WOKEN` in this step
+    "held",  # asleep: 1 << axis where it lies against an immovable body that does not move
+    "leans",  # asleep in an island: `LEANS` and 1 << side where it is held; negative if it bounces
+    "gone",  # 1 for one that was taken out in this step
+    "is_marked",  # 1 once it has turned, was anchored or taken out in this step
+    "is_turned",  # 1 while its pairs are to be swept again
+    "on_hold",  # 1 while it is held where it is to the end of the step
+    "present",  # scratch of `WorldDiff`
+    "driven",  # 1 for one that the game moves to a target in this step
+)
+_LONGS = (
+    "ids",  # the entity
+    "n_filed",  # how many components are filed; -1 to file them anew
+    "island",  # of one that leans: a number for each island
+    "turned_tick",  # of a marked body: the tick at which it last turned
+)
+_LISTS = ("marked", "woken", "turned")  # rows, the first so many of them: see `Bodies`
+
+_SURFACE_VECTORS = ("surface",)  # velocity of the carrying face along itself, per second
+_SURFACE_SCALARS = (
+    "friction",  # -1 for none
+    "push_out",  # how fast it may be pushed out, 0 for not at all
+    "separate",  # how fast it may be moved out of other members, 0 for not at all
+    "gravity_scale",  # 1 for none
+    "damping",  # 0 for none
+)
+_SURFACE_FLAGS = (
+    "one_way",  # the side that is solid, or 0: a code as `Surfaces` has it
+    "carries",  # the side that carries, or 0
+    "translation_side",  # within a step: the side to which it is pushed out, or 0
+)
+_SURFACE_LONGS = ("owner",)  # within a step: 1 + the row of the body it is attached to, or 0
+_CONTROL_SCALARS = (
+    "limit",  # maximum speed, inf for none
+    "surface_restitution",  # of `Restitution`, -1 for none
+)
+_CONTROL_FLAGS = (
+    "lock",  # 1 << axis for each locked axis
+    "restitution_rule",  # code of `constants`, 0 if it is not given
+    "friction_rule",
+)
+_CONTROL_LONGS = (
+    "rank",  # dominance
+    "control_bits",  # bits of `constants`: which of the components it has
+)
+_SEEN_SURFACES = {  # by width; 0 for that of a vector.  Only the reader's bindings use them.
+    3: ("seen_filter",),
+    2: ("seen_friction", "seen_surface_restitution"),
+    1: (
+        "seen_push_out", "seen_separate", "seen_gravity_scale", "seen_damping", "seen_dominance",
+        "seen_max_speed",
+    ),
+    0: ("seen_one_way", "seen_normal", "seen_surface", "seen_locked_axes"),
+}  # fmt: skip
+
+
+INITIAL_ROWS = 64  # rows that there are from the beginning
+
+
+class Block(NamedTuple):
+    """Columns of one shape, one after the other in memory.
+
+    Attributes
+    ----------
+    names : tuple of str
+    dtype : dtype
+    shape : tuple of int
+        Of what a column holds of one body.
+    user : str
+        The kernel object whose attributes they are: "bodies", "surfaces", "controls" or "".
+    is_cleared : bool
+        Whether a new body begins with zeros in them.
+    """
+
+    names: tuple[str, ...]
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    user: str
+    is_cleared: bool = True
+
+
+def blocks_of(dim: int, apart: bool) -> list[Block]:
+    """Return all columns of the table, in blocks; with `apart`, those of places and sizes too."""
+    return [
+        Block((*_VECTOR_COLUMNS, *(_APART_COLUMNS if apart else ())), DOUBLE, (dim,), "bodies"),
+        Block(_SCALARS, DOUBLE, (), "bodies"),
+        Block(_SINGLES, DOUBLE, (1,), "bodies"),
+        Block(_FLAGS, BYTE, (), "bodies"),
+        Block(_LONGS, LONG, (), "bodies"),
+        Block(_LISTS, LONG, (), "bodies", False),
+        # Of each axis centre, half size, motion and resize: see `Bodies.path`.
+        Block(("path",), DOUBLE, (4 * dim,), "bodies", False),
+        # Of each axis when it was anchored, at which velocity, and the velocity before it turned.
+        Block(("turn",), DOUBLE, (dim, 3), "bodies", False),
+        # Of one on hold: the velocity and the growth that it will have again.
+        Block(("kept",), DOUBLE, (2 * dim,), "bodies", False),
+        Block(("filters",), LONG, (3,), "surfaces", False),  # categories, mask, group
+        Block(_SURFACE_VECTORS, DOUBLE, (dim,), "surfaces", False),
+        Block(_SURFACE_SCALARS, DOUBLE, (), "surfaces", False),
+        Block(_SURFACE_FLAGS, BYTE, (), "surfaces", False),
+        Block(_SURFACE_LONGS, LONG, (), "surfaces", False),
+        Block(_CONTROL_SCALARS, DOUBLE, (), "controls", False),
+        Block(_CONTROL_FLAGS, BYTE, (), "controls", False),
+        Block(_CONTROL_LONGS, LONG, (), "controls", False),
+        *(
+            Block(names, DOUBLE, (width or dim,), "", False)
+            for width, names in _SEEN_SURFACES.items()
+        ),
+    ]
+
+
+def allocate(blocks: list[Block], memory: Memory, capacity: int) -> Memory:
+    """Return memory for so many rows that holds what `memory` holds, and zeros after it."""
+    if memory:
+        return [lengthened(old, capacity) for old in memory]
+    return [
+        lengthened(np.zeros((len(block.names), 0, *block.shape), block.dtype), capacity)
+        for block in blocks
+    ]
+
+
+def views_of(blocks: list[Block], memory: Memory) -> Views:
+    """Return the columns by name, as arrays in the memory of the blocks."""
+    views: Views = {}
+    for block, columns in zip(blocks, memory, strict=True):
+        views.update(zip(block.names, columns, strict=True))
+    for name, twin in _APART_COLUMNS.items():
+        views.setdefault(name, views[twin])
+    views["seen_mass"] = views["mass"].reshape(-1, 1)
+    views["path"] = views["path"].reshape(-1)
+    return views
