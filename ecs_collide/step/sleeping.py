@@ -40,7 +40,6 @@ if cython.compiled:
     )
     from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
     from cython.cimports.ecs_collide.narrowphase.placement_c import PENETRATING, PositionCorrection
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import SLOP
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
@@ -57,9 +56,11 @@ else:
     )
     from ecs_collide.narrowphase.narrowphase import Narrowphase
     from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
-    from ecs_collide.narrowphase.sweep_test import SLOP
 
 from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
+
+cython.declare(SLOP=cython.double)
+from ecs_collide.constants import SLOP
 
 
 @cython.final
