@@ -49,6 +49,7 @@ SHORT = {  # what a signature says: what stands in it
     ARRAY: r"NDArray[\1]",
     r"<class '[\w.]+\.(\w+)'>": r"\1",
     r"<factory>": "...",
+    r"\bEllipsis\b": "...",
     r"\b_Vector\b": "Vector",
     r"\b(?:Floats|Doubles)\b": "NDArray[float64]",
     r"\b(?:Integers|Longs)\b": "NDArray[int64]",
