@@ -1,7 +1,7 @@
 """The menu of the demos, and the window in which one is chosen after the other.
 
 The menu is a scene like any other: its rows are bodies, and what the mouse
-points at is asked of the space.
+points at is found by a query.
 """
 
 from __future__ import annotations
