@@ -45,7 +45,7 @@ def build(seed: int = 0, n: int = 150) -> Room:
         Number of boxes, from 1 to 300.
     """
     if not 1 <= n <= 300:
-        raise ValueError(f"n={n} must be from 1 to 300: there is room for so many")
+        raise ValueError(f"n={n} must be from 1 to 300: more do not fit into the room")
     chance = np.random.default_rng(seed)
     for axis, side in product(range(3), (-1, 1)):
         place, half = [0.0, 0.0, 0.0], [side + 10.0 for side in ROOM]

@@ -1,6 +1,6 @@
 """Breakout: bricks are deleted within the step, many at once when the ball becomes very fast.
 
-What to look at: the ball's response asks for the built-in answer and deletes the brick at once, in
+What to look at: the ball's response calls the built-in answer and deletes the brick at once, in
 the middle of the step.  Who catches a falling star makes the ball forty times faster for a while,
 and lets it fly on through the bricks: it breaks each that is in its way, and no other.
 """

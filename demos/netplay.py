@@ -1,4 +1,4 @@
-"""Two players in two worlds over a bad line: predicted, put right, and the same in every bit.
+"""Two players, two worlds, a bad line: inputs are predicted, and both worlds stay the same.
 
 What to look at: the line loses a third of all packets and is up to six steps late.  The left half
 is one player's machine, the right half the other's.  An outline shows where a ship was seen before

@@ -39,7 +39,7 @@ def build(seed: int = 0, digits: int = 4) -> Pi:
     if not 1 <= digits <= 6:
         raise ValueError(f"digits={digits} must be from 1 to 6")
     create_wall((-20.0, 0.0), (0.0, HEIGHT))
-    create_wall((-20.0, -16.0), (WIDTH, -1.0))  # below the blocks; nobody touches it
+    create_wall((-20.0, -16.0), (WIDTH, -1.0))  # below the blocks; nothing touches it
     blocks = []
     for x, half, speed, mass, colour in (
         (START[0], SMALL, 0.0, 1.0, BLUE),

@@ -1,7 +1,7 @@
-"""Pong: paddles that put english on the ball, which gets faster and faster and is never lost.
+"""Pong: paddles that give the ball a spin; it gets faster and faster and is never lost.
 
 What to look at: a paddle has Velocity and no response, so it is immovable and gives the ball its
-own speed.  The ball's response asks for the built-in answer and adds the twist.  Behind the
+own speed.  The ball's response calls the built-in answer and adds the twist.  Behind the
 paddles are sensors that count.
 """
 

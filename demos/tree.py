@@ -67,7 +67,7 @@ class RepeatedTree(ec.AABBTree):
 
 
 class TreeScene(Scene):
-    """Boxes that bounce about, and a tree of its own in which they hang."""
+    """Boxes that bounce, and a separate tree that holds them."""
 
     title = "tree"
     seconds = 10.0

@@ -1,9 +1,9 @@
-"""The same fast bullets at a thin wall, three times: looked at once a step, in substeps, swept.
+"""The same fast bullets at a thin wall, three times: tested once a step, in substeps, and swept.
 
-What to look at: the upper bullets are looked at once a step, where they land; most land beyond the
-wall, and nobody knows.  The middle ones are looked at 16 times a step, which costs as much and
+What to look at: the upper bullets are tested once a step, where they land; most land beyond the
+wall, and are not stopped.  The middle ones are tested 16 times a step, which costs more and
 still loses the fastest.  The lower ones are swept: one test a step, and the wall is met at the
-exact instant.  All in slow motion; pale boxes are where a bullet was looked at.
+exact instant.  All in slow motion; pale boxes are where a bullet was tested.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Tunnelling(Scene):
             ("no swept bullet is beyond the wall", self.n_missed == 0),
             ("each met it at the instant that arithmetic gives", self.n_wrong == 0),
             (
-                "of those looked at once a step, and of those in substeps, some went through",
+                "of those tested once a step, and of those in substeps, some went through",
                 once.n_misses >= often.n_misses > 0,
             ),
             ("substeps cost more tests than sweeps", often.n_tests > 5 * self.n_tests),

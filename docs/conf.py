@@ -28,6 +28,7 @@ html_title = f"ecs_collide {release}"
 html_favicon = "pictures/icon.svg"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
+html_domain_indices = False  # a list of modules: all names but the extras are in ecs_collide
 pygments_dark_style = "github-dark"  # furo's own underlines every module, as if it were a link
 myst_heading_anchors = 3
 
@@ -49,6 +50,7 @@ SHORT = {  # what a signature says: what stands in it
     ARRAY: r"NDArray[\1]",
     r"<class '[\w.]+\.(\w+)'>": r"\1",
     r"<factory>": "...",
+    r"\bEllipsis\b": "...",
     r"\b_Vector\b": "Vector",
     r"\b(?:Floats|Doubles)\b": "NDArray[float64]",
     r"\b(?:Integers|Longs)\b": "NDArray[int64]",

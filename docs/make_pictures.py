@@ -10,7 +10,6 @@ animation of the README, ``python docs/make_pictures.py animation``.
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import sys
 from pathlib import Path
@@ -520,10 +519,11 @@ def draw_demo(name: str) -> None:
     from PIL import Image
 
     sys.path.insert(0, str(FOLDER.parents[1]))
+    from demos.app import catalogue
     from demos.app.painter import Painter
 
     esper.switch_world(f"picture of {name}")
-    scene = importlib.import_module(f"demos.{name}").build(seed=2, **OPTIONS.get(name, {}))
+    scene = catalogue.load(name).build(seed=2, **OPTIONS.get(name, {}))
     scene.keys.bot = True
     for _ in range(round(60 * SECONDS[name])):
         scene.step()

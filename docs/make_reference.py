@@ -27,7 +27,7 @@ NOT_OURS = {object, tuple, int, str, enum.IntEnum, enum.StrEnum, enum.IntFlag, e
 HEAD = """# Reference
 
 Every public name, with its signature. `import ecs_collide as ec` has all of them except the
-extras at the end, which are modules of their own.
+extras at the end, which are separate modules.
 
 | in a signature | means |
 |---|---|
@@ -171,8 +171,8 @@ def signature(name: str, thing: Any) -> str:
     parts: list[str] = []
     star = False
     for given in found.parameters.values():
-        if given.name in ("self", "cls"):
-            continue
+        if given.name in ("self", "cls") or str(given.annotation) == "_Step":
+            continue  # what only the library passes
         if given.kind is given.KEYWORD_ONLY and not star:
             parts.append("*")
         star = star or given.kind in (given.KEYWORD_ONLY, given.VAR_POSITIONAL)
@@ -211,6 +211,7 @@ def annotation(given: Any) -> str:
     text = re.sub(r"ForwardRef\('([^']*)'[^)]*\)", r"\1", text)
     text = re.sub(r"\b(?:typing|collections\.abc|numpy\.typing|numpy|np)\.", "", text)
     text = re.sub(r"\becs_collide\.(?:\w+\.)*", "", text)
+    text = re.sub(r"\b_AnyVector\b", "VectorLike", text)
     text = re.sub(r"\b_Vector(Like)?\b", r"Vector\1", text)
     text = re.sub(r"\b(?:Floats|Doubles)\b", "NDArray[float64]", text)
     return re.sub(r"\b(?:Integers|Longs)\b", "NDArray[int64]", text)

@@ -1,7 +1,7 @@
 """The menu of the demos, and the window in which one is chosen after the other.
 
 The menu is a scene like any other: its rows are bodies, and what the mouse
-points at is asked of the space.
+points at is found by a query.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Menu(Scene):
         return self.names[self.chosen]
 
     def move(self, rows: int) -> None:
-        """Light the demo that stands so many rows further down."""
+        """Select the demo that is this number of rows further down."""
         self.chosen = (self.chosen + rows) % len(self.rows)
 
     def point(self, place: tuple[float, float]) -> bool:
@@ -96,7 +96,7 @@ class Menu(Scene):
 class Gallery:
     """A window with the menu, or with the demo that was chosen in it.
 
-    Each demo runs in an esper world of its own, which is deleted when the menu
+    Each demo runs in a separate esper world, which is deleted when the menu
     comes back.
 
     Parameters
@@ -186,5 +186,5 @@ class Gallery:
             self.open()
 
     def run(self, seconds: float | None = None) -> None:
-        """Go on until the window is closed, or for so many seconds."""
+        """Run until the window is closed, or for a number of seconds."""
         self.screen.run(seconds)

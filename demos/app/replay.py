@@ -1,8 +1,8 @@
 """Record a run of a demo, and play it back: keys, options, and a fingerprint of every step.
 
 A run is a function of its options and of the keys that are down in each step.
-So that is all a recording holds, and `Space.state_hash` after each step, which tells
-whether a replay does what the run did.
+So a recording holds these, and `Space.state_hash` after each step: a replay is right if its
+hashes are the same.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Tape:
         self._hashes = [scene.space.state_hash()]
 
     def step(self) -> None:
-        """Step the scene, and record what was pressed and what came of it."""
+        """Step the scene, and record the inputs and the fingerprint."""
         keys = self._scene.keys
         self._inputs.append([float(getattr(keys, name)) for name in self._names])
         self._scene.step()

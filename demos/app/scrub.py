@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from demos.app.painter import Recorder
 
 SECOND = 60  # steps
-DELAY = 20  # frames for which an arrow is held until it goes on by itself
+DELAY = 20  # frames for which an arrow is held until it repeats
 KEYS = "space: play   arrows: go   shift: a second"
 
 
@@ -23,7 +23,7 @@ class ReplayScreen(Screen):
     ----------
     player : Player
     is_playing : bool
-        Whether it goes on by itself.
+        Whether it plays on.
     """
 
     def __init__(self, player: Player, visible: bool = True) -> None:

@@ -157,7 +157,7 @@ class Screen:
         recorder: Recorder | None = None,
         step: Callable[[], None] | None = None,
     ) -> None:
-        """Play until the window is closed, or for so many seconds; by `step` or `Scene.step`."""
+        """Play until the window is closed, or for some seconds; by `step` or `Scene.step`."""
         import pyglet
 
         due = 0.0

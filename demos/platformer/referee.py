@@ -1,7 +1,7 @@
-"""Watch a level by eye: walls and planks are what is drawn, and things are where they are seen.
+"""Check a level by what is drawn: its walls, its planks, and where things are seen.
 
-Nobody is asked what has happened, least of all the space.  Walls are tiles of the map, not the
-bodies made of them; what a step did is told from where things were before it and are after it.
+The referee does not use the space.  Walls are tiles of the map, not the bodies made of them, and
+it compares where things were before a step and are after it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Referee:
             ("nothing was ever in a wall of the map, or outside of the map", not self.n_walled),
             ("no wall was on the way of a bullet, from where it was fired", not self.n_through),
             ("no player, crate, lift or target got into another", not self.n_mixed),
-            ("nobody fell through planks who was not told to drop", not self.n_penetrating),
+            ("no one fell through planks without the drop key", not self.n_penetrating),
         ]
 
     def _count_walled(self, rects: list[Rect]) -> int:
