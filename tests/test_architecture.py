@@ -22,6 +22,7 @@ LAYERS = [
         "_attributes",
         "_categories",
         "constants",
+        "random_numbers",
         "clocks",
         "combining",
         "components",

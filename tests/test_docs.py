@@ -41,6 +41,7 @@ MODULES = [
     "_categories",
     "component_map",
     "clocks",
+    "random_numbers",
     "events",
     "sweep",
     "tree",

@@ -21,6 +21,13 @@ from ecs_collide._categories import are_names
 from ecs_collide._checks import LARGEST
 from ecs_collide.constants import LEANS, MAX_REST_COUNT, MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
+from ecs_collide.snapshot.columns import (
+    Described,
+    Table,
+    pack_tables,
+    read_description,
+    unpack_tables,
+)
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
     MISMATCH_RECORD,
@@ -29,6 +36,7 @@ from ecs_collide.snapshot.schema import (
     Doubles,
     Longs,
     SnapshotData,
+    words_of,
 )
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import (
@@ -43,7 +51,7 @@ from ecs_collide.sync.seen import (
     UNSEEN,
 )
 
-VERSION = 1
+VERSION = 2
 """Of the layout; another one is refused."""
 
 # As that of PNG: text modes, which change line ends or stop at an end of file, damage it.
@@ -56,7 +64,7 @@ _LONGEST_ID = 2**62
 
 _SECTIONS = (
     "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
-    "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred", "contacts", "rides",
+    "plain", "columns", "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred", "contacts", "rides",
     "pending", "collisions", "contact_events",
 )  # fmt: skip
 _OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
@@ -78,6 +86,7 @@ def encode(state: SnapshotData) -> bytes:
         widths.append(2 if flat else array.shape[1])
         numbers.append(_packed(array[:, :2] if flat else array))
     sizes = [len(blob) for blobs in state.blobs for blob in blobs]
+    plain, columns = pack_tables(state.plain, state.tables)
     sections = [
         [scalars],
         [_text(state)],
@@ -88,6 +97,8 @@ def encode(state: SnapshotData) -> bytes:
         numbers,
         [_packed(np.array(sizes, np.int64))],
         [blob for blobs in state.blobs for blob in blobs],
+        [plain],
+        columns,
         [_packed(state.bodies)],
         [state.flags.tobytes()],
         [state.mismatches.tobytes()],
@@ -254,13 +265,19 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
         )
     _require({kind for kind, _, _ in SEEN} <= set(kinds), "its types of components")
     n_kinds = len(kinds) + len(own)
-    _require(len({*kinds, *own}) == n_kinds <= 64, "its types of components")
+    described = _described(parts.parts["plain"])
+    plain = tuple(name for name, _ in described)
+    n_kinds += len(plain)
+    _require(len({*kinds, *own, *plain}) == n_kinds, "its types of components")
 
     ids, others = parts.ids("ids"), parts.ids("others")
+    n_words = words_of(n_kinds)
     masks = parts.array("masks", np.uint64)
-    _require(len(masks) == len(ids), "the number of its masks")
-    _require(len(ids) == 0 or 0 < int(masks.max()) < 1 << n_kinds, "its masks")
-    _require(masks.all(), "its masks")
+    _require(len(masks) == len(ids) * n_words, "the number of its masks")
+    masks = masks.reshape(-1, n_words)
+    _require(masks.any(axis=1).all(), "its masks")
+    spare = masks[:, -1] >> np.uint64((n_kinds - 1) % 64)  # bits above the last type's
+    _require((spare <= 1).all(), "its masks")
     last = max([-1, *ids[-1:].tolist(), *others[-1:].tolist()])
     _require(last < next_entity <= _LONGEST_ID, "the next entity")
 
@@ -279,6 +296,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
         counts=tuple(counts),
         kinds=kinds,
         own=own,
+        plain=plain,
         reports=reports,
         new_reports=new_reports,
         n_reports=n_reports,
@@ -288,6 +306,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
         others=others,
         numbers=[],
         blobs=[],
+        tables=[],
         bodies=bodies,
         flags=flags,
         mismatches=parts.array("mismatches", MISMATCH_RECORD),
@@ -303,6 +322,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     )
     state.numbers = _numbers(state, parts, known)
     state.blobs = _blobs(state, parts)
+    state.tables = _tables(state, described, parts.parts["columns"])
     _check_mismatches(state)
     _check_filters(state)
     _check_contacts(state)
@@ -374,6 +394,22 @@ def _blobs(state: SnapshotData, parts: _Parts) -> list[list[bytes]]:
         blobs.append(pieces[start : start + count])
         start += count
     return blobs
+
+
+def _described(data: bytes) -> Described:
+    try:
+        return read_description(data)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError("the snapshot contradicts itself: its dataclasses") from error
+
+
+def _tables(state: SnapshotData, described: Described, data: bytes) -> list[Table]:
+    first = len(state.kinds) + len(state.own)
+    counts = [len(state.holders(first + n)) for n in range(len(described))]
+    try:
+        return unpack_tables(described, counts, data)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError("the snapshot contradicts itself: its columns") from error
 
 
 def _check_mismatches(state: SnapshotData) -> None:

@@ -11,14 +11,14 @@ when they are asked for: no step goes through them otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _backend
-from ecs_collide._attributes import read_number, write_number
+from ecs_collide._attributes import part_of, read_number, write_number
 from ecs_collide._checks import LARGEST
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
@@ -915,6 +915,19 @@ class BodyRegistry:
         """Set the numbers of a component that plays the role of a velocity."""
         for name, value in zip(self._velocity.names, velocity, strict=True):
             write_number(component, name, value)
+
+    def set_velocities(
+        self, components: Sequence[Any], velocities: Sequence[Sequence[float]]
+    ) -> None:
+        """Set the numbers of many components that play the role of a velocity."""
+        names = self._velocity.names
+        if any(map(part_of, names)):
+            for component, velocity in zip(components, velocities, strict=True):
+                self.set_velocity(component, velocity)
+            return
+        for k, name in enumerate(names):
+            for component, velocity in zip(components, velocities, strict=True):
+                setattr(component, name, velocity[k])
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
         """Return the centre and the half sizes that the numbers of a game's components mean."""
