@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _checks
 from ecs_collide._attributes import write_number
@@ -30,7 +30,7 @@ class BodyEditor:
         position, extents = self._registry.makers
         ids, values = self._vectors("positions", entities, positions)
         places, sizes = (self._lookup.components(ids, kind.type) for kind in (position, extents))
-        for entity, place, size, value in zip(ids, places, sizes, values, strict=True):
+        for entity, place, size, value in zip(ids, places, sizes, values.tolist(), strict=True):
             self._registry.set_centre(place, size, value)
             self._read_again(entity)
 
@@ -48,8 +48,8 @@ class BodyEditor:
         """Write half sizes."""
         kind = self._registry.makers[1]
         ids, values = self._vectors("extents", entities, extents)
-        _checks.refuse_negative("extents", np.array(values))
-        for entity, value in zip(ids, values, strict=True):
+        _checks.refuse_negative("extents", values)
+        for entity, value in zip(ids, values.tolist(), strict=True):
             self._registry.set_half(self._component(entity, kind.type), value)
             self._read_again(entity)
 
@@ -57,7 +57,7 @@ class BodyEditor:
         """Write rates of half sizes."""
         kind, names = self._registry.components.vector("growth", self._lookup.dim)
         ids, values = self._vectors("growths", entities, growths)
-        for component, value in zip(self._components_of(kind, ids), values, strict=True):
+        for component, value in zip(self._components_of(kind, ids), values.tolist(), strict=True):
             for part, number in zip(names, value, strict=True):
                 write_number(component, part, number)
 
@@ -129,8 +129,8 @@ class BodyEditor:
 
     def _vectors(
         self, name: str, entities: ArrayLike | None, values: ArrayLike
-    ) -> tuple[list[int], list[list[float]]]:
-        """Return the entities and their vectors."""
+    ) -> tuple[list[int], NDArray[np.float64]]:
+        """Return the entities and their vectors, (n, dim)."""
         rows, _ = self._lookup.rows(entities)
         dim = self._lookup.dim
         ids = self._registry.entities if entities is None else np.asarray(entities)
@@ -140,4 +140,4 @@ class BodyEditor:
                 f"{name} has shape {array.shape} and must be {(len(rows), dim)}: "
                 "a row for each entity"
             )
-        return ids.tolist(), array.tolist()
+        return ids.tolist(), array

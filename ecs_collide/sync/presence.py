@@ -202,7 +202,12 @@ class Presence:
 
     def components(self, world: World, entities: Sequence[int], kind: Any) -> list[Any | None]:
         """Return the component of some kind of each of many bodies, as `component` does."""
-        find = self.finder(world)  # once: whether the bodies are as before is not asked for each
+        row_of = self._registry.row_of
+        if self._registry.is_current(world):  # asked once, and not for each
+            items = self._registry.holders(kind)
+            rows = [row_of.get(entity) for entity in entities]
+            return [None if row is None or not items else items[row] for row in rows]
+        find = self.finder(world)
         return [
             self.component(world, entity, kind) if now is None else now.get(kind)
             for entity, now in zip(entities, map(find, entities), strict=True)

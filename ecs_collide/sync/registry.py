@@ -359,8 +359,14 @@ class BodyRegistry:
 
     def holder(self, kind: type, row: int) -> Any | None:
         """Return the component of a body as of the beginning of the step."""
+        items = self.holders(kind)
+        return items[row] if items else None
+
+    def holders(self, kind: type) -> Sequence[Any]:
+        """Return by row the components of a type as of the beginning of the step, or nothing."""
         known = self._kinds.get(kind)
-        return known.items[row] if known is not None and known.items else None
+        items: Sequence[Any] = () if known is None else known.items
+        return items
 
     # -- structure --
 
@@ -916,18 +922,15 @@ class BodyRegistry:
         for name, value in zip(self._velocity.names, velocity, strict=True):
             write_number(component, name, value)
 
-    def set_velocities(
-        self, components: Sequence[Any], velocities: Sequence[Sequence[float]]
-    ) -> None:
-        """Set the numbers of many components that play the role of a velocity."""
-        names = self._velocity.names
-        if any(map(part_of, names)):
-            for component, velocity in zip(components, velocities, strict=True):
-                self.set_velocity(component, velocity)
-            return
-        for k, name in enumerate(names):
-            for component, velocity in zip(components, velocities, strict=True):
-                setattr(component, name, velocity[k])
+    def set_velocities(self, components: Sequence[Any], velocities: NDArray[np.float64]) -> None:
+        """Set the numbers of many components that play the role of a velocity, (n, dim)."""
+        for name, numbers in zip(self._velocity.names, velocities.T.tolist(), strict=True):
+            if part_of(name) is not None:
+                for component, number in zip(components, numbers, strict=True):
+                    write_number(component, name, number)
+                continue
+            for component, number in zip(components, numbers, strict=True):
+                setattr(component, name, number)
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
         """Return the centre and the half sizes that the numbers of a game's components mean."""
