@@ -46,7 +46,8 @@ from ecs_collide.queries.searcher import (
     RayHits,
     RegionHits,
 )
-from ecs_collide.snapshot.capture import Load, Save, SnapshotSchema, Update
+from ecs_collide.snapshot.capture import SnapshotSchema
+from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
 from ecs_collide.step.coming import ComingImpacts
 from ecs_collide.step.editing import BodyEditor

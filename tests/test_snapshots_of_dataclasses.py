@@ -256,6 +256,22 @@ def test_own_way_of_saving_goes_before():
     assert esper.component_for_entity(crate, Gun) == Gun(shots=3)
 
 
+def test_snapshot_from_before_a_type_is_saved_by_functions_is_read():
+    crate, _, space = resting()
+    gun = Gun(5.0, 3)
+    esper.add_component(crate, gun)
+    data = space.snapshot()
+    gun.wait = 1.0
+
+    space.snapshot_with(Gun, lambda gun: b"", lambda data: Gun(), name="a gun")
+    space.restore(data)
+    assert gun == Gun(5.0, 3)
+    esper.remove_component(crate, Gun)
+    space.restore(data)
+
+    assert esper.component_for_entity(crate, Gun) == Gun(5.0, 3)
+
+
 def test_components_that_play_a_role_may_be_dataclasses():
     @dataclass
     class Place:
@@ -370,6 +386,22 @@ FORGED = {
 }
 
 
+def test_generator_of_the_game_is_not_taken_for_that_of_the_library(elsewhere):
+    Random = dataclass(type("Random", (), {"__annotations__": {"seed": int}}))  # noqa: N806
+    entity = esper.create_entity(Random(3))
+    space = ec.install()
+    data = space.snapshot()
+    esper.component_for_entity(entity, Random).seed = 4
+
+    space.restore(data)
+    assert esper.component_for_entity(entity, Random).seed == 3
+    other = elsewhere()
+    other.snapshot_with(Random)
+    other.restore(data)
+
+    assert esper.component_for_entity(entity, Random).seed == 3
+
+
 @pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED)
 def test_descriptions_of_dataclasses_that_were_made_up_are_refused(forged, monkeypatch):
     esper.create_entity(Gun(1.0, 2))
@@ -442,7 +474,7 @@ def test_fingerprint_holds_the_fields_of_dataclasses():
     )
 
     assert len({nothing, *found}) == len(found)
-    assert found[-1] == found[-4 + 1 - 1]
+    assert found[7] == found[4]  # the mark has gone again
     esper.remove_component(crate, Gun)
     assert space.state_hash() == nothing
 
@@ -491,6 +523,7 @@ def test_fingerprint_is_the_same_in_whatever_order_types_came(elsewhere):
     space = ec.install()
 
     assert space.state_hash() == first
+    assert first.hex() == "ed758034e9575ea61ac115b21fad18f3"  # on every platform
 
 
 def test_fingerprint_needs_its_world_to_be_current(elsewhere):

@@ -18,6 +18,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.snapshot import capture, codec, columns, plain, schema
 from tests.scenes import box, gas, mixed_bodies, mover
+from tests.test_snapshots import Score
 from tests.test_snapshots_of_own import Health, remember_health
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -31,6 +32,9 @@ def busy():
     space = ec.install()
     remember_health(space)
     esper.add_component(70, Health(3))
+    for n in range(4):
+        esper.add_component(70 + n, Score(n, n / 3, n > 2, (None, 5)[n % 2]))
+    esper.add_component(72, ec.Random(2**63 + 1))
     while not (len(space.collision_array) and len(space.contact_array)):
         esper.process(1 / 60)
     esper.delete_entity(90)

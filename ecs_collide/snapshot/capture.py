@@ -31,9 +31,9 @@ from ecs_collide.components import (
     Velocity,
 )
 from ecs_collide.esper_world import World
-from ecs_collide.random_numbers import Random
 from ecs_collide.snapshot.columns import Table, pack_tables
-from ecs_collide.snapshot.plain import Plain, is_plain
+from ecs_collide.snapshot.own_types import Own, OwnTypes
+from ecs_collide.snapshot.plain import Plain
 from ecs_collide.snapshot.schema import (
     Doubles,
     Longs,
@@ -101,25 +101,6 @@ NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 _PER_CALL = 64  # types whose components are filed at once
 
-Save = Callable[[Any], bytes]
-Load = Callable[[bytes], Any]
-Update = Callable[[Any, bytes], object]
-
-
-@dataclass(slots=True)
-class Own:
-    """How a game saves components of its own of one type.
-
-    `hashed` is whether `Space.state_hash` includes what `save` returns.
-    """
-
-    name: str
-    kind: type
-    save: Save
-    load: Load
-    update: Update | None
-    hashed: bool = True
-
 
 @dataclass(slots=True)
 class WorldContents:
@@ -162,118 +143,39 @@ class SnapshotSchema:
 
     Attributes
     ----------
-    own : list of Own
-        What the game saves by functions.
-    plain : list of Plain
-        The dataclasses of numbers that were seen in the world so far, sorted by name.
+    types : OwnTypes
+        Those of the game's own.
     kinds : list of type
-        The library's, those of `own` and those of `plain`, in the order of the bits of a mask.
+        The library's types and then those of `types`, in the order of the bits of a mask.
     """
 
     def __init__(self) -> None:
-        self.own: list[Own] = []
-        self.plain: list[Plain] = []
-        self._left_out: dict[type, str] = {}
-        self._seen: set[type] = set()
-        self._hashed: dict[type, Own | Plain] = {}
+        self.types = OwnTypes(FIELDS)
         self._last: WorldContents | None = None
         self._mark: object = None
+        self._n_changes = -1
         self._name_kinds()
 
     def _name_kinds(self) -> None:
-        self.plain.sort(key=lambda plain: (plain.name, plain.kind.__module__))
-        self.kinds = [
-            *FIELDS,
-            *(own.kind for own in self.own),
-            *(plain.kind for plain in self.plain),
-        ]
+        """Take up the types of the game's own where these have changed."""
+        if self._n_changes == self.types.n_changes:
+            return
+        self._n_changes = self.types.n_changes
+        self.kinds = [*FIELDS, *self.types.kinds()]
         records = _backend.kernels.records.ComponentRecords
         self._records = [
             records(kind, FIELDS.get(kind, ()), _WHOLE.get(kind, ())) for kind in self.kinds
         ]
         self._last = None
 
-    def add(self, own: Own) -> None:
-        """Hold components of one more type, or another way to save those of a known one.
-
-        Raises
-        ------
-        ValueError
-            The name is another type's.
-        """
-        self._forget(own.kind, own.name)
-        self.own.append(own)
-        if own.hashed:
-            self._hashed[own.kind] = own
-        elif own.kind not in self._hashed and is_plain(own.kind):
-            self._hashed[own.kind] = Plain(own.kind, own.kind.__name__)
+    def _discover(self, kinds: Iterable[type]) -> None:
+        self.types.discover(kinds)
         self._name_kinds()
-
-    def add_plain(self, kind: type, name: str) -> None:
-        """Hold a dataclass of numbers under a name, also before the world has any.
-
-        Raises
-        ------
-        ValueError
-            The name is another type's.
-        TypeError
-            It is no dataclass of numbers.
-        """
-        if not is_plain(kind):
-            raise TypeError(
-                f"snapshot_with({kind.__name__}) must be a dataclass whose fields are declared "
-                "as int, float or bool, or be given save and load"
-            )
-        self._forget(kind, name)
-        self._hashed.pop(kind, None)
-        self._use(Plain(kind, name))
-        self._name_kinds()
-
-    def leave_out(self, kind: type) -> None:
-        """Hold no components of a type of the game's own, and ignore those in snapshots."""
-        names = {own.kind: own.name for own in self.own}
-        names |= {plain.kind: plain.name for plain in self.plain}
-        self._forget(kind, None)
-        self._hashed.pop(kind, None)
-        self._left_out[kind] = names.get(kind, kind.__name__)
-        self._name_kinds()
-
-    def _forget(self, kind: type, name: str | None) -> None:
-        """Hold a type no more, so that it can be held under a name in another way."""
-        if kind in FIELDS:
-            raise ValueError(f"snapshots hold {kind.__name__} components without being told")
-        own = [known for known in self.own if known.kind is not kind]
-        plain = [known for known in self.plain if known.kind is not kind]
-        taken = {*WIDTHS, *(known.name for known in own), *(known.name for known in plain)}
-        if name in taken:
-            raise ValueError(
-                f"snapshot_with(name={name!r}) is the name of another type already: "
-                "give each its own"
-            )
-        self.own, self.plain = own, plain
-        self._left_out.pop(kind, None)
-
-    def _use(self, plain: Plain) -> None:
-        self.plain.append(plain)
-        self._hashed.setdefault(plain.kind, plain)
-
-    def discover(self, kinds: Iterable[type]) -> None:
-        """Hold those dataclasses of numbers among some types that nothing else was said of."""
-        new = [kind for kind in kinds if kind not in self._seen]
-        self._seen.update(new)
-        new = [kind for kind in new if self._is_free(kind) and is_plain(kind)]
-        for kind in new:
-            self._use(Plain(kind, kind.__name__))
-        if new:
-            self._name_kinds()
-
-    def _is_free(self, kind: type) -> bool:
-        return kind not in self.kinds and kind not in self._left_out
 
     def require_all(self, components: Components) -> None:
         """Raise ValueError if types that a space reads would be left out."""
         roles = [getattr(components, name) for name in ROLES]
-        self.discover(role.kind for role in roles)
+        self._discover(role.kind for role in roles)
         left_out = sorted({role.kind.__name__ for role in roles if role.kind not in self.kinds})
         if left_out:
             raise ValueError(
@@ -284,15 +186,16 @@ class SnapshotSchema:
     def inspect(self, world: World) -> WorldContents:
         """Return which entities have what, and have their components at hand."""
         mark, dead = world.mark(), frozenset(world.dead())
+        self._name_kinds()
         last = self._last
         if last is None or last.mark is not mark or last.dead != dead:
-            self.discover(world.kinds())
+            self._discover(world.kinds())
             ids, masks, others = self._file(world.entities(self.kinds), dead)
-            first = len(FIELDS) + len(self.own)
+            first = len(FIELDS) + len(self.types.own)
             held = [n for n in range(first, len(self.kinds)) if self._records[n].items]
             places = {n: place for place, n in enumerate((*range(first), *held))}
             saved = rearrange(masks, [*map(places.get, range(len(self.kinds)))], len(places))
-            plain = [self.plain[n - first] for n in held]
+            plain = [self.types.plain[n - first] for n in held]
             last = self._last = WorldContents(mark, dead, ids, masks, others, plain, saved)
         return last
 
@@ -341,7 +244,7 @@ class SnapshotSchema:
 
     def save(self, contents: WorldContents) -> list[list[bytes]]:
         """Return what the game's own components were saved as."""
-        return [self._blobs(own, n, contents) for n, own in enumerate(self.own, len(FIELDS))]
+        return [self._blobs(own, n, contents) for n, own in enumerate(self.types.own, len(FIELDS))]
 
     def _blobs(self, own: Own, n: int, contents: WorldContents) -> list[bytes]:
         blobs = [own.save(item) for item in self._records[n].items]
@@ -363,7 +266,7 @@ class SnapshotSchema:
         ValueError
             Two types have the same name.
         """
-        names = [*(own.name for own in self.own), *(plain.name for plain in contents.plain)]
+        names = [*(own.name for own in self.types.own), *(plain.name for plain in contents.plain)]
         for plain in contents.plain:
             if plain.name in WIDTHS or names.count(plain.name) > 1:
                 raise ValueError(
@@ -385,14 +288,14 @@ class SnapshotSchema:
             A field holds something that is no number, or `save` of the game's gave no bytes.
         """
         mark = world.mark()
-        if self._mark is not mark or self._last is None:
-            self.discover(world.kinds())
+        if self._mark is not mark:
+            self._discover(world.kinds())
             self._mark = mark
-        if not self._hashed:
+        hashed = sorted(self.types.hashed.items(), key=lambda of: (of[1].name, of[0].__module__))
+        if not hashed:
             return
         contents = self.inspect(world)
-        kinds = sorted(self._hashed.items(), key=lambda item: (item[1].name, item[0].__module__))
-        for kind, how in kinds:
+        for kind, how in hashed:
             n = self.kinds.index(kind)
             entities = contents.holders(n)
             if not len(entities):
@@ -427,15 +330,12 @@ class SnapshotSchema:
         Exception
             Whatever a function of the game raised.
         """
-        self.discover(world.kinds())
-        by_name = {own.name: own for own in self.own}
-        left_out = set(self._left_out.values())
-        strangers = [name for name in state.own if name not in by_name and name not in left_out]
-        plain = {some.name: some for some in self.plain}  # by name: nothing is ever imported
-        if Random.__name__ in state.plain and Random.__name__ not in plain:
-            self.discover([Random])
-            plain = {some.name: some for some in self.plain}
-        strangers += [name for name in state.plain if name not in plain and name not in left_out]
+        self._discover(world.kinds())
+        by_name, plain = self.types.by_name(), self.types.readable(state.plain)
+        self._name_kinds()
+        ignored = self.types.left_out.values()
+        strangers = [name for name in state.own if name not in by_name and name not in ignored]
+        strangers += [name for name in state.plain if name not in plain and name not in ignored]
         if strangers:
             raise ValueError(
                 f"the snapshot holds {', '.join(strangers)} components of the game's own: "
@@ -474,15 +374,7 @@ class SnapshotSchema:
     def _load_plain(
         self, world: World, plain: Plain, table: Table, entities: list[int], loaded: Loaded
     ) -> None:
-        name = plain.name
-        if sorted(table.fields) != sorted(plain.fields):
-            raise ValueError(
-                f"the snapshot holds {name} with the fields {', '.join(table.fields)}, and {name} "
-                f"has {', '.join(plain.fields)} here: tell snapshot_with how to save and load it"
-            )
-        if table.fields != plain.fields:  # declared in another order
-            columns = [table.columns[table.fields.index(field)] for field in plain.fields]
-            table = Table(plain.fields, columns)
+        name, table = plain.name, plain.as_declared(table)
         for entity, values in zip(entities, table.rows(len(entities)), strict=True):
             there = world.component(entity, plain.kind)
             try:
@@ -500,15 +392,16 @@ class SnapshotSchema:
         """Give the world the entities and components of a state, and these their numbers."""
         contents = self.inspect(world)
         place = {kind: n for n, kind in enumerate(self.kinds)}
-        own = {some.name: place[some.kind] for some in self.own}
-        plain = {some.name: place[some.kind] for some in self.plain}
+        own = {name: place[some.kind] for name, some in self.types.by_name().items()}
+        readable = self.types.readable(state.plain)
+        plain = {name: place[some.kind] for name, some in readable.items()}
         bits = [
             *map(NAMES.index, state.kinds), *map(own.get, state.own), *map(plain.get, state.plain),
         ]  # fmt: skip
         # From the order of then to that of now; what is left out comes to nothing.
         masks = rearrange(state.masks, bits, len(self.kinds))
         covered = sum({1 << bit for bit in bits if bit is not None})
-        for n in range(len(FIELDS) + len(self.own), len(self.kinds)):
+        for n in range(len(FIELDS) + len(self.types.own), len(self.kinds)):
             covered |= 1 << n  # a dataclass that is not named had no entity
         if (
             contents.dead

@@ -80,6 +80,23 @@ class Plain:
     def _values(self, component: Any) -> tuple[Any, ...]:
         return tuple(getattr(component, name, _MISSING) for name in self.fields)
 
+    def as_declared(self, table: Table) -> Table:
+        """Return a table with its columns in the order of the fields.
+
+        Raises
+        ------
+        ValueError
+            It has other fields.
+        """
+        if sorted(table.fields) != sorted(self.fields):
+            raise ValueError(
+                f"the snapshot holds {self.name} with the fields {', '.join(table.fields)}, and "
+                f"{self.name} has {', '.join(self.fields)} here: tell snapshot_with how to save "
+                "and load it"
+            )
+        places = map(table.fields.index, self.fields)
+        return Table(self.fields, [table.columns[place] for place in places])
+
     def is_as(self, component: Any, values: Sequence[Any]) -> bool:
         """Return whether a component holds these numbers, bit by bit."""
         return all(map(_is_same, self._values(component), values))

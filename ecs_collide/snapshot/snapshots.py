@@ -24,14 +24,11 @@ from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (
     NAMES,
     WIDTHS,
-    Load,
     Loaded,
-    Own,
-    Save,
     SnapshotSchema,
-    Update,
     WorldContents,
 )
+from ecs_collide.snapshot.own_types import Load, Own, Save, Update
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
     MISMATCH_RECORD,
@@ -109,18 +106,18 @@ class Snapshots:
         require_component_type("component", component)
         name = component.__name__ if name is None else name
         if save is None and load is None and update is None:
-            self._schema.add_plain(component, name)
+            self._schema.types.add_plain(component, name)
             return
         for what, function in (("save", save), ("load", load), ("update", update)):
             if not callable(function) and not (what == "update" and function is None):
                 raise TypeError(f"snapshot_with({what}={function!r}) must be a function")
         if save is not None and load is not None:
-            self._schema.add(Own(name, component, save, load, update, hashed))
+            self._schema.types.add(Own(name, component, save, load, update, hashed))
 
     def snapshot_without(self, component: type) -> None:
         """Leave components of a type of the game's own out of snapshots."""
         require_component_type("component", component)
-        self._schema.leave_out(component)
+        self._schema.types.leave_out(component)
 
     # -- saving --
 
@@ -160,7 +157,7 @@ class Snapshots:
             gravity=(*step.gravity, 0.0, 0.0)[:3],
             counts=self._results_in_numbers(),
             kinds=NAMES,
-            own=tuple(own.name for own in self._schema.own),
+            own=tuple(own.name for own in self._schema.types.own),
             plain=tuple(plain.name for plain in contents.plain),
             reports=step.reports,
             new_reports=step.new_reports,
