@@ -104,9 +104,8 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
             for player, x in zip(self._players, (-8.0, 8.0), strict=True):
                 self._put(player, x, self._random.uniform(-4.0, 4.0))
                 self.space.write_velocity(player, (0.0, 0.0))
+            esper.process(0.0)  # the query for a free place finds the players where they are now
             self._place_coin()
-            # The step that begins: contacts with where things were are over.
-            esper.process(0.0)
             return self._observe(), {agent: {} for agent in self.agents}
 
     def step(
@@ -160,7 +159,8 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
         """Put the coin where there is room for it."""
         while True:
             x, y = (self._random.uniform(-9.0, 9.0) for _ in range(2))
-            if not self.space.query((x - 1.5, y - 1.5), (x + 1.5, y + 1.5)):
+            low, high = (x - 1.5, y - 1.5), (x + 1.5, y + 1.5)
+            if not self.space.query(low, high, exclude=self._coin):
                 break
         self._put(self._coin, x, y)
 

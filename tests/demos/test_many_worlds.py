@@ -325,6 +325,18 @@ def test_duel_gives_one_player_what_the_other_loses(duel, opened):
     assert env.step({}) == ({}, {}, {}, {}, {})
 
 
+def test_seed_repeats_a_duel_whatever_was_played_before(duel, opened):
+    env, other = opened(duel()), opened(duel())
+    for seed in range(12):
+        env.reset(seed=seed)
+        expected = chase(env, 40)
+        env.reset(seed=seed)
+        assert chase(env, 40) == expected
+    other.reset(seed=seed)
+
+    assert chase(other, 40) == expected
+
+
 def test_clone_of_a_duel_goes_on_as_it_does(duel, opened):
     env, other = opened(duel()), opened(duel())
     env.reset(seed=8)
