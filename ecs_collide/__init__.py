@@ -57,6 +57,7 @@ from ecs_collide.events import (
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
 from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.searcher import Branches
+from ecs_collide.random_numbers import Random
 from ecs_collide.recording.recorder import Recorder, record
 from ecs_collide.recording.recording import Recording
 from ecs_collide.response.rules import DEFAULT
@@ -174,6 +175,7 @@ __all__ = [
     "Position",
     "Push",
     "PushOut",
+    "Random",
     "RayHit",
     "RayHits",
     "Recorder",

@@ -21,6 +21,9 @@ class World(Protocol):
     def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
         """Return the components by type of each entity: dicts, with those of `kinds` at least."""
 
+    def kinds(self) -> Iterable[type]:
+        """Return the types of all components that entities have; others may be among them."""
+
     def finder(self, kinds: Iterable[type]) -> Callable[[int], Mapping[type, Any] | None]:
         """Return a function that looks up an entity's components by type, with those of `kinds`.
 

@@ -21,6 +21,7 @@ from ecs_collide.recording.frames import Frame, describe, show
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
 from ecs_collide.snapshot.capture import WIDTHS
 from ecs_collide.snapshot.codec import decode
+from ecs_collide.snapshot.plain import stand_in
 from ecs_collide.space import Space
 from ecs_collide.systems import install
 
@@ -65,6 +66,7 @@ class Player:
         self.recording = recording
         self.is_playing = False
         self._known: set[str] = set()
+        self._plain: set[tuple[str, tuple[str, ...]]] = set()
         self._before = esper.current_world
         self.world = f"replay {next(_numbers)}"
         esper.switch_world(self.world)
@@ -77,8 +79,13 @@ class Player:
         """Show the world after a step, or after the nearest one that there is."""
         self.step = min(max(step, self.first), self.last)
         data = self.frame.snapshot
-        for name in decode(data, self.space.dim, WIDTHS).own:
+        state = decode(data, self.space.dim, WIDTHS)
+        for name in state.own:
             self._know(name)
+        for name, table in zip(state.plain, state.tables, strict=True):
+            if (name, table.fields) not in self._plain:
+                self._plain.add((name, table.fields))
+                self.space.snapshot_with(stand_in(name, table.fields), name=name)
         self.space.restore(data)
 
     def _know(self, name: str) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from ecs_collide.recording.frames import Frame, compare_frames, plain, take_frame
@@ -25,93 +24,39 @@ from ecs_collide.snapshot.codec import decode
 from ecs_collide.space import Space
 
 _KEPT_CHECKS = 8  # checks that are kept for comparison with those of the others
-_NUMBER_TYPES = (bool, int, float)
 
 
-@dataclass(slots=True)
-class Random:
-    """A random generator as a component: a snapshot holds its state, so it goes back with it.
+def save_marks(space: Space) -> list[type]:
+    """Let snapshots hold the empty classes that only mark their entities, as a `Session` does.
 
-    SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-
-    Attributes
-    ----------
-    state : int
-        At first the seed; 64 bits of it count.
-    """
-
-    state: int = 0
-
-    def bits(self) -> int:
-        """Return 64 random bits, as an int."""
-        mask = 2**64 - 1
-        self.state = (self.state + 0x9E3779B97F4A7C15) & mask
-        z = self.state
-        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
-        z = (z ^ z >> 27) * 0x94D049BB133111EB & mask
-        return z ^ z >> 31
-
-    def random(self) -> float:
-        """Return a number in [0, 1)."""
-        return (self.bits() >> 11) * 2.0**-53
-
-    def uniform(self, low: float, high: float) -> float:
-        """Return a number from `low` to `high`."""
-        return low + (high - low) * self.random()
-
-    def below(self, n: int) -> int:
-        """Return a whole number from 0 to n - 1."""
-        return self.bits() * n >> 64
-
-
-def save_dataclasses(space: Space) -> list[type]:
-    """Let snapshots hold the dataclasses of numbers among the game's own components.
-
-    Those of the current world whose fields are numbers, and empty classes, which only mark
-    their entities.  What `Space.snapshot_with` was given a name for already stays as it is.
+    Those of components in the current world that have no attributes and no slots.  What
+    `Space.snapshot_with` was given a name for already stays as it is.
 
     Returns
     -------
     list of type
         The types that snapshots hold now and did not before.
     """
-    known = decode(space.snapshot(), space.dim, WIDTHS).own
+    state = decode(space.snapshot(), space.dim, WIDTHS)
+    known = {*state.own, *state.plain}
     found = []
     kinds = {kind for parts in space.world.entities(FIELDS).values() for kind in parts}
     for kind in sorted(kinds, key=lambda kind: (kind.__module__, kind.__qualname__)):
-        if kind in FIELDS or kind.__name__ in known or not _is_of_numbers(space, kind):
+        if kind in FIELDS or kind.__name__ in known or not _is_mark(space, kind):
             continue
-        space.snapshot_with(kind, _save, _loader(kind), _update)
+        space.snapshot_with(kind, lambda component: b"", _maker(kind))
         found.append(kind)
     return found
 
 
-def _is_of_numbers(space: Space, kind: Any) -> bool:
+def _is_mark(space: Space, kind: Any) -> bool:
     parts = space.world.entities((kind,)).values()
     some = next(found[kind] for found in parts if kind in found)
-    if is_dataclass(kind):
-        return all(type(getattr(some, each.name)) in _NUMBER_TYPES for each in fields(kind))
     return not getattr(some, "__dict__", {}) and not hasattr(kind, "__slots__")
 
 
-def _save(component: Any) -> bytes:
-    names = fields(component) if is_dataclass(component) else ()
-    return json.dumps([getattr(component, each.name) for each in names]).encode()
-
-
-def _loader(kind: Any) -> Callable[[bytes], Any]:
-    def load(data: bytes) -> Any:
-        component = object.__new__(kind)
-        _update(component, data)
-        return component
-
-    return load
-
-
-def _update(component: Any, data: bytes) -> None:
-    names = fields(component) if is_dataclass(component) else ()
-    for each, value in zip(names, json.loads(data), strict=True):
-        object.__setattr__(component, each.name, value)
+def _maker(kind: Any) -> Callable[[bytes], Any]:
+    return lambda data: object.__new__(kind)
 
 
 class Session:
@@ -247,7 +192,7 @@ class Session:
         mark = self.space.world.mark()
         if mark is not self._mark:  # components came or went
             self._mark = mark
-            save_dataclasses(self.space)
+            save_marks(self.space)
         self._saves[frame] = self.space.snapshot()
         self._used[frame] = [self._input(n, frame) for n in range(len(self._inputs))]
         self._step(list(self._used[frame]))

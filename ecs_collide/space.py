@@ -47,7 +47,8 @@ from ecs_collide.queries.searcher import (
     RayHits,
     RegionHits,
 )
-from ecs_collide.snapshot.capture import Load, Save, Update
+from ecs_collide.snapshot.capture import SnapshotSchema
+from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
 from ecs_collide.step.coming import ComingImpacts
 from ecs_collide.step.editing import BodyEditor
@@ -220,7 +221,8 @@ class Space:
             self._up,
             domain is not None,
         )
-        self._inspection = Inspection(state, registry, lookup, lock, queried, domain)
+        schema = SnapshotSchema()
+        self._inspection = Inspection(state, registry, lookup, lock, queried, domain, link, schema)
         self._pipeline = Pipeline(
             state, link, registry, lookup, lock, judges, responses, self._subscribers,
             self._contacts.touching, domain,
@@ -228,7 +230,7 @@ class Space:
         self._moves = Moves(
             link, registry, queried, self._queries, self._contacts, self._editor, self._up, domain
         )
-        self._snapshots = Snapshots(state, link, registry, lock, self._pipeline, domain)
+        self._snapshots = Snapshots(state, link, registry, lock, self._pipeline, domain, schema)
         lock.repairs = (self._snapshots.finish_restoring, self._pipeline.roll_back_step)
 
     def __repr__(self) -> str:
@@ -1405,17 +1407,20 @@ class Space:
     def state_hash(self) -> bytes:
         """Return 16 bytes that stand for what the last step left: a fingerprint.
 
-        Over ids, positions, half sizes and velocities of all bodies and all
-        events of the step, every bit of them.  Two runs that do the same
-        have the same fingerprint after each step, on every platform, compiled or
-        not; so it finds the step in which two players of a game, or a game and
-        its recording, go apart.  What the game keeps elsewhere has no
-        part in it.  1 to 2 ms for 10,000 bodies.
+        It includes every bit of the ids, positions, half sizes and velocities of all bodies, all
+        events of the step, and the components of the game's own that snapshots hold: the fields
+        of dataclasses of numbers as they are now, and what `save` of `snapshot_with` returns.
+        Two runs that do the same have the same fingerprint after each step, on every platform,
+        compiled or not.  So it finds the step in which two players of a game, or a game and its
+        recording, differ first.  What the game keeps outside of components is not included.
+        1 to 2 ms for 10,000 bodies, and about 0.3 ms for 1,000 components of two numbers.
 
         Raises
         ------
         RuntimeError
-            Within a step.
+            Within a step, or while another world is current.
+        TypeError
+            A field of a dataclass of numbers holds something that is no number.
         """
         return self._inspection.state_hash()
 
@@ -1424,20 +1429,26 @@ class Space:
     def snapshot_with(
         self,
         component: type,
-        save: Save,
-        load: Load,
+        save: Save | None = None,
+        load: Load | None = None,
         update: Update | None = None,
         *,
         name: str | None = None,
+        hashed: bool = True,
     ) -> None:
         """Let snapshots hold the game's own components of a type too.
+
+        Dataclasses whose fields are declared as int, float or bool, or as one of these or None,
+        are held without it.  `restore` finds such a type by its name if an entity of the world
+        has it, or had it since the space was made.  Otherwise, as in a program that begins with
+        a saved game, give the type alone: ``space.snapshot_with(Health)``.
 
         Parameters
         ----------
         component : type
-        save : callable
-            Takes a component, returns bytes.
-        load : callable
+        save : callable, optional
+            Takes a component, returns bytes.  Left out with `load` for a dataclass of numbers.
+        load : callable, optional
             Takes such bytes, returns a new component of that type.
         update : callable, optional
             Takes a component that is there, and bytes, and makes it what they
@@ -1445,11 +1456,15 @@ class Space:
         name : str, optional
             Under which the snapshot knows them; by default the name of the
             type.  It must stay the same for as long as snapshots are kept.
+        hashed : bool
+            Whether `state_hash` includes what `save` returns.  If not, it is as without this
+            call.
 
         Raises
         ------
         TypeError
-            An argument is no component type, or no function.
+            An argument is no component type, or no function; or `save` and `load` are left
+            out and the type is no dataclass of numbers.
         ValueError
             The name belongs to another type, or snapshots hold the type anyway.
 
@@ -1466,13 +1481,39 @@ class Space:
         ...     load=lambda data: Health(int.from_bytes(data, "little")),
         ... )
         """
-        self._snapshots.snapshot_with(component, save, load, update, name=name)
+        self._snapshots.snapshot_with(component, save, load, update, name=name, hashed=hashed)
+
+    def snapshot_without(self, component: type) -> None:
+        """Leave components of a type of the game's own out of snapshots and `state_hash`.
+
+        Such as settings of a player, which a saved game is not to change.  `restore` leaves
+        those that are there alone, and ignores those that an older snapshot holds.
+        `snapshot_with` takes it back.
+
+        Raises
+        ------
+        TypeError
+            It is no component type.
+        ValueError
+            It is a type of the library, which snapshots always hold.
+
+        Examples
+        --------
+        >>> from dataclasses import dataclass
+        >>> import ecs_collide as ec
+        >>> @dataclass
+        ... class Volume:
+        ...     music: float = 1.0
+        >>> space = ec.Space()
+        >>> space.snapshot_without(Volume)
+        """
+        self._snapshots.snapshot_without(component)
 
     def snapshot(self) -> bytes:
         """Return all that the steps to come depend on, as bytes.
 
-        They hold every entity that has a component of the library's, or of a
-        type given to `snapshot_with`, with these components; what was seen of
+        They hold every entity that has a component of the library's, a dataclass of numbers, or
+        a type given to `snapshot_with`, with these components; what was seen of
         them last, contacts, quarantined bodies and reports, the events and
         the number of the last step, `rest_speed`, `pair_limit` and `gravity`.
         Not functions, handlers and systems: those are the
@@ -1486,8 +1527,8 @@ class Space:
             Within a step, or after one that was never finished; or another
             world is current.
         ValueError
-            The space has components of the game's own that `snapshot_with` was
-            not told of.
+            Components of the game's own play a role in the space, are no dataclasses of numbers,
+            and `snapshot_with` was not told of them; or two dataclasses have the same name.
         TypeError
             A component holds something that is no number.
         """

@@ -24,6 +24,7 @@ LAYERS = [
         "_attributes",
         "_categories",
         "constants",
+        "random_numbers",
         "clocks",
         "combining",
         "components",

@@ -33,6 +33,8 @@ def programs(page: str) -> list[str]:
 LEVEL = re.search(r"```xml\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text("utf-8"), re.S)[1]
 OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": "pymunk"}
 OTHERS |= {"from demos.platformer": "pytiled_parser", "from hypothesis": "hypothesis"}
+OTHERS |= {"many_worlds.vector_env": "gymnasium", "many_worlds.duel": "pettingzoo"}
+OTHERS |= {"many_worlds.sweep": "joblib", "from dask.distributed": "distributed"}
 OTHERS |= {f"import {name}\n": name for name in ("arcade", "pygame")}
 EXTRAS = ("levels", "character", "debug", "testing", "rollback")  # imported by themselves
 MODULES = [
@@ -41,6 +43,7 @@ MODULES = [
     "_categories",
     "component_map",
     "clocks",
+    "random_numbers",
     "events",
     "sweep",
     "tree",

@@ -17,15 +17,14 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parent.parent
 GAME = """
 import struct
-from dataclasses import dataclass
 
 import esper
 import ecs_collide as ec
 
 
-@dataclass
 class Aim:
-    angle: float = 0.0
+    def __init__(self, angle=0.0):  # as a dataclass it would be saved without being told
+        self.angle = angle
 
 
 class Player:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 import esper
 import pytest
@@ -20,11 +19,11 @@ DT = 1 / 60
 SCRIPT = [("right", 20), ("", 10), ("right jump", 20)]
 
 
-@dataclass
 class Aim:
-    """Where the player looks: a component of the game's own."""
+    """Where the player looks: a component that snapshots do not hold without being told."""
 
-    angle: float = 0.0
+    def __init__(self, angle=0.0):
+        self.angle = angle
 
 
 class Player:

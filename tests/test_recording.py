@@ -7,6 +7,7 @@ import json
 import math
 import random
 import struct
+from dataclasses import dataclass
 from enum import Enum
 
 import esper
@@ -313,6 +314,36 @@ def test_player_shows_any_step_as_it_was(player):
         assert player.step == step
         assert player.space.state_hash().hex() == player.frame.digest
         assert len(player.space.contacts()) == len(player.frame.contacts)
+
+
+def test_player_shows_a_world_whose_components_it_does_not_have(world):
+    @dataclass
+    class Fuel:
+        left: float
+        stage: int = 0
+
+    esper.switch_world("recorded")
+    fuel, tag = Fuel(1.0), Health(3)
+    space, _ = build(fuel, ec.Random(5), tag)
+    space.snapshot_with(
+        Health, lambda health: b"%d" % health.points, lambda data: Health(int(data))
+    )
+    recorder = ec.record(space)
+    for step in range(9):
+        fuel.left, fuel.stage, tag.points = fuel.left / 3, step % 2, step
+        esper.process(DT)
+    recorder.stop()
+    recording = recorder.recording
+    esper.switch_world(world)
+    esper.delete_world("recorded")
+    player = replay.Player(recording)
+    try:
+        for step in (0, 9, 4):
+            player.seek(step)
+
+            assert player.space.state_hash().hex() == player.frame.digest
+    finally:
+        player.close()
 
 
 def test_player_stays_within_the_recording(player):

@@ -7,6 +7,7 @@ import itertools
 import math
 import struct
 import zlib
+from dataclasses import dataclass
 
 import esper
 import pytest
@@ -21,6 +22,16 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 class Tag:
     """A game's own component, with nothing in it."""
+
+
+@dataclass
+class Score:
+    """A game's own component, of numbers."""
+
+    points: int
+    rate: float = 0.5
+    is_best: bool = True
+    rival: int | None = None
 
 
 def resting(n_steps=1):
@@ -64,16 +75,16 @@ def test_layout_is_the_same_on_every_platform():
     for _ in range(2):
         esper.create_entity()
     mover((0.5, -0.0), (1, 2), (3, 4), ec.Deflect(0.25), ec.Mass(math.inf))
-    box((9, 9), (1, 1), ec.Sensor())
+    box((9, 9), (1, 1), ec.Sensor(), Score(3), ec.Random(-1))
     space = ec.install()
     esper.process(1.0)
 
     data = space.snapshot()
 
     magic, version, dim, n_sections, length, _ = struct.unpack_from("<8sHHIQQ", data)
-    assert (magic, version, dim, n_sections) == (b"\x89ecsc\r\n\x1a", 1, 2, 21)
-    assert length == len(data) == 863
-    assert zlib.crc32(data) == 3032906373
+    assert (magic, version, dim, n_sections) == (b"\x89ecsc\r\n\x1a", 2, 2, 23)
+    assert length == len(data) == 1005
+    assert zlib.crc32(data) == 433653019
 
 
 def test_numbers_come_back_with_every_bit(elsewhere):

@@ -6,7 +6,6 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.snapshot import capture
 from tests.scenes import position
 from tests.test_snapshots import Tag, everything, resting
 
@@ -187,11 +186,46 @@ def test_what_snapshot_with_refuses():
     with pytest.raises(TypeError, match="update=3"):
         space.snapshot_with(Tag, save_health, load_health, 3)
     remember_health(space)  # once more is no harm
-    most = 64 - len(capture.FIELDS)
-    for n in range(most - 1):
-        space.snapshot_with(type(f"Own{n}", (), {}), save_health, load_health)
-    with pytest.raises(ValueError, match=f"{most} types"):
-        space.snapshot_with(Tag, save_health, load_health)
+    with pytest.raises(TypeError, match=r"Tag.* must be a dataclass whose fields are declared"):
+        space.snapshot_with(Tag)
+    with pytest.raises(ValueError, match="hold Position components without being told"):
+        space.snapshot_without(ec.Position)
+
+
+def test_a_game_may_have_any_number_of_own_types(elsewhere):
+    kinds = [type(f"Own{n}", (), {"data": b""}) for n in range(150)]
+
+    def remember_all(space, order):
+        for kind in order:
+
+            def load(data, kind=kind):
+                component = kind()
+                component.data = data
+                return component
+
+            space.snapshot_with(kind, lambda component: component.data, load)
+
+    space = ec.install()
+    remember_all(space, kinds)
+    entities = [esper.create_entity(ec.Position(n, 0)) for n in range(150)]
+    for n, kind in enumerate(kinds):
+        component = kind()
+        component.data = bytes([n])
+        esper.add_component(entities[(n * 7) % 150], component)
+    lone = esper.create_entity(kinds[140](), kinds[3]())
+    data = space.snapshot()
+
+    other = elsewhere()
+    remember_all(other, kinds[::-1])
+    for _ in range(2):
+        other.restore(data)
+
+    for n, kind in enumerate(kinds):
+        found = [entity for entity, _ in esper.get_component(kind) if entity != lone]
+        assert found == [entities[(n * 7) % 150]]
+        assert esper.component_for_entity(found[0], kind).data == bytes([n])
+    assert esper.has_components(lone, kinds[140], kinds[3])
+    assert len(esper.components_for_entity(lone)) == 2
 
 
 def test_save_must_give_bytes():

@@ -19,9 +19,10 @@ from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import kinds_shown
 from ecs_collide.queries.searcher import Branches
+from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.step.events_of_step import unit_normals
 from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import BodyLookup
+from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.state import StepState
 from ecs_collide.sync.registry import BodyRegistry
 
@@ -119,6 +120,8 @@ class Inspection:
         lock: StepLock,
         queried: QueriedBodies,
         domain: PeriodicDomain | None,
+        link: WorldLink,
+        schema: SnapshotSchema,
     ) -> None:
         self._state = state
         self._registry = registry
@@ -126,6 +129,8 @@ class Inspection:
         self._lock = lock
         self._queried = queried
         self._domain = domain
+        self._link = link
+        self._schema = schema
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body."""
@@ -319,6 +324,10 @@ class Inspection:
         for array in (self._state.events.collision_array, self._state.events.contact_array):
             for name in array.dtype.names or ():
                 _add(digest, array[name])
+        if self._link.attached is not None:
+            self._link.attached.require_current()
+            for piece in self._schema.hashed(self._link.attached):
+                digest.update(piece)
         return digest.digest()
 
 

@@ -219,7 +219,7 @@ def read_fields(component: Any) -> Fields:
 
 
 _VECTORS = frozenset(kind for kind, names in FIELDS.items() if names == ("x", "y", "z"))
-_OF_LIBRARY = frozenset({*(kind.__name__ for kind in FIELDS), "Character"})
+_OF_LIBRARY = frozenset({*(kind.__name__ for kind in FIELDS), "Character", "Random"})
 
 
 @cache

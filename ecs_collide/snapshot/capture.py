@@ -7,7 +7,7 @@ still there, through the world where entities or components came and went.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,18 @@ from ecs_collide.components import (
     Velocity,
 )
 from ecs_collide.esper_world import World
-from ecs_collide.snapshot.schema import Doubles, Longs, SnapshotData, holders
+from ecs_collide.snapshot.columns import Table, pack_tables
+from ecs_collide.snapshot.own_types import Own, OwnTypes
+from ecs_collide.snapshot.plain import Plain
+from ecs_collide.snapshot.schema import (
+    Doubles,
+    Longs,
+    SnapshotData,
+    as_ints,
+    holders,
+    rearrange,
+    words_of,
+)
 from ecs_collide.sync.quarantine import find_no_number, rules
 from ecs_collide.traits import (
     Attached,
@@ -88,22 +99,7 @@ _WHOLE = {  # whole numbers
 
 KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
-_MAX_OWN = 64 - len(FIELDS)  # types of the game's own: a mask has 64 bits
-
-Save = Callable[[Any], bytes]
-Load = Callable[[bytes], Any]
-Update = Callable[[Any, bytes], object]
-
-
-@dataclass(slots=True)
-class Own:
-    """How a game saves components of its own of one type."""
-
-    name: str
-    kind: type
-    save: Save
-    load: Load
-    update: Update | None
+_PER_CALL = 64  # types whose components are filed at once
 
 
 @dataclass(slots=True)
@@ -118,6 +114,10 @@ class WorldContents:
     ids: Longs
     masks: NDArray[np.uint64]
     others: Longs
+    plain: list[Plain]
+    """The dataclasses of numbers that entities have, sorted by name."""
+    saved_masks: NDArray[np.uint64]
+    """The masks without those that no entity has."""
 
     def holders(self, n: int) -> Longs:
         """Return the entities that have the n-th type of component."""
@@ -135,7 +135,7 @@ class Loaded:
     """
 
     fresh: dict[tuple[int, type], Any]
-    updates: list[tuple[Update, Any, bytes]]
+    updates: list[tuple[Callable[[Any, Any], object], Any, Any]]
 
 
 class SnapshotSchema:
@@ -143,48 +143,39 @@ class SnapshotSchema:
 
     Attributes
     ----------
-    own : list of Own
+    types : OwnTypes
+        Those of the game's own.
     kinds : list of type
-        The library's and then the game's own, in the order of the bits of a mask.
+        The library's types and then those of `types`, in the order of the bits of a mask.
     """
 
     def __init__(self) -> None:
-        self.own: list[Own] = []
+        self.types = OwnTypes(FIELDS)
         self._last: WorldContents | None = None
+        self._mark: object = None
+        self._n_changes = -1
         self._name_kinds()
 
     def _name_kinds(self) -> None:
-        self.kinds = [*FIELDS, *(own.kind for own in self.own)]
+        """Take up the types of the game's own where these have changed."""
+        if self._n_changes == self.types.n_changes:
+            return
+        self._n_changes = self.types.n_changes
+        self.kinds = [*FIELDS, *self.types.kinds()]
         records = _backend.kernels.records.ComponentRecords
         self._records = [
             records(kind, FIELDS.get(kind, ()), _WHOLE.get(kind, ())) for kind in self.kinds
         ]
         self._last = None
 
-    def add(self, own: Own) -> None:
-        """Hold components of one more type, or another way to save those of a known one.
-
-        Raises
-        ------
-        ValueError
-            The name is another type's, or there are too many types.
-        """
-        if own.kind in FIELDS:
-            raise ValueError(f"snapshots hold {own.kind.__name__} components without being told")
-        kept = [known for known in self.own if known.kind is not own.kind]
-        if own.name in WIDTHS or own.name in (known.name for known in kept):
-            raise ValueError(
-                f"snapshot_with(name={own.name!r}) is the name of another type already: "
-                "give each its own"
-            )
-        if len(kept) == _MAX_OWN:
-            raise ValueError(f"snapshots hold {_MAX_OWN} types of a game's own at most")
-        self.own = [*kept, own]
+    def _discover(self, kinds: Iterable[type]) -> None:
+        self.types.discover(kinds)
         self._name_kinds()
 
     def require_all(self, components: Components) -> None:
         """Raise ValueError if types that a space reads would be left out."""
-        roles = (getattr(components, name) for name in ROLES)
+        roles = [getattr(components, name) for name in ROLES]
+        self._discover(role.kind for role in roles)
         left_out = sorted({role.kind.__name__ for role in roles if role.kind not in self.kinds})
         if left_out:
             raise ValueError(
@@ -195,19 +186,39 @@ class SnapshotSchema:
     def inspect(self, world: World) -> WorldContents:
         """Return which entities have what, and have their components at hand."""
         mark, dead = world.mark(), frozenset(world.dead())
+        self._name_kinds()
         last = self._last
         if last is None or last.mark is not mark or last.dead != dead:
-            ids, masks, others = _backend.kernels.records.file_components(
-                world.entities(self.kinds), dead, self._records
-            )
-            last = self._last = WorldContents(
-                mark,
-                dead,
-                np.array(ids, np.int64),
-                np.array(masks, np.uint64),
-                np.array(others, np.int64),
-            )
+            self._discover(world.kinds())
+            ids, masks, others = self._file(world.entities(self.kinds), dead)
+            first = len(FIELDS) + len(self.types.own)
+            held = [n for n in range(first, len(self.kinds)) if self._records[n].items]
+            places = {n: place for place, n in enumerate((*range(first), *held))}
+            saved = rearrange(masks, [*map(places.get, range(len(self.kinds)))], len(places))
+            plain = [self.types.plain[n - first] for n in held]
+            last = self._last = WorldContents(mark, dead, ids, masks, others, plain, saved)
         return last
+
+    def _file(
+        self, entities: Mapping[int, Mapping[type, Any]], dead: frozenset[int]
+    ) -> tuple[Longs, NDArray[np.uint64], Longs]:
+        """Return the entities that have any component of `kinds`, their masks, and the others."""
+        file = _backend.kernels.records.file_components
+        ids, masks, others = file(entities, dead, self._records[:_PER_CALL])
+        ids, others = np.array(ids, np.int64), np.array(others, np.int64)
+        masks = np.array(masks, np.uint64).reshape(-1, 1)
+        if len(self._records) <= _PER_CALL:
+            return ids, masks, others
+        everybody = np.sort(np.concatenate([ids, others]))
+        whole = np.zeros((len(everybody), words_of(len(self._records))), np.uint64)
+        whole[np.searchsorted(everybody, ids), 0] = masks[:, 0]
+        for n in range(1, whole.shape[1]):
+            records = self._records[n * _PER_CALL : (n + 1) * _PER_CALL]
+            ids, masks, _ = file(entities, dead, records)
+            places = np.searchsorted(everybody, np.array(ids, np.int64))
+            whole[places, n] = np.array(masks, np.uint64)
+        has = whole.any(axis=1)
+        return everybody[has], whole[has], everybody[~has]
 
     # -- saving --
 
@@ -233,17 +244,72 @@ class SnapshotSchema:
 
     def save(self, contents: WorldContents) -> list[list[bytes]]:
         """Return what the game's own components were saved as."""
-        saved = []
-        for n, own in enumerate(self.own, len(FIELDS)):
-            blobs = [own.save(item) for item in self._records[n].items]
-            for place, blob in enumerate(blobs):
-                if type(blob) is not bytes:
-                    raise TypeError(
-                        f"snapshot_with: save gave {blob!r} for the {own.name} of entity "
-                        f"{contents.holders(n)[place]}, and must give bytes"
-                    )
-            saved.append(blobs)
-        return saved
+        return [self._blobs(own, n, contents) for n, own in enumerate(self.types.own, len(FIELDS))]
+
+    def _blobs(self, own: Own, n: int, contents: WorldContents) -> list[bytes]:
+        blobs = [own.save(item) for item in self._records[n].items]
+        for place, blob in enumerate(blobs):
+            if type(blob) is not bytes:
+                raise TypeError(
+                    f"snapshot_with: save gave {blob!r} for the {own.name} of entity "
+                    f"{contents.holders(n)[place]}, and must give bytes"
+                )
+        return blobs
+
+    def tables(self, contents: WorldContents) -> list[Table]:
+        """Return the numbers of the dataclasses that entities have.
+
+        Raises
+        ------
+        TypeError
+            A field holds something that is no number.
+        ValueError
+            Two types have the same name.
+        """
+        names = [*(own.name for own in self.types.own), *(plain.name for plain in contents.plain)]
+        for plain in contents.plain:
+            if plain.name in WIDTHS or names.count(plain.name) > 1:
+                raise ValueError(
+                    f"snapshot() found several types of components named {plain.name}: "
+                    f"name one by snapshot_with({plain.name}, name=...)"
+                )
+        return [self._table(plain, contents) for plain in contents.plain]
+
+    def _table(self, plain: Plain, contents: WorldContents) -> Table:
+        n = self.kinds.index(plain.kind)
+        return plain.read(self._records[n].items, lambda place: int(contents.holders(n)[place]))
+
+    def hashed(self, world: World) -> Iterator[bytes]:
+        """Yield bytes that stand for all components of the game's own that `state_hash` includes.
+
+        Raises
+        ------
+        TypeError
+            A field holds something that is no number, or `save` of the game's gave no bytes.
+        """
+        mark = world.mark()
+        if self._mark is not mark:
+            self._discover(world.kinds())
+            self._mark = mark
+        hashed = sorted(self.types.hashed.items(), key=lambda of: (of[1].name, of[0].__module__))
+        if not hashed:
+            return
+        contents = self.inspect(world)
+        for kind, how in hashed:
+            n = self.kinds.index(kind)
+            entities = contents.holders(n)
+            if not len(entities):
+                continue
+            if isinstance(how, Plain):
+                table = self._table(how, contents)
+                described, pieces = pack_tables([how.name], [table.with_one_nan()])
+            else:
+                described, pieces = how.name.encode(), []
+                for place, blob in enumerate(self._blobs(how, n, contents)):
+                    pieces += [place.to_bytes(8, "little"), len(blob).to_bytes(8, "little"), blob]
+            yield described
+            yield np.asarray(entities, "<i8").tobytes()
+            yield from pieces
 
     def agrees(self, n: int, numbers: Doubles, rows: Longs, seen: memoryview) -> bool:
         """Return whether numbers of the n-th type are bit by bit those of a column."""
@@ -258,21 +324,31 @@ class SnapshotSchema:
         Raises
         ------
         ValueError
-            The state holds components of a type that is not known.
+            The state holds components of a type that is not known, or that has other fields.
         TypeError
             `load` of the game's gave something else.
         Exception
             Whatever a function of the game raised.
         """
-        by_name = {own.name: own for own in self.own}
-        strangers = [name for name in state.own if name not in by_name]
+        self._discover(world.kinds())
+        by_name, plain = self.types.by_name(), self.types.readable(state.plain)
+        self._name_kinds()
+        ignored = self.types.left_out.values()
+        strangers = [name for name in state.own if name not in by_name and name not in ignored]
+        strangers += [name for name in state.plain if name not in plain and name not in ignored]
         if strangers:
             raise ValueError(
                 f"the snapshot holds {', '.join(strangers)} components of the game's own: "
                 "tell snapshot_with how to load them, under the same names"
             )
         loaded = Loaded({}, [])
+        for n, (name, table) in enumerate(zip(state.plain, state.tables, strict=True)):
+            if name in plain:
+                entities = state.holders(len(state.kinds) + len(state.own) + n).tolist()
+                self._load_plain(world, plain[name], table, entities, loaded)
         for n, (name, blobs) in enumerate(zip(state.own, state.blobs, strict=True)):
+            if name not in by_name:
+                continue
             own = by_name[name]
             entities = state.holders(len(state.kinds) + n).tolist()
             for entity, blob in zip(entities, blobs, strict=True):
@@ -295,31 +371,52 @@ class SnapshotSchema:
                     raise
         return loaded
 
+    def _load_plain(
+        self, world: World, plain: Plain, table: Table, entities: list[int], loaded: Loaded
+    ) -> None:
+        name, table = plain.name, plain.as_declared(table)
+        for entity, values in zip(entities, table.rows(len(entities)), strict=True):
+            there = world.component(entity, plain.kind)
+            try:
+                if there is None or (plain.is_frozen and not plain.is_as(there, values)):
+                    loaded.fresh[entity, plain.kind] = plain.make(values)
+                elif not plain.is_frozen:
+                    loaded.updates.append((plain.write, there, values))
+            except Exception as error:
+                error.add_note(
+                    f"while restoring the {name} of entity {entity}; nothing has been changed"
+                )
+                raise
+
     def apply(self, world: World, state: SnapshotData, loaded: Loaded) -> None:
         """Give the world the entities and components of a state, and these their numbers."""
-        by_name = dict(zip(KIND_NAMES, FIELDS, strict=True))
-        by_name.update((own.name, own.kind) for own in self.own)
-        bits = [self.kinds.index(by_name[name]) for name in (*state.kinds, *state.own)]
-        masks = state.masks
-        if bits != list(range(len(bits))):  # from the order of then to that of now
-            masks = np.zeros_like(masks)
-            for n, bit in enumerate(bits):
-                masks |= (state.masks >> np.uint64(n) & np.uint64(1)) << np.uint64(bit)
         contents = self.inspect(world)
+        place = {kind: n for n, kind in enumerate(self.kinds)}
+        own = {name: place[some.kind] for name, some in self.types.by_name().items()}
+        readable = self.types.readable(state.plain)
+        plain = {name: place[some.kind] for name, some in readable.items()}
+        bits = [
+            *map(KIND_NAMES.index, state.kinds), *map(own.get, state.own), *map(plain.get, state.plain),
+        ]  # fmt: skip
+        # From the order of then to that of now; what is left out comes to nothing.
+        masks = rearrange(state.masks, bits, len(self.kinds))
+        covered = sum({1 << bit for bit in bits if bit is not None})
+        for n in range(len(FIELDS) + len(self.types.own), len(self.kinds)):
+            covered |= 1 << n  # a dataclass that is not named had no entity
         if (
             contents.dead
             or loaded.fresh
             or not np.array_equal(contents.ids, state.ids)
             or not np.array_equal(contents.masks, masks)
         ):
-            self._apply_entities(world, contents, state, masks, sum(1 << bit for bit in bits))
+            self._apply_entities(world, contents, state, masks, covered)
             for (entity, kind), component in loaded.fresh.items():
                 world.add(entity, kind, component)
             contents = self.inspect(world)
         ends = [*contents.ids[-1:].tolist(), *contents.others[-1:].tolist(), *contents.dead]
         world.begin_entities_at(max(state.next_entity, *(last + 1 for last in ends), 1))
         for numbers, bit in zip(state.numbers, bits, strict=False):
-            if numbers.size:
+            if numbers.size and bit is not None:
                 self._records[bit].put(numbers.data)
 
     def _apply_entities(
@@ -334,11 +431,11 @@ class SnapshotSchema:
 
         What is added is blank, and the game's own is left to be added.
         """
-        wanted: dict[int, int] = dict(zip(state.ids.tolist(), masks.tolist(), strict=True))
-        others = frozenset(state.others.tolist())
-        there: dict[int, int] = dict(
-            zip(contents.ids.tolist(), contents.masks.tolist(), strict=True)
-        )
+        pairs = list(zip(state.ids.tolist(), as_ints(masks), strict=True))
+        wanted = {entity: mask for entity, mask in pairs if mask}
+        # Among the others are those of which all is left out.
+        others = {*state.others.tolist(), *(entity for entity, mask in pairs if not mask)}
+        there = dict(zip(contents.ids.tolist(), as_ints(contents.masks), strict=True))
         present = world.entities(self.kinds)
         for entity in contents.dead:
             if entity not in present:  # deleted twice: there is nothing left to delete

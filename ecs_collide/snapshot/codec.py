@@ -20,6 +20,13 @@ from numpy.typing import NDArray
 from ecs_collide._categories import are_names
 from ecs_collide.constants import ALL, LARGEST, LEANS, MAX_GROUP, MAX_REST_COUNT, MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
+from ecs_collide.snapshot.columns import (
+    Described,
+    Table,
+    pack_tables,
+    read_description,
+    unpack_tables,
+)
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
     MISMATCH_RECORD,
@@ -28,6 +35,7 @@ from ecs_collide.snapshot.schema import (
     Doubles,
     Longs,
     SnapshotData,
+    words_of,
 )
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import (
@@ -42,7 +50,7 @@ from ecs_collide.sync.seen import (
     UNSEEN,
 )
 
-VERSION = 1
+VERSION = 2
 """Of the layout; another one is refused."""
 
 # As that of PNG: text modes, which change line ends or stop at an end of file, damage it.
@@ -55,7 +63,7 @@ _LONGEST_ID = 2**62
 
 _SECTIONS = (
     "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
-    "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred", "contacts", "rides",
+    "plain", "columns", "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred", "contacts", "rides",
     "pending", "collisions", "contact_events",
 )  # fmt: skip
 _OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
@@ -77,6 +85,7 @@ def encode(state: SnapshotData) -> bytes:
         widths.append(2 if flat else array.shape[1])
         numbers.append(_packed(array[:, :2] if flat else array))
     sizes = [len(blob) for blobs in state.blobs for blob in blobs]
+    plain, columns = pack_tables(state.plain, state.tables)
     sections = [
         [scalars],
         [_text(state)],
@@ -87,6 +96,8 @@ def encode(state: SnapshotData) -> bytes:
         numbers,
         [_packed(np.array(sizes, np.int64))],
         [blob for blobs in state.blobs for blob in blobs],
+        [plain],
+        columns,
         [_packed(state.bodies)],
         [state.flags.tobytes()],
         [state.mismatches.tobytes()],
@@ -238,13 +249,20 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     dim, scalars = parts.dim, _scalars(parts.parts["scalars"])
     kinds, own, reports, new_reports, n_reports, category_names = _texts(parts.parts["text"])
     n_kinds = len(kinds) + len(own)
-    _check_kinds(kinds, own, known)
+    _check_kinds(kinds, known)
+    described = _described(parts.parts["plain"])
+    plain = tuple(name for name, _ in described)
+    n_kinds += len(plain)
+    _require(len({*kinds, *own, *plain}) == n_kinds, "its types of components")
 
     ids, others = parts.ids("ids"), parts.ids("others")
+    n_words = words_of(n_kinds)
     masks = parts.array("masks", np.uint64)
-    _require(len(masks) == len(ids), "the number of its masks")
-    _require(len(ids) == 0 or 0 < int(masks.max()) < 1 << n_kinds, "its masks")
-    _require(masks.all(), "its masks")
+    _require(len(masks) == len(ids) * n_words, "the number of its masks")
+    masks = masks.reshape(-1, n_words)
+    _require(masks.any(axis=1).all(), "its masks")
+    spare = masks[:, -1] >> np.uint64((n_kinds - 1) % 64)  # bits above the last type's
+    _require((spare <= 1).all(), "its masks")
     last = max([-1, *ids[-1:].tolist(), *others[-1:].tolist()])
     _require(last < scalars["next_entity"] <= _LONGEST_ID, "the next entity")
 
@@ -257,6 +275,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
         **scalars,
         kinds=kinds,
         own=own,
+        plain=plain,
         reports=reports,
         new_reports=new_reports,
         n_reports=n_reports,
@@ -266,6 +285,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
         others=others,
         numbers=[],
         blobs=[],
+        tables=[],
         bodies=bodies,
         flags=flags,
         mismatches=parts.array("mismatches", MISMATCH_RECORD),
@@ -281,6 +301,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     )
     state.numbers = _numbers(state, parts, known)
     state.blobs = _blobs(state, parts)
+    state.tables = _tables(state, described, parts.parts["columns"])
     _check_mismatches(state)
     _check_filters(state)
     _check_contacts(state)
@@ -313,7 +334,7 @@ def _scalars(data: bytes) -> dict[str, Any]:
     }
 
 
-def _check_kinds(kinds: tuple[str, ...], own: tuple[str, ...], known: Mapping[str, int]) -> None:
+def _check_kinds(kinds: tuple[str, ...], known: Mapping[str, int]) -> None:
     strangers = [name for name in kinds if name not in known]
     if strangers:
         raise ValueError(
@@ -321,7 +342,6 @@ def _check_kinds(kinds: tuple[str, ...], own: tuple[str, ...], known: Mapping[st
             "ecs_collide does not have: restore it with the version that made it"
         )
     _require({kind for kind, _, _ in SEEN} <= set(kinds), "its types of components")
-    _require(len({*kinds, *own}) == len(kinds) + len(own) <= 64, "its types of components")
 
 
 def _texts(
@@ -383,6 +403,22 @@ def _blobs(state: SnapshotData, parts: _Parts) -> list[list[bytes]]:
         blobs.append(pieces[start : start + count])
         start += count
     return blobs
+
+
+def _described(data: bytes) -> Described:
+    try:
+        return read_description(data)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError("the snapshot contradicts itself: its dataclasses") from error
+
+
+def _tables(state: SnapshotData, described: Described, data: bytes) -> list[Table]:
+    first = len(state.kinds) + len(state.own)
+    counts = [len(state.holders(first + n)) for n in range(len(described))]
+    try:
+        return unpack_tables(described, counts, data)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError("the snapshot contradicts itself: its columns") from error
 
 
 def _check_mismatches(state: SnapshotData) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.snapshot.columns import Table
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import SEEN, SLEEPER, STIRRED, none_of
 
@@ -33,15 +35,18 @@ class SnapshotData:
 
     Attributes
     ----------
-    kinds, own : tuple of str
-        The types of components that are held, the library's and the game's.
-    ids, masks, others : int64, uint64, int64
+    kinds, own, plain : tuple of str
+        The types of components that are held: the library's, those that the game saves by
+        functions, and its dataclasses of numbers.
+    ids, masks, others : int64 (n,), uint64 (n, words), int64
         The entities that had any of these; which of them, bit n for the n-th
-        of `kinds` and then `own`; the other entities.
+        of `kinds`, `own` and `plain`, 64 in a word; the other entities.
     numbers : list of float64 (n, width)
         For each of `kinds` those of all its components, by rising entity.
     blobs : list of list of bytes
         For each of `own` the same.
+    tables : list of Table
+        For each of `plain` the same.
     bodies, flags : int64, uint8
         The bodies of the last step, and what has become of them since.
     strays : where what was seen of a body is not what its components say
@@ -70,6 +75,7 @@ class SnapshotData:
     counts: tuple[int, ...]
     kinds: tuple[str, ...]
     own: tuple[str, ...]
+    plain: tuple[str, ...]
     reports: list[Report]
     new_reports: list[Report]
     n_reports: int
@@ -78,6 +84,7 @@ class SnapshotData:
     others: Longs
     numbers: list[Doubles]
     blobs: list[list[bytes]]
+    tables: list[Table]
     bodies: Longs
     flags: NDArray[np.uint8]
     mismatches: NDArray[np.void]
@@ -125,5 +132,34 @@ class SnapshotData:
 
 def holders(ids: Longs, masks: NDArray[np.uint64], n: int) -> Longs:
     """Return the entities whose masks have the n-th bit."""
-    found: Longs = ids[masks & np.uint64(1 << n) != 0]
+    found: Longs = ids[masks[:, n >> 6] & np.uint64(1 << (n & 63)) != 0]
     return found
+
+
+def rearrange(
+    masks: NDArray[np.uint64], bits: Sequence[int | None], n_kinds: int
+) -> NDArray[np.uint64]:
+    """Return masks whose n-th bit has become `bits[n]`, of `n_kinds` bits; None drops it."""
+    n_words = words_of(n_kinds)
+    if list(bits) == list(range(len(bits))) and masks.shape[1] == n_words:
+        return masks
+    moved = np.zeros((len(masks), n_words), np.uint64)
+    for n, bit in enumerate(bits):
+        if bit is None:
+            continue
+        has = masks[:, n >> 6] >> np.uint64(n & 63) & np.uint64(1)
+        moved[:, bit >> 6] |= has << np.uint64(bit & 63)
+    return moved
+
+
+def words_of(n_kinds: int) -> int:
+    """Return how many words of 64 bits a mask of so many types has."""
+    return max(1, (n_kinds + 63) // 64)
+
+
+def as_ints(masks: NDArray[np.uint64]) -> list[int]:
+    """Return masks as ints of Python."""
+    if masks.shape[1] == 1:
+        found: list[int] = masks[:, 0].tolist()
+        return found
+    return [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in masks]

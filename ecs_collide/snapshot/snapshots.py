@@ -24,14 +24,11 @@ from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (
     KIND_NAMES,
     WIDTHS,
-    Load,
     Loaded,
-    Own,
-    Save,
     SnapshotSchema,
-    Update,
     WorldContents,
 )
+from ecs_collide.snapshot.own_types import Load, Own, Save, Update
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
     MISMATCH_RECORD,
@@ -83,6 +80,7 @@ class Snapshots:
         lock: StepLock,
         pipeline: Pipeline,
         domain: PeriodicDomain | None,
+        schema: SnapshotSchema,
     ) -> None:
         self._state = state
         self._link = link
@@ -90,26 +88,36 @@ class Snapshots:
         self._lock = lock
         self._pipeline = pipeline
         self._domain = domain
-        self._schema = SnapshotSchema()
+        self._schema = schema
         self._restoring: tuple[World, SnapshotData, Loaded] | None = None  # if cut short
         self._holder_rows: tuple[WorldContents, Longs, list[Longs]] | None = None
 
     def snapshot_with(
         self,
         component: type,
-        save: Save,
-        load: Load,
+        save: Save | None = None,
+        load: Load | None = None,
         update: Update | None = None,
         *,
         name: str | None = None,
+        hashed: bool = True,
     ) -> None:
         """Let snapshots hold the game's own components of a type too."""
         require_component_type("component", component)
+        name = component.__name__ if name is None else name
+        if save is None and load is None and update is None:
+            self._schema.types.add_plain(component, name)
+            return
         for what, function in (("save", save), ("load", load), ("update", update)):
             if not callable(function) and not (what == "update" and function is None):
                 raise TypeError(f"snapshot_with({what}={function!r}) must be a function")
-        name = component.__name__ if name is None else name
-        self._schema.add(Own(name, component, save, load, update))
+        if save is not None and load is not None:
+            self._schema.types.add(Own(name, component, save, load, update, hashed))
+
+    def snapshot_without(self, component: type) -> None:
+        """Leave components of a type of the game's own out of snapshots."""
+        require_component_type("component", component)
+        self._schema.types.leave_out(component)
 
     # -- saving --
 
@@ -143,15 +151,17 @@ class Snapshots:
             gravity=(*step.gravity, 0.0, 0.0)[:3],
             counts=self._results_in_numbers(),
             kinds=KIND_NAMES,
-            own=tuple(own.name for own in self._schema.own),
+            own=tuple(own.name for own in self._schema.types.own),
+            plain=tuple(plain.name for plain in contents.plain),
             reports=step.reports,
             new_reports=step.new_reports,
             n_reports=step.n_reports,
             ids=contents.ids,
-            masks=contents.masks,
+            masks=contents.saved_masks,
             others=contents.others,
             numbers=numbers,
             blobs=self._schema.save(contents),
+            tables=self._schema.tables(contents),
             bodies=self._registry.entities,
             flags=flags,
             mismatches=none_of(MISMATCH_RECORD),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _checks
 from ecs_collide._attributes import write_number
@@ -29,35 +28,36 @@ class BodyEditor:
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres."""
         position, extents = self._registry.makers
-        for entity, value in self._vectors("positions", entities, positions):
-            place, size = (self._component(entity, kind.type) for kind in (position, extents))
+        ids, values = self._vectors("positions", entities, positions)
+        places, sizes = (self._lookup.components(ids, kind.type) for kind in (position, extents))
+        for entity, place, size, value in zip(ids, places, sizes, values.tolist(), strict=True):
             self._registry.set_centre(place, size, value)
             self._read_again(entity)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities."""
         kind = self._registry.components.velocity.kind
-        for entity, value in self._vectors("velocities", entities, velocities):
-            component = self._component(entity, kind)
+        ids, values = self._vectors("velocities", entities, velocities)
+        components = self._lookup.components(ids, kind)
+        for entity, component in zip(ids, components, strict=True):
             if component is None:
                 raise ValueError(f"entity {entity} has no {kind.__name__} to set")
-            self._registry.set_velocity(component, value)
+        self._registry.set_velocities(components, values)
 
     def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
         """Write half sizes."""
         kind = self._registry.makers[1]
-        found = list(self._vectors("extents", entities, extents))
-        _checks.refuse_negative("extents", np.array([value for _, value in found]))
-        for entity, value in found:
+        ids, values = self._vectors("extents", entities, extents)
+        _checks.refuse_negative("extents", values)
+        for entity, value in zip(ids, values.tolist(), strict=True):
             self._registry.set_half(self._component(entity, kind.type), value)
             self._read_again(entity)
 
     def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
         """Write rates of half sizes."""
         kind, names = self._registry.components.vector("growth", self._lookup.dim)
-        found = list(self._vectors("growths", entities, growths))
-        components = self._components_of(kind, [entity for entity, _ in found])
-        for component, (_, value) in zip(components, found, strict=True):
+        ids, values = self._vectors("growths", entities, growths)
+        for component, value in zip(self._components_of(kind, ids), values.tolist(), strict=True):
             for part, number in zip(names, value, strict=True):
                 write_number(component, part, number)
 
@@ -111,7 +111,7 @@ class BodyEditor:
 
     def _components_of(self, kind: type, entities: list[int]) -> list[Any]:
         """Return the component of some type of each entity, or raise."""
-        components = [self._component(entity, kind) for entity in entities]
+        components = self._lookup.components(entities, kind)
         for entity, component in zip(entities, components, strict=True):
             if component is None:
                 raise ValueError(f"entity {entity} has no {kind.__name__} to set")
@@ -129,8 +129,8 @@ class BodyEditor:
 
     def _vectors(
         self, name: str, entities: ArrayLike | None, values: ArrayLike
-    ) -> Iterator[tuple[int, list[float]]]:
-        """Yield each entity and its vector."""
+    ) -> tuple[list[int], NDArray[np.float64]]:
+        """Return the entities and their vectors, (n, dim)."""
         rows, _ = self._lookup.rows(entities)
         dim = self._lookup.dim
         ids = self._registry.entities if entities is None else np.asarray(entities)
@@ -140,4 +140,4 @@ class BodyEditor:
                 f"{name} has shape {array.shape} and must be {(len(rows), dim)}: "
                 "a row for each entity"
             )
-        return zip(ids.tolist(), array.tolist(), strict=True)
+        return ids.tolist(), array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,10 @@ class BodyLookup:
     def new_body(self, entity: int) -> NewBody:
         """Return what the components of a body say that no step has read yet."""
         return self._presence.read(self._link.world, entity)
+
+    def components(self, entities: Sequence[int], kind: type) -> list[Any | None]:
+        """Return the component of some type that each of many bodies has now."""
+        return self._presence.components(self._link.world, entities, kind)
 
     def component(self, entity: int, kind: type) -> Any | None:
         """Return the component of some type that a body has now."""

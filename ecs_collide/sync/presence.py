@@ -8,7 +8,7 @@ only in frames in which something did.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,6 +198,19 @@ class Presence:
         if now is not None:
             return now.get(kind)
         return None if row is None else self._registry.holder(kind, row)
+
+    def components(self, world: World, entities: Sequence[int], kind: Any) -> list[Any | None]:
+        """Return the component of some kind of each of many bodies, as `component` does."""
+        row_of = self._registry.row_of
+        if self._registry.is_current(world):  # asked once, and not for each
+            items = self._registry.holders(kind)
+            rows = [row_of.get(entity) for entity in entities]
+            return [None if row is None or not items else items[row] for row in rows]
+        find = self.finder(world)
+        return [
+            self.component(world, entity, kind) if now is None else now.get(kind)
+            for entity, now in zip(entities, map(find, entities), strict=True)
+        ]
 
     def no_body(self, entity: object, now: Mapping[type, Any] | None) -> KeyError:
         """Return the error to raise for an entity that is no body."""

@@ -11,14 +11,14 @@ when they are asked for: no step goes through them otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _backend
-from ecs_collide._attributes import read_number, write_number
+from ecs_collide._attributes import part_of, read_number, write_number
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
 from ecs_collide.constants import (
@@ -356,8 +356,14 @@ class BodyRegistry:
 
     def holder(self, kind: type, row: int) -> Any | None:
         """Return the component of a body as of the beginning of the step."""
+        items = self.holders(kind)
+        return items[row] if items else None
+
+    def holders(self, kind: type) -> Sequence[Any]:
+        """Return by row the components of a type as of the beginning of the step, or nothing."""
         known = self._kinds.get(kind)
-        return known.items[row] if known is not None and known.items else None
+        items: Sequence[Any] = () if known is None else known.items
+        return items
 
     # -- structure --
 
@@ -904,6 +910,16 @@ class BodyRegistry:
         """Set the numbers of a component that plays the role of a velocity."""
         for name, value in zip(self._velocity.names, velocity, strict=True):
             write_number(component, name, value)
+
+    def set_velocities(self, components: Sequence[Any], velocities: NDArray[np.float64]) -> None:
+        """Set the numbers of many components that play the role of a velocity, (n, dim)."""
+        for name, numbers in zip(self._velocity.names, velocities.T.tolist(), strict=True):
+            if part_of(name) is not None:
+                for component, number in zip(components, numbers, strict=True):
+                    write_number(component, name, number)
+                continue
+            for component, number in zip(components, numbers, strict=True):
+                setattr(component, name, number)
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
         """Return the centre and the half sizes that the numbers of a game's components mean."""

@@ -90,7 +90,7 @@ class Memory:
             new - self._kinds, key=lambda kind: (kind.__module__, kind.__qualname__)
         ):
             name = f"{kind.__module__}.{kind.__qualname__}"
-            self._space.snapshot_with(kind, self._number, self._numbered, name=name)
+            self._space.snapshot_with(kind, self._number, self._numbered, name=name, hashed=False)
             self._kinds.add(kind)
 
     def take(self, step: int) -> None:

@@ -1,0 +1,90 @@
+"""Random numbers whose state is a component, so that snapshots hold it."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+_Item = TypeVar("_Item")
+_MASK = 2**64 - 1
+_INCREMENT = 0x9E3779B97F4A7C15
+
+
+@dataclass(slots=True)
+class Random:
+    """A random generator that goes back with the world when a snapshot is restored.
+
+    Use it as a component, or keep it anywhere else as an ordinary object.  The numbers of a seed
+    are the same on every platform and in every version of Python.  They do not depend on
+    Python's `random`, and do not change it.
+
+    Parameters
+    ----------
+    state : int
+        The seed, of which 64 bits count.  Each number that is drawn moves it on.
+
+    Notes
+    -----
+    SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+    It is for games and simulations, not for secrets: who knows one output of `bits` knows all
+    that follow.  There is no normal distribution, because logarithms and cosines differ in
+    their last bits between platforms.
+
+    Examples
+    --------
+    >>> dice = Random(7)
+    >>> [dice.below(6) + 1 for _ in range(5)]
+    [3, 1, 6, 4, 3]
+    >>> again = Random(7)
+    >>> [again.below(6) + 1 for _ in range(5)]
+    [3, 1, 6, 4, 3]
+    """
+
+    state: int = 0
+
+    def bits(self) -> int:
+        """Return 64 random bits, as an int."""
+        self.state = (self.state + _INCREMENT) & _MASK
+        z = self.state
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & _MASK
+        return z ^ z >> 31
+
+    def random(self) -> float:
+        """Return a number in [0, 1), a multiple of 2**-53."""
+        return (self.bits() >> 11) * 2.0**-53
+
+    def uniform(self, low: float, high: float) -> float:
+        """Return a number from `low` to `high`."""
+        return low + (high - low) * self.random()
+
+    def below(self, n: int) -> int:
+        """Return a whole number from 0 to n - 1.
+
+        Raises
+        ------
+        ValueError
+            `n` is not from 1 to 2**64.
+        """
+        if not 1 <= n <= 2**64:
+            raise ValueError(f"below(n={n!r}) must be from 1 to 2**64")
+        return self.bits() * n >> 64
+
+    def choice(self, items: Sequence[_Item]) -> _Item:
+        """Return one of some items.
+
+        Raises
+        ------
+        IndexError
+            There are none.
+        """
+        if not len(items):
+            raise IndexError("choice() from no items at all")
+        return items[self.below(len(items))]
+
+    def shuffle(self, items: MutableSequence[Any]) -> None:
+        """Bring the items of a list into a random order, in place."""
+        for last in range(len(items) - 1, 0, -1):
+            other = self.below(last + 1)
+            items[last], items[other] = items[other], items[last]

@@ -1,0 +1,157 @@
+"""The numbers of a game's own dataclasses: a column for each field, and columns as bytes.
+
+A column keeps the type of each number: a whole number comes back as one, of any size, and a
+float with every bit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from operator import ne
+from types import NoneType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NUMBERS = (bool, int, float, NoneType)
+"""The types of the values that a column may have."""
+
+CODES = {"d": "<f8", "q": "<i8", "Q": "<u8", "?": "|u1"}
+"""How columns are packed: floats, whole numbers of 64 bits with and without a sign, bools."""
+
+Described = list[tuple[str, list[tuple[str, object]]]]
+"""Of each dataclass its name and its fields, with how their columns are packed."""
+
+
+@dataclass(slots=True)
+class Table:
+    """The numbers of all components of a type, by rising entity.
+
+    Attributes
+    ----------
+    fields : tuple of str
+    columns : list of lists of bool, int, float or None
+        One for each field.
+    """
+
+    fields: tuple[str, ...]
+    columns: list[list[Any]]
+
+    def rows(self, n: int) -> list[tuple[Any, ...]]:
+        """Return the numbers of each of n components."""
+        return list(zip(*self.columns, strict=True)) if self.columns else [()] * n
+
+    def with_one_nan(self) -> Table:
+        """Return it with the same NaN for every NaN: each platform makes another one."""
+        columns = self.columns
+        if any(any(map(ne, column, column)) for column in columns):
+            columns = [[nan if x != x else x for x in column] for column in columns]
+        return Table(self.fields, columns)
+
+
+def pack_tables(names: Sequence[str], tables: Sequence[Table]) -> tuple[bytes, list[bytes]]:
+    """Return what dataclasses there are, with their fields, as text; and their columns."""
+    described, pieces = [], []
+    for name, table in zip(names, tables, strict=True):
+        packed = [pack_column(column) for column in table.columns]
+        codes = (code for code, _ in packed)
+        described.append([name, [list(pair) for pair in zip(table.fields, codes, strict=True)]])
+        pieces += [data for _, data in packed]
+    return json.dumps(described, separators=(",", ":")).encode(), pieces
+
+
+def read_description(data: bytes) -> Described:
+    """Return the dataclasses that `pack_tables` has described.
+
+    Raises
+    ------
+    ValueError, TypeError, RecursionError
+        It is no such text.
+    """
+    found = [(name, [(f, code) for f, code in columns]) for name, columns in json.loads(data)]
+    for name, columns in found:
+        names = [field for field, _ in columns]
+        if not all(type(each) is str for each in (name, *names)) or len({*names}) < len(names):
+            raise ValueError(f"{name!r} with the fields {names!r}")
+    return found
+
+
+def unpack_tables(described: Described, counts: Sequence[int], data: bytes) -> list[Table]:
+    """Return the tables of dataclasses that have so many components each.
+
+    Raises
+    ------
+    ValueError, TypeError, OverflowError
+        These are not their columns.
+    """
+    tables, rest = [], memoryview(data)
+    for (_, columns), count in zip(described, counts, strict=True):
+        unpacked = []
+        for _, code in columns:
+            column, taken = unpack_column(code, rest, count)
+            unpacked.append(column)
+            rest = rest[taken:]
+        tables.append(Table(tuple(field for field, _ in columns), unpacked))
+    if rest:
+        raise ValueError("too many bytes")
+    return tables
+
+
+def pack_column(column: list[Any]) -> tuple[Any, bytes]:
+    """Return how a column is packed, one of `CODES`, and its bytes.
+
+    In place of a code the values themselves, as JSON can hold them, where they are of several
+    types, None, or too large for 64 bits.
+    """
+    kinds = set(map(type, column))
+    if kinds <= {float}:
+        return "d", np.array(column, "<f8").tobytes()
+    if kinds == {bool}:
+        return "?", bytes(column)
+    if kinds == {int}:
+        low, high = min(column), max(column)
+        if low >= -(2**63) and high < 2**63:
+            return "q", np.array(column, "<i8").tobytes()
+        if low >= 0 and high < 2**64:
+            return "Q", np.array(column, "<u8").tobytes()
+    return [value.hex() if type(value) is float else value for value in column], b""
+
+
+def unpack_column(code: object, data: memoryview, n: int) -> tuple[list[Any], int]:
+    """Return a column of n numbers at the beginning of some bytes, and how many of these it took.
+
+    Raises
+    ------
+    ValueError, TypeError, OverflowError
+        It is no such column.
+    """
+    if isinstance(code, list):
+        if len(code) != n:
+            raise ValueError(f"{len(code)} numbers, and not {n}")
+        return [_unpack_value(value) for value in code], 0
+    if not isinstance(code, str) or code not in CODES:
+        raise ValueError(f"no column is packed as {code!r}")
+    if n == 0:
+        return [], 0
+    dtype = np.dtype(CODES[code])
+    taken = n * dtype.itemsize
+    if taken > len(data):
+        raise ValueError("too few bytes")
+    array: NDArray[Any] = np.frombuffer(data, dtype, n)
+    if code == "?":
+        if (array > 1).any():
+            raise ValueError("a bool that is none")
+        array = array.astype(bool)
+    return array.tolist(), taken
+
+
+def _unpack_value(value: object) -> Any:
+    if isinstance(value, str):
+        return float.fromhex(value)
+    if type(value) not in (int, bool, NoneType):
+        raise TypeError(f"no number: {value!r}")
+    return value

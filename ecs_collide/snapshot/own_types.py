@@ -1,0 +1,164 @@
+"""The types of a game's own components that snapshots hold, and under which names.
+
+A name in a snapshot is only ever looked up among these: bytes from a stranger import nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ecs_collide.random_numbers import Random
+from ecs_collide.snapshot.plain import Plain, is_plain
+
+Save = Callable[[Any], bytes]
+Load = Callable[[bytes], Any]
+Update = Callable[[Any, bytes], object]
+
+
+@dataclass(slots=True)
+class Own:
+    """How a game saves components of its own of one type.
+
+    `hashed` is whether `Space.state_hash` includes what `save` returns.
+    """
+
+    name: str
+    kind: type
+    save: Save
+    load: Load
+    update: Update | None
+    hashed: bool = True
+
+
+class OwnTypes:
+    """What snapshots and the fingerprint hold of a game's own.
+
+    Parameters
+    ----------
+    library : collection of type
+        The library's own types, which are held anyway.
+
+    Attributes
+    ----------
+    own : list of Own
+        What the game saves by functions.
+    plain : list of Plain
+        The dataclasses of numbers that were seen in the world so far, sorted by name.
+    hashed : dict of Own or Plain by type
+        What the fingerprint includes.
+    left_out : dict of str by type
+        What is not held, with the names under which older snapshots may hold it.
+    n_changes : int
+        How often any of it has changed.
+    """
+
+    def __init__(self, library: Collection[type]) -> None:
+        self.own: list[Own] = []
+        self.plain: list[Plain] = []
+        self.hashed: dict[type, Own | Plain] = {}
+        self.left_out: dict[type, str] = {}
+        self.n_changes = 0
+        self._library = library
+        self._names = {kind.__name__ for kind in library}
+        self._seen: set[type] = set()
+
+    def add(self, own: Own) -> None:
+        """Hold components of one more type, or another way to save those of a known one.
+
+        Raises
+        ------
+        ValueError
+            The name is another type's.
+        """
+        self._forget(own.kind, own.name)
+        self.own.append(own)
+        if own.hashed:
+            self.hashed[own.kind] = own
+        elif own.kind not in self.hashed and is_plain(own.kind):
+            self.hashed[own.kind] = Plain(own.kind, own.kind.__name__)
+        self.n_changes += 1
+
+    def add_plain(self, kind: type, name: str) -> None:
+        """Hold a dataclass of numbers under a name, also before the world has any.
+
+        Raises
+        ------
+        ValueError
+            The name is another type's.
+        TypeError
+            It is no dataclass of numbers.
+        """
+        if not is_plain(kind):
+            raise TypeError(
+                f"snapshot_with({kind.__name__}) must be a dataclass whose fields are declared "
+                "as int, float or bool, or be given save and load"
+            )
+        self._forget(kind, name)
+        self.hashed.pop(kind, None)
+        self._use(Plain(kind, name))
+        self.n_changes += 1
+
+    def leave_out(self, kind: type) -> None:
+        """Hold no components of a type of the game's own, and ignore those in snapshots."""
+        names = {own.kind: own.name for own in self.own}
+        names |= {plain.kind: plain.name for plain in self.plain}
+        self._forget(kind, None)
+        self.hashed.pop(kind, None)
+        self.left_out[kind] = names.get(kind, kind.__name__)
+        self.n_changes += 1
+
+    def _forget(self, kind: type, name: str | None) -> None:
+        """Hold a type no more, so that it can be held under a name in another way."""
+        if kind in self._library:
+            raise ValueError(f"snapshots hold {kind.__name__} components without being told")
+        own = [known for known in self.own if known.kind is not kind]
+        plain = [known for known in self.plain if known.kind is not kind]
+        taken = {*self._names, *(known.name for known in own), *(known.name for known in plain)}
+        if name in taken:
+            raise ValueError(
+                f"snapshot_with(name={name!r}) is the name of another type already: "
+                "give each its own"
+            )
+        self.own, self.plain = own, plain
+        self.left_out.pop(kind, None)
+
+    def _use(self, plain: Plain) -> None:
+        self.plain.append(plain)
+        self.plain.sort(key=lambda plain: (plain.name, plain.kind.__module__))
+        self.hashed.setdefault(plain.kind, plain)
+
+    def discover(self, kinds: Iterable[type]) -> None:
+        """Hold those dataclasses of numbers among some types that nothing else was said of."""
+        new = [kind for kind in kinds if kind not in self._seen]
+        self._seen.update(new)
+        new = [kind for kind in new if self._is_free(kind) and is_plain(kind)]
+        for kind in new:
+            self._use(Plain(kind, kind.__name__))
+        if new:
+            self.n_changes += 1
+
+    def _is_free(self, kind: type) -> bool:
+        return kind not in self._library and kind not in self.left_out and kind not in self.kinds()
+
+    def kinds(self) -> list[type]:
+        """Return all types that are held."""
+        return [*(own.kind for own in self.own), *(plain.kind for plain in self.plain)]
+
+    def by_name(self) -> dict[str, Own]:
+        """Return how the game saves components by functions, by the names of their types."""
+        return {own.name: own for own in self.own}
+
+    def readable(self, names: Collection[str]) -> dict[str, Plain]:
+        """Return which dataclasses of numbers a snapshot means by some names: nothing is imported.
+
+        Also those that the game saves by functions now.
+        """
+        taken = {*self.by_name(), *(plain.name for plain in self.plain)}
+        if Random.__name__ in names and Random.__name__ not in taken:
+            self.discover([Random])
+        now_by_functions = (own.kind for own in self.own if is_plain(own.kind))
+        found = {kind.__name__: Plain(kind, kind.__name__) for kind in now_by_functions}
+        found.update((plain.name, plain) for plain in self.plain)
+        return {name: plain for name, plain in found.items() if name in names}

@@ -1,0 +1,193 @@
+"""Dataclasses of numbers: components of a game's own that are saved without functions for it.
+
+Which classes these are follows from their declarations alone, so that a type is saved in every
+step or in none.  All components of a type are read at once, a column for each field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import InitVar, dataclass, fields, is_dataclass
+from operator import attrgetter, index
+from struct import pack
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ecs_collide.snapshot.columns import NUMBERS, Table
+
+
+class Plain:
+    """How components of one dataclass of numbers are read, made and set.
+
+    Attributes
+    ----------
+    kind : type
+    name : str
+    fields : tuple of str
+    is_frozen : bool
+        Whether components cannot be set, so that others replace them.
+    """
+
+    def __init__(self, kind: type, name: str) -> None:
+        self.kind: type = kind
+        self.name = name
+        self.fields = tuple(field.name for field in fields(self.kind))
+        parameters = vars(kind)["__dataclass_params__"]
+        self.is_frozen = bool(parameters.frozen)
+        self._given = [field.name for field in fields(self.kind) if field.init]
+        self._calls = parameters.init and hasattr(kind, "__post_init__")
+        self._get = _getter(self.fields)
+
+    def read(self, components: Sequence[Any], entity_of: Callable[[int], int]) -> Table:
+        """Return the numbers of components.
+
+        Parameters
+        ----------
+        components : sequence
+        entity_of : callable
+            Takes a place in it, returns the entity: for the error.
+
+        Raises
+        ------
+        TypeError
+            A field holds something that is no number.
+        """
+        try:
+            rows = [self._get(component) for component in components]
+        except AttributeError:
+            rows = [self._values(component) for component in components]
+        columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)]
+        columns = columns or [[] for _ in self.fields]
+        for n, column in enumerate(columns):
+            if set(map(type, column)).issubset(NUMBERS):
+                continue
+            for place, value in enumerate(column):
+                try:
+                    column[place] = _as_number(value)
+                except TypeError:
+                    raise self._no_number(entity_of(place), self.fields[n], value) from None
+        return Table(self.fields, columns)
+
+    def _no_number(self, entity: int, field: str, value: object) -> TypeError:
+        what = "not there" if value is _MISSING else repr(value)
+        return TypeError(
+            f"entity {entity}: {self.name}.{field} is {what}, and must be a number: tell "
+            f"snapshot_with how to save {self.name}, or leave it out with snapshot_without"
+        )
+
+    def _values(self, component: Any) -> tuple[Any, ...]:
+        return tuple(getattr(component, name, _MISSING) for name in self.fields)
+
+    def as_declared(self, table: Table) -> Table:
+        """Return a table with its columns in the order of the fields.
+
+        Raises
+        ------
+        ValueError
+            It has other fields.
+        """
+        if sorted(table.fields) != sorted(self.fields):
+            raise ValueError(
+                f"the snapshot holds {self.name} with the fields {', '.join(table.fields)}, and "
+                f"{self.name} has {', '.join(self.fields)} here: tell snapshot_with how to save "
+                "and load it"
+            )
+        places = map(table.fields.index, self.fields)
+        return Table(self.fields, [table.columns[place] for place in places])
+
+    def is_as(self, component: Any, values: Sequence[Any]) -> bool:
+        """Return whether a component holds these numbers, bit by bit."""
+        return all(map(_is_same, self._values(component), values))
+
+    def make(self, values: Sequence[Any]) -> Any:
+        """Return a new component with these numbers.
+
+        It is made without a call of the class, but where that has a `__post_init__`.
+        """
+        if self._calls:
+            given = dict(zip(self.fields, values, strict=True))
+            component = self.kind(**{name: given[name] for name in self._given})
+        else:
+            component = object.__new__(self.kind)
+        self.write(component, values)
+        return component
+
+    def write(self, component: Any, values: Sequence[Any]) -> None:
+        """Set all fields of a component."""
+        for name, value in zip(self.fields, values, strict=True):
+            _set(component, name, value)
+
+
+_MISSING: Any = object()
+_set = object.__setattr__  # a frozen component is set too, before anybody sees it
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that returns the fields of a component, as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda component: tuple(getattr(component, name) for name in names)
+
+
+def _as_number(value: Any) -> Any:
+    """Return a number as one of Python's own; raise TypeError if it is none."""
+    if type(value) in NUMBERS:
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
+    return index(value)
+
+
+def _is_same(there: Any, value: Any) -> bool:
+    if type(there) is not type(value):
+        try:
+            there = _as_number(there)
+        except TypeError:
+            return False
+        if type(there) is not type(value):
+            return False
+    if type(there) is float:
+        return pack("<d", there) == pack("<d", value)
+    return bool(there == value)
+
+
+# -- which types these are --
+
+
+def is_plain(kind: type) -> bool:
+    """Return whether a type is a dataclass whose fields are all declared as numbers.
+
+    As ``int``, ``float``, ``bool``, or one of these or None.  Neither it nor a base may have
+    what else sets attributes: a method `__init__` or `__new__` of its own.
+    """
+    if not is_dataclass(kind) or "__dataclass_params__" not in vars(kind):
+        return False
+    for base in kind.__mro__[1:-1]:
+        if "__dataclass_params__" not in vars(base) and {"__init__", "__new__"} & {*vars(base)}:
+            return False
+    try:
+        declared = get_type_hints(kind)
+    except (NameError, TypeError, AttributeError, SyntaxError):  # names of nowhere
+        declared = dict(getattr(kind, "__annotations__", {}))
+    if any(each is InitVar or isinstance(each, InitVar) for each in declared.values()):
+        return False
+    return all(_is_number(declared.get(each.name, each.type)) for each in fields(kind))
+
+
+def _is_number(declared: Any) -> bool:
+    if get_origin(declared) in (Union, UnionType):
+        return all(part is NoneType or _is_number(part) for part in get_args(declared))
+    while hasattr(declared, "__supertype__"):  # a typing.NewType
+        declared = declared.__supertype__
+    return declared in (bool, int, float, "bool", "int", "float")
+
+
+def stand_in(name: str, names: Iterable[str]) -> type:
+    """Return a new dataclass that holds numbers under these names, which may be any texts."""
+    declared = {"__annotations__": dict.fromkeys(names, float)}
+    # Without methods of its own, so that no code is made of the names.
+    return dataclass(init=False, repr=False, eq=False)(type(name, (), declared))
