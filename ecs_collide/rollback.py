@@ -19,44 +19,9 @@ from typing import Any
 
 from ecs_collide.recording.frames import Frame, compare_frames, plain, take_frame
 from ecs_collide.recording.recording import Divergence
-from ecs_collide.snapshot.capture import FIELDS, WIDTHS
-from ecs_collide.snapshot.codec import decode
 from ecs_collide.space import Space
 
 _KEPT_CHECKS = 8  # checks that are kept for comparison with those of the others
-
-
-def save_marks(space: Space) -> list[type]:
-    """Let snapshots hold the empty classes that only mark their entities, as a `Session` does.
-
-    Those of components in the current world that have no attributes and no slots.  What
-    `Space.snapshot_with` was given a name for already stays as it is.
-
-    Returns
-    -------
-    list of type
-        The types that snapshots hold now and did not before.
-    """
-    state = decode(space.snapshot(), space.dim, WIDTHS)
-    known = {*state.own, *state.plain}
-    found = []
-    kinds = {kind for parts in space.world.entities(FIELDS).values() for kind in parts}
-    for kind in sorted(kinds, key=lambda kind: (kind.__module__, kind.__qualname__)):
-        if kind in FIELDS or kind.__name__ in known or not _is_mark(space, kind):
-            continue
-        space.snapshot_with(kind, lambda component: b"", _maker(kind))
-        found.append(kind)
-    return found
-
-
-def _is_mark(space: Space, kind: Any) -> bool:
-    parts = space.world.entities((kind,)).values()
-    some = next(found[kind] for found in parts if kind in found)
-    return not getattr(some, "__dict__", {}) and not hasattr(kind, "__slots__")
-
-
-def _maker(kind: Any) -> Callable[[bytes], Any]:
-    return lambda data: object.__new__(kind)
 
 
 class Session:
@@ -133,7 +98,6 @@ class Session:
         self._digests: dict[int, str] = {}  # of the frames in `_checks`
         self._others: dict[int, dict[int, str]] = {n: {} for n in range(n_players) if n != local}
         self._wanted: set[int] = set()  # frames that another player asks for
-        self._mark: object = None
 
     # -- playing --
 
@@ -189,10 +153,6 @@ class Session:
         return known[-1] if known else self._default
 
     def _simulate(self, frame: int) -> None:
-        mark = self.space.world.mark()
-        if mark is not self._mark:  # components came or went
-            self._mark = mark
-            save_marks(self.space)
         self._saves[frame] = self.space.snapshot()
         self._used[frame] = [self._input(n, frame) for n in range(len(self._inputs))]
         self._step(list(self._used[frame]))

@@ -1439,15 +1439,17 @@ class Space:
         """Let snapshots hold the game's own components of a type too.
 
         Dataclasses whose fields are declared as int, float or bool, or as one of these or None,
-        are held without it.  `restore` finds such a type by its name if an entity of the world
-        has it, or had it since the space was made.  Otherwise, as in a program that begins with
-        a saved game, give the type alone: ``space.snapshot_with(Health)``.
+        are held without it, and so are empty classes, which mark entities.  `restore` finds such
+        a type by its name if an entity of the world has it, or had it since the space was made.
+        Otherwise, as in a program that begins with a saved game, give the type alone:
+        ``space.snapshot_with(Health)``.
 
         Parameters
         ----------
         component : type
         save : callable, optional
-            Takes a component, returns bytes.  Left out with `load` for a dataclass of numbers.
+            Takes a component, returns bytes.  Left out with `load` for a type that is held
+            without it.
         load : callable, optional
             Takes such bytes, returns a new component of that type.
         update : callable, optional
@@ -1464,7 +1466,7 @@ class Space:
         ------
         TypeError
             An argument is no component type, or no function; or `save` and `load` are left
-            out and the type is no dataclass of numbers.
+            out and the type is neither a dataclass of numbers nor empty.
         ValueError
             The name belongs to another type, or snapshots hold the type anyway.
 
@@ -1513,8 +1515,8 @@ class Space:
         """Return all that the steps to come depend on, as bytes.
 
         They hold every entity that has a component of the library's, a dataclass of numbers, or
-        a type given to `snapshot_with`, with these components; what was seen of
-        them last, contacts, quarantined bodies and reports, the events and
+        a type given to `snapshot_with`, with these components and the empty classes that mark it;
+        what was seen of them last, contacts, quarantined bodies and reports, the events and
         the number of the last step, `rest_speed`, `pair_limit` and `gravity`.
         Not functions, handlers and systems: those are the
         program's.  The same state gives the same bytes on every platform.
@@ -1527,8 +1529,8 @@ class Space:
             Within a step, or after one that was never finished; or another
             world is current.
         ValueError
-            Components of the game's own play a role in the space, are no dataclasses of numbers,
-            and `snapshot_with` was not told of them; or two dataclasses have the same name.
+            Components of the game's own play a role in the space, are no dataclasses of numbers
+            nor empty, and `snapshot_with` was not told of them; or two types have the same name.
         TypeError
             A component holds something that is no number.
         """

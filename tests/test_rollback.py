@@ -11,7 +11,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.recording.frames import compare_frames, take_frame
-from ecs_collide.rollback import Session, save_marks
+from ecs_collide.rollback import Session
 
 DT = 1 / 60
 
@@ -263,38 +263,3 @@ def test_input_that_no_packet_can_hold_is_refused(sides):
     one, _ = sides(2)
     with pytest.raises(TypeError, match="must be given numbers, texts, or lists"):
         one.advance(object())
-
-
-# -- what goes back with the world --
-
-
-def test_marks_are_saved_without_extra_code(world):
-    class Mark:
-        pass
-
-    entity = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Ship(1), Mark())
-    space = ec.install()
-    esper.process(DT)
-
-    assert save_marks(space) == [Mark]
-    assert save_marks(space) == []
-    ship, data = esper.component_for_entity(entity, Ship), space.snapshot()
-    ship.hits = 5
-    esper.remove_component(entity, Mark)
-    space.restore(data)
-
-    assert esper.component_for_entity(entity, Ship) is ship
-    assert ship.hits == 0
-    assert esper.has_component(entity, Mark)
-
-
-def test_way_of_saving_that_the_game_has_chosen_stays(world):
-    entity = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Ship(1))
-    space = ec.install()
-    space.snapshot_with(Ship, lambda ship: b"x", lambda data: Ship(9))
-
-    assert save_marks(space) == []
-    data = space.snapshot()
-    esper.remove_component(entity, Ship)
-    space.restore(data)
-    assert esper.component_for_entity(entity, Ship).player == 9

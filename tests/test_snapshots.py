@@ -15,7 +15,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide import components, traits
 from ecs_collide.snapshot import capture
-from tests.scenes import box, mixed_bodies, mover, position, velocity
+from tests.scenes import Falls, box, mixed_bodies, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -533,6 +533,7 @@ def test_queries_answer_as_they_did(elsewhere):
     hits = [space.cast_ray(low, (40, 7)) for low, _ in asked]
 
     other = elsewhere()
+    other.snapshot_with(Falls)
     other.restore(data)
 
     assert [other.query(*region) for region in asked] == found

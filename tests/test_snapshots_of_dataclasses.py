@@ -39,6 +39,12 @@ class Team:
     number: int
 
 
+class Note:
+    """A game's own component that is no dataclass."""
+
+    text = b""
+
+
 @dataclass
 class Marked:
     """An empty dataclass: that it is there is all there is."""
@@ -194,8 +200,8 @@ def test_only_dataclasses_that_declare_nothing_but_numbers_are_saved_so():
     class Unknown:
         number: NoSuchName = 0  # noqa: F821
 
-    assert all(map(is_plain, (Gun, Team, Marked, Child, Score, ec.Random)))
-    for kind in (Named, WithList, Given, Derived, OfSomethingElse, Unknown, Tag, ec.Space, int):
+    assert all(map(is_plain, (Gun, Team, Marked, Child, Score, Tag, ec.Random)))
+    for kind in (Named, WithList, Given, Derived, OfSomethingElse, Unknown, Note, ec.Space, int):
         assert not is_plain(kind), kind
 
 
@@ -482,13 +488,13 @@ def test_fingerprint_holds_the_fields_of_dataclasses():
 def test_fingerprint_holds_what_the_game_saves_by_functions():
     crate, floor, space = resting()
     nothing = space.state_hash()
-    tags = Tag(), Tag()
+    tags = Note(), Note()
     for entity, tag in zip((crate, floor), tags, strict=True):
         tag.text = b""
         esper.add_component(entity, tag)
     assert space.state_hash() == nothing  # no snapshot knows them
 
-    space.snapshot_with(Tag, lambda tag: tag.text, lambda data: Tag())
+    space.snapshot_with(Note, lambda tag: tag.text, lambda data: Note())
     found = hashes_of_changes(
         space,
         lambda: setattr(tags[0], "text", b"a"),
@@ -500,12 +506,12 @@ def test_fingerprint_holds_what_the_game_saves_by_functions():
 
 def test_bytes_that_differ_between_runs_can_stay_out_of_the_fingerprint():
     crate, _, space = resting()
-    gun, tag = Gun(1.0), Tag()
+    gun, tag = Gun(1.0), Note()
     esper.add_component(crate, gun)
     before = space.state_hash()
     esper.add_component(crate, tag)
 
-    for kind in (Gun, Tag):
+    for kind in (Gun, Note):
         space.snapshot_with(kind, lambda it: b"%d" % id(it), lambda data: None, hashed=False)
 
     assert space.state_hash() == before
@@ -533,3 +539,97 @@ def test_fingerprint_needs_its_world_to_be_current(elsewhere):
 
     with pytest.raises(RuntimeError, match="install a space of its own"):
         space.state_hash()
+
+
+# -- empty classes --
+
+
+class Barrel:
+    pass
+
+
+class Big(Barrel):
+    """Another mark."""
+
+
+def test_an_empty_class_comes_back_with_the_entity_that_it_marks():
+    crate, floor, space = resting()
+    esper.add_component(crate, Barrel())
+    esper.add_component(floor, Big())
+    mark, data, before = (
+        esper.component_for_entity(floor, Big),
+        space.snapshot(),
+        space.state_hash(),
+    )
+
+    esper.delete_entity(crate, immediate=True)
+    esper.add_component(floor, Barrel())
+    space.restore(data)
+
+    assert type(esper.component_for_entity(crate, Barrel)) is Barrel
+    assert esper.component_for_entity(floor, Big) is mark
+    assert not esper.has_component(floor, Barrel)
+    assert space.state_hash() == before
+    esper.remove_component(crate, Barrel)
+    assert space.state_hash() != before
+
+
+def test_an_empty_class_is_found_by_its_name_once_the_space_was_told(elsewhere):
+    crate, _, space = resting()
+    esper.add_component(crate, Barrel())
+    data = space.snapshot()
+    other = elsewhere()
+
+    with pytest.raises(ValueError, match="holds Barrel components of the game's own"):
+        other.restore(data)
+    other.snapshot_with(Barrel)
+    other.restore(data)
+
+    assert esper.has_component(crate, Barrel)
+
+
+def test_an_entity_that_has_nothing_but_marks_is_left_alone():
+    crate, floor, space = resting()
+    esper.add_component(crate, Barrel())
+    data = space.snapshot()
+    menu = esper.create_entity(Big())
+    for kind in esper.components_for_entity(floor):
+        esper.remove_component(floor, type(kind))
+    esper.add_component(floor, Big())
+
+    space.restore(data)
+
+    assert esper.has_component(menu, Big)
+    assert not esper.has_component(floor, Big)
+    assert esper.has_components(floor, ec.Position, ec.Extents)
+    space.check()
+
+
+def test_a_class_that_declares_anything_is_no_mark():
+    class Counts:
+        n = 0
+
+    class Acts:
+        def act(self):
+            self.done = True
+
+    class Declares:
+        n: int
+
+    class Slotted:
+        __slots__ = ("n",)
+
+    class Derived(Counts):
+        pass
+
+    crate, _, space = resting()
+    kinds = (Counts, Acts, Declares, Slotted, Derived)
+    for kind in kinds:
+        esper.add_component(crate, kind())
+    data = space.snapshot()
+    for kind in kinds:
+        esper.remove_component(crate, kind)
+
+    space.restore(data)
+
+    assert not any(esper.has_component(crate, kind) for kind in kinds)

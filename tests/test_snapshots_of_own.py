@@ -12,6 +12,13 @@ from tests.test_snapshots import Tag, everything, resting
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
+class Thinks:
+    """A game's own component with a method, which may set anything."""
+
+    def think(self):
+        self.plan = "wait"
+
+
 class Health:
     """A game's own component."""
 
@@ -186,8 +193,8 @@ def test_what_snapshot_with_refuses():
     with pytest.raises(TypeError, match="update=3"):
         space.snapshot_with(Tag, save_health, load_health, 3)
     remember_health(space)  # once more is no harm
-    with pytest.raises(TypeError, match=r"Tag.* must be a dataclass whose fields are declared"):
-        space.snapshot_with(Tag)
+    with pytest.raises(TypeError, match=r"Thinks.* must be a dataclass whose fields are declared"):
+        space.snapshot_with(Thinks)
     with pytest.raises(ValueError, match="hold Position components without being told"):
         space.snapshot_without(ec.Position)
 

@@ -191,8 +191,9 @@ class SnapshotSchema:
         if last is None or last.mark is not mark or last.dead != dead:
             self._discover(world.kinds())
             ids, masks, others = self._file(world.entities(self.kinds), dead)
+            ids, masks, others = self._leave_out_marks(ids, masks, others)
             first = len(FIELDS) + len(self.types.own)
-            held = [n for n in range(first, len(self.kinds)) if self._records[n].items]
+            held = [n for n in range(first, len(self.kinds)) if len(holders(ids, masks, n))]
             places = {n: place for place, n in enumerate((*range(first), *held))}
             saved = rearrange(masks, [*map(places.get, range(len(self.kinds)))], len(places))
             plain = [self.types.plain[n - first] for n in held]
@@ -219,6 +220,20 @@ class SnapshotSchema:
             whole[places, n] = np.array(masks, np.uint64)
         has = whole.any(axis=1)
         return everybody[has], whole[has], everybody[~has]
+
+    def _leave_out_marks(
+        self, ids: Longs, masks: NDArray[np.uint64], others: Longs
+    ) -> tuple[Longs, NDArray[np.uint64], Longs]:
+        """Count entities that have nothing but empty classes among the others."""
+        marks = [plain.kind for plain in self.types.plain if plain.is_mark]
+        more = np.zeros(masks.shape[1], np.uint64)
+        for n, kind in enumerate(self.kinds):
+            if kind not in marks:
+                more[n // 64] |= np.uint64(1 << n % 64)
+        has = (masks & more).any(axis=1)
+        if has.all():
+            return ids, masks, others
+        return ids[has], masks[has], np.sort(np.concatenate([others, ids[~has]]))
 
     # -- saving --
 
@@ -454,6 +469,9 @@ class SnapshotSchema:
             else:
                 world.delete(entity)
         for entity, mask in wanted.items():
+            if entity not in there and entity in present:  # it has nothing but marks
+                has = present[entity]
+                there[entity] = sum(1 << n for n, kind in enumerate(self.kinds) if kind in has)
             had = there.get(entity, 0) & covered
             if had == mask:
                 continue

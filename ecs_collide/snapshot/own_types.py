@@ -45,7 +45,7 @@ class OwnTypes:
     own : list of Own
         What the game saves by functions.
     plain : list of Plain
-        The dataclasses of numbers that were seen in the world so far, sorted by name.
+        The dataclasses of numbers and empty classes that the world has had, sorted by name.
     hashed : dict of Own or Plain by type
         What the fingerprint includes.
     left_out : dict of str by type
@@ -81,19 +81,19 @@ class OwnTypes:
         self.n_changes += 1
 
     def add_plain(self, kind: type, name: str) -> None:
-        """Hold a dataclass of numbers under a name, also before the world has any.
+        """Hold a dataclass of numbers or an empty class under a name, before the world has any.
 
         Raises
         ------
         ValueError
             The name is another type's.
         TypeError
-            It is no dataclass of numbers.
+            It is neither.
         """
         if not is_plain(kind):
             raise TypeError(
                 f"snapshot_with({kind.__name__}) must be a dataclass whose fields are declared "
-                "as int, float or bool, or be given save and load"
+                "as int, float or bool, or an empty class, or be given save and load"
             )
         self._forget(kind, name)
         self.hashed.pop(kind, None)
@@ -130,7 +130,7 @@ class OwnTypes:
         self.hashed.setdefault(plain.kind, plain)
 
     def discover(self, kinds: Iterable[type]) -> None:
-        """Hold those dataclasses of numbers among some types that nothing else was said of."""
+        """Hold the dataclasses of numbers and empty classes of which nothing else was said."""
         new = [kind for kind in kinds if kind not in self._seen]
         self._seen.update(new)
         new = [kind for kind in new if self._is_free(kind) and is_plain(kind)]

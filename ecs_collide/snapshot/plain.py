@@ -1,4 +1,4 @@
-"""Dataclasses of numbers: components of a game's own that are saved without functions for it.
+"""Dataclasses of numbers, and empty classes: a game's components that are saved without functions.
 
 Which classes these are follows from their declarations alone, so that a type is saved in every
 step or in none.  All components of a type are read at once, a column for each field.
@@ -19,7 +19,7 @@ from ecs_collide.snapshot.columns import NUMBERS, Table
 
 
 class Plain:
-    """How components of one dataclass of numbers are read, made and set.
+    """How components of one dataclass of numbers, or of one empty class, are read, made and set.
 
     Attributes
     ----------
@@ -28,16 +28,20 @@ class Plain:
     fields : tuple of str
     is_frozen : bool
         Whether components cannot be set, so that others replace them.
+    is_mark : bool
+        Whether it is an empty class: alone it does not bring an entity into a snapshot.
     """
 
     def __init__(self, kind: type, name: str) -> None:
         self.kind: type = kind
         self.name = name
-        self.fields = tuple(field.name for field in fields(self.kind))
-        parameters = vars(kind)["__dataclass_params__"]
-        self.is_frozen = bool(parameters.frozen)
-        self._given = [field.name for field in fields(self.kind) if field.init]
-        self._calls = parameters.init and hasattr(kind, "__post_init__")
+        parameters = vars(kind).get("__dataclass_params__")
+        declared = () if parameters is None else fields(self.kind)
+        self.is_mark = parameters is None
+        self.fields = tuple(field.name for field in declared)
+        self.is_frozen = parameters is not None and bool(parameters.frozen)
+        self._given = [field.name for field in declared if field.init]
+        self._calls = parameters is not None and parameters.init and hasattr(kind, "__post_init__")
         self._get = _getter(self.fields)
 
     def read(self, components: Sequence[Any], entity_of: Callable[[int], int]) -> Table:
@@ -158,12 +162,28 @@ def _is_same(there: Any, value: Any) -> bool:
 # -- which types these are --
 
 
+_EMPTY = frozenset(vars(type("Empty", (), {}))) | {
+    "__annotations__", "__firstlineno__", "__slots__", "__static_attributes__",
+}  # fmt: skip
+
+
+def _is_mark(kind: type) -> bool:
+    """Return whether a class declares nothing, as ``class Enemy: pass`` does."""
+    return all(
+        vars(base).keys() <= _EMPTY
+        and not any(vars(base).get(name) for name in ("__annotations__", "__slots__"))
+        for base in kind.__mro__[:-1]
+    )
+
+
 def is_plain(kind: type) -> bool:
-    """Return whether a type is a dataclass whose fields are all declared as numbers.
+    """Return whether a type is a dataclass whose fields are all declared as numbers, or empty.
 
     As ``int``, ``float``, ``bool``, or one of these or None.  Neither it nor a base may have
     what else sets attributes: a method `__init__` or `__new__` of its own.
     """
+    if _is_mark(kind):
+        return True
     if not is_dataclass(kind) or "__dataclass_params__" not in vars(kind):
         return False
     for base in kind.__mro__[1:-1]:
