@@ -221,15 +221,18 @@ class SnapshotSchema:
         has = whole.any(axis=1)
         return everybody[has], whole[has], everybody[~has]
 
+    def _marks(self) -> int:
+        """Return the bits of the empty classes in a mask."""
+        marks = {plain.kind for plain in self.types.plain if plain.is_mark}
+        return sum(1 << n for n, kind in enumerate(self.kinds) if kind in marks)
+
     def _leave_out_marks(
         self, ids: Longs, masks: NDArray[np.uint64], others: Longs
     ) -> tuple[Longs, NDArray[np.uint64], Longs]:
         """Count entities that have nothing but empty classes among the others."""
-        marks = [plain.kind for plain in self.types.plain if plain.is_mark]
-        more = np.zeros(masks.shape[1], np.uint64)
-        for n, kind in enumerate(self.kinds):
-            if kind not in marks:
-                more[n // 64] |= np.uint64(1 << n % 64)
+        marks = self._marks()
+        words = [marks >> 64 * n & 2**64 - 1 for n in range(masks.shape[1])]
+        more = ~np.array(words, np.uint64)
         has = (masks & more).any(axis=1)
         if has.all():
             return ids, masks, others
@@ -465,7 +468,7 @@ class SnapshotSchema:
             if entity in wanted or not mask & covered:
                 continue
             if entity in others:
-                self._remove(world, entity, mask & covered)
+                self._remove(world, entity, mask & covered & ~self._marks())
             else:
                 world.delete(entity)
         for entity, mask in wanted.items():
