@@ -501,7 +501,7 @@ def test_a_step_that_is_interrupted_at_any_line_has_not_happened(
     n_lines = n_lines_of_step(in_new_world(kind))
     cuts = Cuts(in_new_world, kind)
 
-    for n in some_of(n_lines, volume(20, 100, n_lines, least=3)):
+    for n in some_of(n_lines, volume(10, 100, n_lines, least=3)):
         cuts.cut(Fuse(n))
 
     assert cuts.n_cuts > 3
@@ -753,6 +753,7 @@ def test_a_step_for_which_the_process_has_no_memory_has_not_happened(volume):
 # -- what else is cut short --
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.filterwarnings("ignore:entity")
 def test_a_restore_that_is_interrupted_at_any_line_has_happened_or_has_not(
     implementation, volume, in_new_world

@@ -150,6 +150,7 @@ def build_platformer(rng, with_boxes):
     return [lift, *others, *soft], boxes
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("seed", range(3))
 def test_boxes_change_nobodys_motion(seed):
     runs = []

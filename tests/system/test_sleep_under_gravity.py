@@ -143,7 +143,7 @@ class Heap:
 
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("by", ["space", "game"])
-@pytest.mark.parametrize("seed", [0, 1, *further(2, 3, 4, 5)])
+@pytest.mark.parametrize("seed", [0, *further(1, 2, 3, 4, 5)])
 def test_heaps_of_crates_to_which_things_happen(seed, by, implementation, volume):
     n_steps = volume(400, 600, 1500, least=200)
     if (seed, by) == (3, "space"):  # positions differ in step 832: not understood yet
@@ -200,6 +200,7 @@ def test_a_velocity_that_only_presses_wakes_nobody(by, world, implementation):
     assert space.stats.asleep == 0
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("by", ["space", "game"])
 def test_a_hundred_crates_that_drop_half_a_unit_are_all_asleep_after_240_steps(
     by, world, implementation

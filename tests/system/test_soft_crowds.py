@@ -587,6 +587,7 @@ def test_a_crowd_costs_no_swept_tests_and_pairs_in_proportion_to_its_members(imp
     assert counts[1] < 2 * counts[0]
 
 
+@pytest.mark.slow_in_python
 def test_members_that_walk_to_one_point_overlap_little_and_do_not_tremble(implementation):
     n, n_steps = (200, 300) if implementation == "compiled" else (16, 120)
     crowd = soft(swarm(n))
