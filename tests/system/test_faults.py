@@ -17,6 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import Ledger, box, closed_arena, mover
+from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -305,7 +306,7 @@ def two_worlds(world):
             esper.delete_world(name)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, *further(2)])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, implementation, volume):
     n_steps = volume(40, 1000, 20_000, least=30)

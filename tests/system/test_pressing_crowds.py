@@ -130,6 +130,7 @@ def test_a_crowd_that_is_left_alone_wins_no_energy(response, implementation, vol
         before = energy
 
 
+@pytest.mark.slow_in_python
 def test_a_crowd_keeps_its_momentum(implementation):
     crowd = Crowd(swarm(60 if implementation == "compiled" else 16))
     ec.install()

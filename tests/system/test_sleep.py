@@ -270,6 +270,7 @@ class Pushed(Yard):
         return dt
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize("motion", ["velocity", "swept"])
 @pytest.mark.parametrize("seed", [0, *further(1, 2)])
@@ -726,6 +727,7 @@ def test_who_is_snapped_out_of_a_stack_goes_by_the_whole_stack(sunk, n, implemen
     assert asleep[20] == n  # of the stack nobody
 
 
+@pytest.mark.slow_in_python
 def test_who_is_touched_in_the_last_instant_is_snapped_and_wakes(implementation):
     def build(_space):
         rng = random.Random(8)

@@ -191,6 +191,7 @@ scenes = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow_in_python
 @scenes
 def test_rollbacks_within_rollbacks(dim, by, seed, implementation, volume):
     length = volume(180, 600, least=120)

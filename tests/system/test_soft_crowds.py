@@ -235,6 +235,7 @@ def test_no_member_is_ever_inside_a_wall(response, speed, implementation):
     assert len(sides) == 2
 
 
+@pytest.mark.slow_in_python
 def test_members_stay_outside_of_the_player_they_chase(implementation):
     soft(chase(80 if implementation == "compiled" else 9))
     player = mover((-200.0, 0.0), (HALF, HALF), (0, 0), ec.Slide(), ec.Mass(1e6))

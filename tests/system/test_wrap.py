@@ -347,6 +347,7 @@ def test_a_stack_across_the_edge_rests(volume):
     assert len(space.contacts()) == 4
 
 
+@pytest.mark.slow_in_python
 def test_a_lift_carries_its_load_over_the_edge_and_on():
     lift = mover((100, 200), (20, 2), (0, 30))
     crate = mover((110, 206), (4, 4), (0, -10), ec.Slide(), Falls())
