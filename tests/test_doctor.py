@@ -12,6 +12,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import box, mover
+from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world")
 
@@ -603,7 +604,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("kind", "name"), FIELDS)
-@pytest.mark.parametrize("stepped", [False, True])
+@pytest.mark.parametrize("stepped", [True, *further(False)])
 def test_doctor_and_explain_never_fail_on_what_they_should_report(kind, name, stepped, space):
     parts = [
         ec.Growth(0, 0), ec.Mass(2), ec.Deflect(), ec.Friction(1), ec.Filter(1, ec.ALL, 1),

@@ -484,6 +484,7 @@ def bytes_of_quiet_steps(n, **settings):
         esper.delete_world(name)
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize(
     "settings",
     [{}, {"wrap": (10_000, None)}, {"motion": "swept"}],

@@ -326,6 +326,7 @@ def log_of_churn(n_steps=60):
     return found
 
 
+@pytest.mark.slow_in_python
 def test_a_world_without_a_dict_of_entities_is_read_through_its_queries(monkeypatch):
     from ecs_collide.systems import _EsperWorld
 
@@ -403,7 +404,7 @@ def test_nothing_piles_up_over_many_steps_with_births_and_deaths(volume):
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    for _ in range(volume(300, 1000)):
+    for _ in range(volume(120, 1000)):
         step()
     gc.collect()
     after = tracemalloc.get_traced_memory()[0]

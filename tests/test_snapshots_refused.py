@@ -367,6 +367,7 @@ def test_other_kinds_of_bytes_are_taken():
     assert space.snapshot() == data
 
 
+@pytest.mark.slow_in_python
 def test_nothing_in_it_is_code():
     for module in (codec, capture, columns, plain):
         tree = ast.parse(Path(module.__file__).read_text("utf-8"))

@@ -344,6 +344,7 @@ def test_the_tree_grows_beyond_its_capacity(new_tree, many):
     assert tree.pairs().tolist() == pairs_by_hand(mins, maxs)
 
 
+@pytest.mark.slow_in_python
 def test_the_tree_stays_good_while_a_crowd_disperses(new_tree, volume):
     n = volume(1000, 2000, least=1000)
     rng = np.random.default_rng(1)

@@ -25,11 +25,17 @@ def n_steps(name: str, volume: Volume) -> int:
     return volume(120, 240, least=24 if name in DEAR else 120)
 
 
-def build(name: str, seed: int = 0) -> Scene:
+@pytest.fixture
+def size(name: str, volume: Volume) -> dict[str, int]:
+    """Return the option of a demo that sets how many boxes it has, where there is one."""
+    return {"n": volume(1_000, 10_000, least=1_000)} if name == "arena" else {}
+
+
+def build(name: str, seed: int = 0, **options: int) -> Scene:
     """Make the world of a demo, with a bot at the keys."""
     if name == "platformer":
         need("pytiled_parser")
-    scene: Scene = catalogue.load(name).build(seed=seed)
+    scene: Scene = catalogue.load(name).build(seed=seed, **options)
     scene.keys.bot = True
     return scene
 
@@ -44,8 +50,10 @@ def track(scene: Scene, steps: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_claims_hold_and_all_is_well(name: str, world: str, n_steps: int) -> None:
-    scene = build(name)
+def test_claims_hold_and_all_is_well(
+    name: str, world: str, n_steps: int, size: dict[str, int]
+) -> None:
+    scene = build(name, **size)
 
     track(scene, n_steps)
 
@@ -58,13 +66,15 @@ def test_claims_hold_and_all_is_well(name: str, world: str, n_steps: int) -> Non
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_same_seed_gives_the_same_run(name: str, world: str, n_steps: int) -> None:
+def test_same_seed_gives_the_same_run(
+    name: str, world: str, n_steps: int, size: dict[str, int]
+) -> None:
     runs = []
     for _ in range(2):
         esper.switch_world("default")
         esper.delete_world(world)
         esper.switch_world(world)
-        runs.append(track(build(name, seed=3), n_steps // 3))
+        runs.append(track(build(name, seed=3, **size), n_steps // 3))
 
     assert runs[0] == runs[1]
 

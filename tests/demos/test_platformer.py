@@ -20,7 +20,7 @@ from ecs_collide.testing import (  # noqa: E402
     assert_never_inside,
     assert_repeats,
 )
-from tests.volume import further  # noqa: E402
+from tests.volume import Volume, further  # noqa: E402
 
 if TYPE_CHECKING:
     from demos.platformer.game import Platformer
@@ -71,15 +71,19 @@ def test_bot_collects_coins_and_nothing_leaves_the_level(game: Platformer) -> No
 
 
 @pytest.mark.parametrize("variant", ["order", "margins"])
-def test_bot_plays_the_same_whatever_the_tree_and_the_order_are(variant: str) -> None:
-    assert_repeats(platformer.build, [("bot", STEPS // 6)], variants=[variant])
+def test_bot_plays_the_same_whatever_the_tree_and_the_order_are(
+    variant: str, volume: Volume
+) -> None:
+    assert_repeats(platformer.build, [("bot", volume(30, 100, least=20))], variants=[variant])
 
 
-def test_nobody_gets_inside_anything_while_the_bot_plays(sim: Sim, game: Platformer) -> None:
+def test_nobody_gets_inside_anything_while_the_bot_plays(
+    sim: Sim, game: Platformer, volume: Volume
+) -> None:
     sim.press("bot")
 
     with assert_never_inside(), assert_contacts_balanced():
-        sim.step(STEPS // 2)
+        sim.step(volume(150, 300, least=60))
 
 
 @pytest.mark.skipif(not ec.COMPILED, reason="a whole round takes long on plain Python")

@@ -156,9 +156,10 @@ class World:
         check_times([t for t in left if t < 1], [e for e in exits if e[0] < 1])
 
 
+@pytest.mark.slow_in_python
 def test_boxes_enter_and_leave_at_the_exact_times(volume):
     n_steps = n_judged = n_crossed = n_bent = 0
-    for number in range(volume(4, 12, 200, least=2)):
+    for number in range(volume(2, 12, 200, least=2)):
         here, name = esper.current_world, f"boxes {number}"
         esper.switch_world(name)
         try:

@@ -63,10 +63,11 @@ def compare_world(number, seconds):
     return tally
 
 
+@pytest.mark.slow_in_python
 def test_every_step_with_dominance_and_locked_axes_is_the_exact_one(choose_worlds):  # noqa: F811
     tally = Tally()
 
-    for number in choose_worlds(16, 96, 480):
+    for number in choose_worlds(8, 96, 480):
         tally += compare_world(number, 3.0)
 
     print(tally)
@@ -75,10 +76,11 @@ def test_every_step_with_dominance_and_locked_axes_is_the_exact_one(choose_world
     assert tally.cut_short < tally.steps / 10
 
 
+@pytest.mark.slow_in_python
 def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  # noqa: F811
     tally = Tally()
     n_lasting = 0
-    for number in choose_worlds(8, 48, 192):
+    for number in choose_worlds(4, 48, 192):
         rng = random.Random(f"ranks {number}")
         space = ec.install()
         crowd = [walker(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]

@@ -1,8 +1,8 @@
 """Whole steps of the library against the exact simulator, in random worlds.
 
 `tests/exact/twin.py` says what is compared, and what a tie is; `worlds.py` what
-the worlds are.  8 worlds of 12 seconds run on the compiled kernels and 4 in
-pure Python, with ``--long`` 60 and 6, with ``--long --long`` 360 and 360.
+the worlds are.  4 worlds of 5 seconds run on the compiled kernels and 4 of 4 seconds
+in pure Python; with ``--long`` 60 of 12 seconds, and 6 of 4; with ``--long --long`` 360 of 12.
 """
 
 from __future__ import annotations
@@ -70,12 +70,15 @@ def most_in_one_instant(space):
     return max(hits.values(), default=0)
 
 
-def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds):
+def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds, volume):
     tally = Tally()
+    seconds = volume(5, 12, least=4)
     for number in choose_worlds(4, 60, 360):
         random_world = RandomWorld(number)
         space = ec.install(dim=random_world.dim)
         for step, dt in enumerate(random_world.dts):
+            if random_world.clock > seconds:
+                break
             random_world.shake(dt)
             bodies = read_bodies(random_world.dim)
             esper.process(dt)
@@ -92,6 +95,7 @@ def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds):
     assert tally.roundings < tally.impacts / 200
 
 
+@pytest.mark.slow_in_python
 def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
     tally = Tally()
     n_lasting = 0
@@ -229,6 +233,7 @@ def install_witness(dim):
     return space, witness
 
 
+@pytest.mark.slow_in_python
 def test_every_answer_keeps_momentum_and_wins_no_energy(choose_worlds):
     n_pairs = n_held = n_worlds = 0
     for number in choose_worlds(4, 60, 360):
@@ -248,6 +253,7 @@ def test_every_answer_keeps_momentum_and_wins_no_energy(choose_worlds):
     assert n_held > 20 * n_worlds
 
 
+@pytest.mark.slow_in_python
 def test_a_witness_changes_nothing(choose_worlds):
     # The same world with and without: so what the witness has seen is what games get.
     for number in choose_worlds(5, 10, 60):
@@ -377,6 +383,7 @@ def compare_parts(whole, parts, near, movers):
     return True
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("n_parts", [2, 3, 7])
 def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
     n_steps = n_impacts = n_open = 0
@@ -406,6 +413,7 @@ def test_a_step_in_parts_has_the_same_impacts(n_parts, choose_worlds):
 # Limits --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("pair_limit", [1, 2])
 def test_a_step_that_comes_to_a_limit_is_the_exact_one(pair_limit, choose_worlds):
     tally = Tally()

@@ -150,6 +150,7 @@ def build_platformer(rng, with_boxes):
     return [lift, *others, *soft], boxes
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("seed", range(3))
 def test_boxes_change_nobodys_motion(seed):
     runs = []
@@ -179,6 +180,7 @@ def test_boxes_change_nobodys_motion(seed):
     assert runs[0] == runs[1]
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("wrap", [None, (120.0, None)])
 def test_contacts_of_boxes_are_the_overlaps_at_the_end_of_each_step(seed, wrap):

@@ -55,9 +55,11 @@ def test_a_room_with_some_of_everything(dim, seed, monkeypatch):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_a_gas(dim, monkeypatch):
+def test_a_gas(dim, monkeypatch, volume):
+    n_boxes = volume(50, 100)
+
     def run():
-        gas(100, spacing=3.5, speed=200.0, dim=dim)
+        gas(n_boxes, spacing=3.5, speed=200.0, dim=dim)
         return log_of_steps(ec.install(dim=dim), 15, 1 / 60)
 
     compiled, plain = in_both_implementations(monkeypatch, run)
@@ -65,9 +67,11 @@ def test_a_gas(dim, monkeypatch):
     assert compiled == plain
 
 
-def test_a_pile(monkeypatch):
+def test_a_pile(monkeypatch, volume):
+    n_crates = volume(30, 60)
+
     def run():
-        pile(60, width=16.0)
+        pile(n_crates, width=16.0)
         space = ec.install()
         esper.add_processor(Gravity(), priority=200)
         return log_of_steps(space, 80, 1 / 60)

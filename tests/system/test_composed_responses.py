@@ -209,6 +209,7 @@ def test_systems_that_leave_all_impacts_change_no_bit(dim, world):
         esper.delete_world(f"{world} composed")
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("dim", [2, 3])
 def test_asking_for_the_built_in_answer_changes_no_bit(dim, world):
     class Asks(ec.ResponseSystem):

@@ -283,6 +283,7 @@ def test_an_impact_that_nobody_answers_begins_a_contact_too():
     assert [e.time for e in space.contacts_ended] == [0.875]
 
 
+@pytest.mark.slow_in_python
 def test_bounces_are_the_same_after_a_snapshot():
     def play(space, n_steps):
         events = []
@@ -432,6 +433,7 @@ def test_a_contact_changes_its_side():
     assert contact.normal_for(crate) == (0, 1)
 
 
+@pytest.mark.slow_in_python
 def test_every_begin_has_exactly_one_end():
     rng = random.Random(4)
     space = ec.install()

@@ -17,6 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import Ledger, box, closed_arena, mover
+from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -305,10 +306,10 @@ def two_worlds(world):
             esper.delete_world(name)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, *further(2)])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, implementation, volume):
-    n_steps = volume(80, 1000, 20_000, least=30)
+    n_steps = volume(40, 1000, 20_000, least=30)
     games = [Game(name, seed=seed, suffers=name == two_worlds[1]) for name in two_worlds]
     n_events = 0
 
@@ -430,7 +431,7 @@ def test_an_exception_at_each_event_of_a_run(error, world, implementation, volum
         wanted = sound.result()
     assert sound.n_calls >= 500
     assert {len(sound.heard[name]) > 0 for name in sound.heard} == {True}
-    stride = max(1, sound.n_calls // volume(30, 600, sound.n_calls))
+    stride = max(1, sound.n_calls // volume(12, 600, sound.n_calls))
     stride *= 1 if error is FaultError else 5
     failed = set()
 

@@ -19,6 +19,7 @@ def of(entity, kind):
     return esper.component_for_entity(entity, kind)
 
 
+@pytest.mark.slow_in_python
 def test_categories_masks_and_groups_against_the_rule_in_full():
     choices = [None] + [
         ec.Filter(categories, mask, group)

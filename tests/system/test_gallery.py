@@ -19,13 +19,14 @@ def test_compiled_and_pure_python_play_the_same_game(
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     n_steps = volume(8, 20, least=8) if name in DEAR else volume(60, 120, least=60)
+    options = {"n": volume(500, 10_000)} if name == "arena" else {}
     runs = []
     for kernels in implementations:
         monkeypatch.setattr(_backend, "kernels", kernels)
         esper.switch_world("default")
         esper.delete_world(world)
         esper.switch_world(world)
-        scene = build(name, seed=7)
+        scene = build(name, seed=7, **options)
         bits = track(scene, n_steps)
         runs.append((bits, scene.n_collisions, scene.n_contacts, scene.report()))
 

@@ -150,7 +150,7 @@ def test_no_path_leads_through_another_box_at_any_time_of_a_step(dim, volume):
     space = ec.install(ec.Space(dim=dim, pair_limit=1000))
     row = {entity: i for i, entity in enumerate(boxes)}
 
-    for _ in range(volume(8, 20)):
+    for _ in range(volume(4, 20)):
         paths = [[(0.0, *c)] for c in columns(boxes, ec.Position, dim).tolist()]
         esper.process(1 / 20)
         for hit in space.collisions:

@@ -213,7 +213,7 @@ def test_a_lift_crushes_a_held_body_against_a_ceiling():
 
 @pytest.mark.parametrize("pair_limit", [1, 2, 5])
 @pytest.mark.parametrize("response", [ec.Deflect, ec.Slide, ec.Push, ec.Stop])
-def test_nothing_passes_through_anything_where_bodies_are_held(pair_limit, response):
+def test_nothing_passes_through_anything_where_bodies_are_held(pair_limit, response, volume):
     rng = random.Random(pair_limit)
     closed_arena([0, 0], [40, 40])
     lift = mover((8, 20), (3, 0.01), (0, 0))
@@ -231,7 +231,7 @@ def test_nothing_passes_through_anything_where_bodies_are_held(pair_limit, respo
     n_held = 0
     crushed = set()  # they end inside what has crushed them
 
-    for step in range(60 if _backend.kernels.compiled else 15):
+    for step in range(volume(20, 60, least=15)):
         for ball in balls:
             if step % 4 == 0:
                 speed = rng.uniform(-900, 900), rng.uniform(-900, 900)

@@ -56,6 +56,7 @@ def short_steps():
         yield dt
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize(
     ("ratio", "digits"),
     [

@@ -45,6 +45,7 @@ def named(scenes):
     ]
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("name", named(SCENES))
 def test_sweeps_of_a_crowd_are_a_small_multiple_of_its_pairs(name, implementation):
     crowd = Crowd(SCENES[name](200 if implementation == "compiled" else 36))
@@ -129,6 +130,7 @@ def test_a_crowd_that_is_left_alone_wins_no_energy(response, implementation, vol
         before = energy
 
 
+@pytest.mark.slow_in_python
 def test_a_crowd_keeps_its_momentum(implementation):
     crowd = Crowd(swarm(60 if implementation == "compiled" else 16))
     ec.install()
@@ -143,6 +145,7 @@ def test_a_crowd_keeps_its_momentum(implementation):
     assert after == pytest.approx(before, abs=1e-10)
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("kinds", ["that keep momentum", "all"])
 def test_a_mixed_crowd_wins_no_energy(kinds, implementation):
     responses = [ec.Slide, ec.Slide, lambda: ec.Deflect(0.3), ec.Deflect]

@@ -271,6 +271,7 @@ class Pushed(Yard):
         return dt
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize("motion", ["velocity", "swept"])
 @pytest.mark.parametrize("seed", [0, *further(1, 2)])
@@ -284,6 +285,7 @@ def test_a_game_that_answers_by_hand_and_breaks_off(seed, motion, implementation
     assert max(asleep) > 3
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize("seed", [0, *further(1, 2)])
 def test_a_game_that_moves_its_bodies_itself(seed, implementation, volume):
@@ -296,6 +298,7 @@ def test_a_game_that_moves_its_bodies_itself(seed, implementation, volume):
     assert max(asleep) > 3
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("dim", [2, 3])
 def test_the_golden_room_with_rests(dim, implementation, volume):
     def build(space):
@@ -383,6 +386,7 @@ def test_a_wall_of_crates_is_run_into(kind, implementation, volume):
     assert 0 < min(asleep[18:]) < 21
 
 
+@pytest.mark.slow_in_python
 def test_a_pile_that_falls_is_awake_and_one_that_stands_is_not(implementation, volume):
     def build(_space):
         crates = pile(40, width=16.0)
@@ -724,6 +728,7 @@ def test_who_is_snapped_out_of_a_stack_goes_by_the_whole_stack(sunk, n, implemen
     assert asleep[20] == n  # of the stack nobody
 
 
+@pytest.mark.slow_in_python
 def test_who_is_touched_in_the_last_instant_is_snapped_and_wakes(implementation):
     def build(_space):
         rng = random.Random(8)

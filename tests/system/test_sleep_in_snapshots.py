@@ -5,6 +5,7 @@ With the collisions that resting bodies repeat, and that those who sleep do not.
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import subprocess
@@ -18,7 +19,6 @@ import ecs_collide as ec
 from ecs_collide import _backend
 from tests.scenes import box, mover, set_velocity
 from tests.system.test_sleep import Own, Yard
-from tests.volume import further
 
 ROOT = Path(__file__).parents[2]
 DT = 1 / 60
@@ -182,20 +182,19 @@ def compare(now, expected, step):
         assert one == other, f"{name} differs after step {step}"
 
 
-def scenes(test):
-    """Let a test run with several piles."""
-    for marker in (
-        pytest.mark.parametrize("dim", [2, 3]),
-        pytest.mark.parametrize("by", ["space", "game"]),
-        pytest.mark.parametrize("seed", [0, 1, *further(2)]),
-    ):
-        test = marker(test)
-    return test
+PILES = list(itertools.product([2, 3], ["space", "game"], range(3)))
+FEW = [(2, "space", 0), (3, "game", 1)]
+# Let a test run with several piles.
+scenes = pytest.mark.parametrize(
+    ("dim", "by", "seed"),
+    [pytest.param(*pile, marks=[] if pile in FEW else pytest.mark.long) for pile in PILES],
+)
 
 
+@pytest.mark.slow_in_python
 @scenes
 def test_rollbacks_within_rollbacks(dim, by, seed, implementation, volume):
-    length = volume(250, 600, least=120)
+    length = volume(180, 600, least=120)
 
     def build():
         return Pile(seed, by, dim)
@@ -230,9 +229,10 @@ def test_rollbacks_within_rollbacks(dim, by, seed, implementation, volume):
     assert max(n_asleep) > 5
 
 
+@pytest.mark.slow_in_python
 @scenes
 def test_a_relay_of_worlds_in_which_nothing_was_before(dim, by, seed, implementation, volume):
-    length = volume(250, 600, least=120)
+    length = volume(180, 600, least=60)
     expected = in_a_world("never saved", lambda: never_saved(lambda: Pile(seed, by, dim), length))
     rng = random.Random(seed)
 
@@ -345,7 +345,7 @@ def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
         yard.stills.append(box(yard.at(0.0, -12.0), yard.size(60.0, 2.0)))
         space.snapshot_with(Own, save=lambda own: b"", load=lambda data: Own())
         steps = []
-        for n in range(volume(200, 400, least=60)):
+        for n in range(volume(120, 400, least=60)):
             dt = yard.play(n)
             if restores:
                 data = space.snapshot()
@@ -362,9 +362,10 @@ def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
     assert max(step[1] for step in expected) > 3
 
 
+@pytest.mark.slow_in_python
 @scenes
 def test_a_step_that_fails_wakes_nobody(dim, by, seed, implementation, volume):
-    length = volume(200, 400, least=110)
+    length = volume(150, 400, least=110)
     expected = in_a_world("never", lambda: never_saved(lambda: Pile(seed, by, dim), length))
 
     def failing():

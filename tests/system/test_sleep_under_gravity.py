@@ -148,7 +148,7 @@ class Heap:
 
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("by", ["space", "game"])
-@pytest.mark.parametrize("seed", [0, 1, *further(2, 3, 4, 5)])
+@pytest.mark.parametrize("seed", [0, *further(1, 2, 3, 4, 5)])
 def test_heaps_of_crates_to_which_things_happen(seed, by, implementation, volume):
     asleep = side_by_side(
         lambda space: Heap(space, seed, by).play,
@@ -201,6 +201,7 @@ def test_a_velocity_that_only_presses_wakes_nobody(by, world, implementation):
     assert space.stats.asleep == 0
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("by", ["space", "game"])
 def test_a_hundred_crates_that_drop_half_a_unit_are_all_asleep_after_240_steps(
     by, world, implementation

@@ -159,7 +159,7 @@ def in_a_world(name, function):
 @pytest.fixture
 def length(volume):
     """Return how many steps to take."""
-    return volume(100, 250, 2000, least=30)
+    return volume(60, 250, 2000, least=30)
 
 
 def never_saved(dim, n_steps):

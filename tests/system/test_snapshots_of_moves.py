@@ -98,6 +98,7 @@ def test_what_would_be_left_out_is_named():
     assert space.snapshot()
 
 
+@pytest.mark.slow_in_python
 def test_a_game_that_moves_its_bodies_goes_on_as_if_never_saved():
     rng = random.Random(5)
     for x, y, w, h in ((-1, 20, 1, 24), (41, 20, 1, 24), (20, -1, 24, 1), (20, 41, 24, 1)):

@@ -465,9 +465,8 @@ def test_every_step_of_a_long_run_is_right(name, soak_steps):
 @pytest.mark.parametrize(
     "name",
     [
-        "bullets",
         "churn",
-        *further("gas", "tiled walkers", "gas in 3D", "pile", "growers", "squeeze"),
+        *further("bullets", "gas", "tiled walkers", "gas in 3D", "pile", "growers", "squeeze"),
     ],
 )
 def test_nothing_stays_in_memory_of_what_is_gone(name, soak_steps, monkeypatch):

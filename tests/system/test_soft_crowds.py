@@ -235,6 +235,7 @@ def test_no_member_is_ever_inside_a_wall(response, speed, implementation):
     assert len(sides) == 2
 
 
+@pytest.mark.slow_in_python
 def test_members_stay_outside_of_the_player_they_chase(implementation):
     soft(chase(80 if implementation == "compiled" else 9))
     player = mover((-200.0, 0.0), (HALF, HALF), (0, 0), ec.Slide(), ec.Mass(1e6))
@@ -587,6 +588,7 @@ def test_a_crowd_costs_no_swept_tests_and_pairs_in_proportion_to_its_members(imp
     assert counts[1] < 2 * counts[0]
 
 
+@pytest.mark.slow_in_python
 def test_members_that_walk_to_one_point_overlap_little_and_do_not_tremble(implementation):
     n, n_steps = (200, 300) if implementation == "compiled" else (16, 120)
     crowd = soft(swarm(n))

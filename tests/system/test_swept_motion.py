@@ -307,6 +307,7 @@ def test_own_components_with_corners_are_swept():
     assert (corner.x, corner.y) == (8.0, 0.0)
 
 
+@pytest.mark.slow_in_python
 def test_it_gives_what_integrating_gives():
     """A room of bouncing boxes, once moved by the space and once by a game's loop."""
     logs = []

@@ -264,6 +264,7 @@ def test_a_stop_body_between_two_partners_took_the_bounce_from_everybody():
     assert of(crate, ec.Position).xy == (2.0, of(lift, ec.Position).y + 2)
 
 
+@pytest.mark.slow_in_python
 def test_a_pile_of_bouncing_crates_took_the_bounce_from_everybody():
     body(0, -1, half=(50, 1))
     crates = [body(0, 1 + 2 * i, ec.Velocity(0, 0), ec.Deflect(0.5)) for i in range(10)]
@@ -679,6 +680,7 @@ def test_reports_grew_without_end_and_snapshots_with_them():
     assert (len(space.reports), space.n_reports) == (64, 370)
 
 
+@pytest.mark.slow_in_python
 def test_reports_of_steps_that_are_never_finished_grew_without_end():
     sick = body(0, 0, ec.Velocity(0, 0))
     space = ec.install()

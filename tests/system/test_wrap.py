@@ -178,6 +178,7 @@ def test_a_body_that_would_grow_wider_than_the_world_is_left_out():
 # -- meeting --
 
 
+@pytest.mark.slow_in_python
 def test_bodies_meet_across_an_edge_where_they_would_in_the_middle():
     one = mover((310, 10), (4, 4), (16, 0), ec.Deflect())
     two = mover((10, 10), (4, 4), (-16, 0), ec.Deflect())
@@ -308,6 +309,7 @@ def test_a_walker_goes_around_over_tiles_for_thousands_of_steps_and_never_snags(
     assert rounds == int(97.3 / 60 * (n + 1) / W + 50 / W)
 
 
+@pytest.mark.slow_in_python
 def test_a_floor_as_wide_as_the_world_carries_on_both_sides():
     floor = box((W / 2, 0), (W / 2, 4))
     hero = mover((2, 8), (4, 4), (-60, -5), ec.Slide())
@@ -345,6 +347,7 @@ def test_a_stack_across_the_edge_rests(volume):
     assert len(space.contacts()) == 4
 
 
+@pytest.mark.slow_in_python
 def test_a_lift_carries_its_load_over_the_edge_and_on():
     lift = mover((100, 200), (20, 2), (0, 30))
     crate = mover((110, 206), (4, 4), (0, -10), ec.Slide(), Falls())
@@ -363,6 +366,7 @@ def test_a_lift_carries_its_load_over_the_edge_and_on():
     assert abs(position(lift)[1] - (200 + 300) % H) < 1e-9
 
 
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("way", [1.0, -1.0])
 def test_a_contact_that_drifts_over_the_edge_begins_and_ends_once(way, volume):
     one = mover((20, 20), (4, 4), (way * 33.3, 0), ec.Slide())

@@ -99,7 +99,7 @@ def test_fat_bounds_snapshots_and_compilation_change_nothing(motion, monkeypatch
     implementations = [_backend.load(compiled=False)]
     if _backend.kernels.compiled:
         implementations.insert(0, _backend.load(compiled=True))
-    for seed in range(volume(7, 30)):
+    for seed in range(volume(3, 30)):
         logs = []
         for kernels in implementations if seed % 6 == 0 else implementations[:1]:
             monkeypatch.setattr(_backend, "kernels", kernels)
