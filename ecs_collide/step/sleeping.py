@@ -29,6 +29,7 @@ if cython.compiled:
         LEANS,
         Bodies,
     )
+    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
         CROSSING,
         SOLID,
@@ -48,6 +49,7 @@ else:
         LEANS,
         Bodies,
     )
+    from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import CROSSING, SOLID, UNTIL_APART, Contacts
     from ecs_collide.narrowphase.narrowphase import Narrowphase
     from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
@@ -79,6 +81,7 @@ class Sleeping:
         contacts: Contacts,
         correction: PositionCorrection,
         narrowphase: Narrowphase,
+        gravity: Gravity,
     ):
         self.bodies = bodies
         self.pairs = pairs
@@ -86,6 +89,7 @@ class Sleeping:
         self.contacts = contacts
         self.correction = correction
         self.narrowphase = narrowphase
+        self.gravity = gravity
         self.n = 0
         self.n_leaning = 0
         self.n_islands = 0
@@ -484,7 +488,7 @@ class Sleeping:
         if self.bodies.asleep[i] == ASLEEP:
             self._add_pairs(i)
             self.bodies.interrupt_rest(i)
-            self.narrowphase.clusters.gravity.start_at_rest(i)
+            self.gravity.start_at_rest(i)
 
     @cython.cfunc
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
