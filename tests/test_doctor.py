@@ -541,7 +541,7 @@ def test_on_which_side_of_a_platform_it_is(y, normal, text, space):
     ("parts", "cause", "text"),
     [
         ((ec.Filter(0, 1),), "meets_nobody", "Filter(categories=0, mask=1, group=0): it meets"),
-        ((ec.Filter(1, 0, -2),), "meets_nobody", "meets nobody"),
+        ((ec.Filter(1, 0, -2),), "meets_nobody", "meets no other body"),
         ((ec.PushOut(),), "push_out_idle", "PushOut and does not yield"),
         ((ec.Sensor(), ec.OneWay((0, 1))), "sensor_idle", "OneWay and Sensor"),
         ((ec.Velocity(0, 0), ec.Stop(), ec.Friction(1)), "friction_idle", "Friction and Stop"),

@@ -677,9 +677,9 @@ def test_bad_ids_are_refused_and_nothing_changes(new_tree):
         tree.insert(2**63, (0, 0), (1, 1))
     with pytest.raises(ValueError, match=r"ids\[1\]=1 is in the tree already"):
         tree.insert_many([2, 1], *box)
-    with pytest.raises(ValueError, match=r"ids\[1\]=2 is there twice"):
+    with pytest.raises(ValueError, match=r"ids\[1\]=2 is given twice"):
         tree.insert_many([2, 2], *box)
-    with pytest.raises(ValueError, match=r"ids\[1\]=1 is there twice"):
+    with pytest.raises(ValueError, match=r"ids\[1\]=1 is given twice"):
         tree.update_many([1, 1], *box)
     with pytest.raises(ValueError, match="ids must be integers"):
         tree.insert_many([2.0, 3.0], *box)

@@ -49,7 +49,7 @@ _APART_COLUMNS = {
 
 _SCALARS = (
     "mass",  # as `Mass` says, 1 without one: it is used as it is read
-    "restitution",  # of `Deflect`; 0 without one, and where its number is quarantined
+    "restitution",  # of `Deflect`, where that is its response, else 0
     "base",  # time of `path` as a fraction of the step; of all bodies placed in this step
     "turned_at",  # of a marked body: the last instant at which it turned, or -1
 )

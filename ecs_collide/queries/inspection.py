@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide.constants import ONE_WAY, QUARANTINED, SWITCHED_OFF
+from ecs_collide.constants import ASLEEP, ONE_WAY, QUARANTINED, SWITCHED_OFF
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
@@ -27,8 +27,6 @@ from ecs_collide.sync.registry import BodyRegistry
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
-
-_ASLEEP = 1  # of the column `asleep`: what a step has roused is awake
 
 
 class BodyKind(PrintsItsName, IntFlag):
@@ -157,7 +155,7 @@ class Inspection:
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return what bodies are: uint8 (n,), bits of `BodyKind`."""
         (rows, new), c = self._lookup.rows(entities), self._registry.table
-        asleep = c.asleep[rows] == _ASLEEP
+        asleep = c.asleep[rows] == ASLEEP
         kinds = np.zeros(len(rows), np.uint8)
         for kind, has in (
             (BodyKind.MOVES, (c.moves[rows] != 0) | asleep),

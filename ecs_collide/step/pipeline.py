@@ -229,7 +229,7 @@ class Pipeline:
         state = self._state
         broadphase = state.timeline.broadphase
         # The members of a soft crowd part, with or without being pairs.
-        is_hard = broadphase.n_left_out > broadphase.separating.n_left_out
+        is_hard = broadphase.n_left_out > state.timeline.separating.n_left_out
         crowd = broadphase.crowd if is_hard else []
         if crowd and not state.is_crowded:
             entities = sorted(self._registry.table.ids[crowd].tolist())

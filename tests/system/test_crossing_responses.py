@@ -499,7 +499,7 @@ def test_explain_says_that_two_cross_until_they_separate():
 
     assert found.verdict is ec.Verdict.CROSSING
     assert found.findings[0].cause == "let_cross"
-    assert "lets them cross until they separate" in str(found)
+    assert "makes them cross until they separate" in str(found)
     for _ in range(2):
         esper.process(1.0)
     assert space.explain(wall, ghost).verdict is ec.Verdict.SOLID
