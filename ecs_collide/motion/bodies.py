@@ -103,7 +103,8 @@ class Bodies:
         self.tick = 0
         self.is_apart = apart
         self.blocks = blocks_of(dim, apart)
-        self.memory = self.bound = []
+        self.memory = []
+        self.bound = []
         self.capacity = 0
         self.reserve(INITIAL_ROWS)
 
@@ -120,9 +121,10 @@ class Bodies:
             self.bind()
 
     def bind(self):
-        """Use the arrays in `memory`, which hold the same as those in use."""
+        """Use the arrays in `memory`, which hold the same as those in use, unless they are in use."""
+        if self.bound is self.memory:
+            return
         views: dict = views_of(self.blocks, self.memory)
-
         for block in self.blocks:
             if block.user:
                 user = self if block.user == "bodies" else getattr(self, block.user)
