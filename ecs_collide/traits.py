@@ -13,7 +13,7 @@ from typing import Any
 from ecs_collide._categories import NAMES
 from ecs_collide.combining import CombineRule, code_of, rule_of
 from ecs_collide.components import as_float
-from ecs_collide.constants import ALL, MAX_GROUP, MOST_DOMINANCE, MOST_PULL, OF_SPACE
+from ecs_collide.constants import ALL, AXES, MAX_GROUP, MOST_DOMINANCE, MOST_PULL, OF_SPACE
 
 
 def _as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, rule: str) -> int:
@@ -186,8 +186,8 @@ def filters_allow(one: Iterable[Any], other: Iterable[Any]) -> Any:
 
 def solid_side(one_way: OneWay, up: tuple[float, ...]) -> tuple[float, ...]:
     """Return the normal of the side on which a body is solid, `up` where it gives none."""
-    side = up if one_way.normal is None else one_way.normal
-    return tuple(side)[: len(up)]
+    side = tuple(float(getattr(one_way, axis)) for axis in AXES[: len(up)])
+    return up if side == (OF_SPACE,) * len(up) else side
 
 
 class _Surface(_Trait):
