@@ -511,7 +511,7 @@ def test_a_predicate_that_keeps_two_apart(runner, wall, space):
     esper.process(1.0)
     answer = space.explain(runner, wall)
     assert (answer.verdict, causes(answer.findings)[0]) == (ec.Verdict.IGNORED, "predicate")
-    assert "never, given to filter_pairs" in str(answer)
+    assert "filter_pairs() callback never rejects this pair" in str(answer)
 
     remove()
     space.filter_pairs(never, Other)

@@ -73,6 +73,14 @@ class Search:
     has_second: cython.bint
     dim: cython.Py_ssize_t
     sweeper: Sweeper
+    given_min: object  # the arrays of the last query, which hold what the next three point to
+    given_max: object
+    given_ids: object
+    n_items: cython.Py_ssize_t
+    own: cython.bint  # whether the boxes in the tree are the items' own
+    lows: cython.p_double  # otherwise their corners, `dim` numbers for each item
+    highs: cython.p_double
+    ids: cython.p_longlong  # of each item
     stack: cython.int[::1]
     entry: cython.double[::1]  # of each node on the stack: its key
     best: KBestHeap
@@ -94,6 +102,7 @@ class Search:
         self.first = first
         self.second = first if second is None else second
         self.has_second = second is not None
+        self.given_min = self.given_max = self.given_ids = None
         self.dim = first.dim
         self.sweeper = Sweeper(first.dim)
         self.stack = zeros(INT, STACK_ROOM)
@@ -120,9 +129,9 @@ class Search:
         self,
         lower: object,
         upper: object,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
     ) -> object:
         """Return the ids of the items whose own boxes share a point with a box, sorted.
 
@@ -131,50 +140,43 @@ class Search:
         answer: list = []
         k: cython.Py_ssize_t
 
-        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
+        if not (
+            _read_vector(lower, self.low, self.dim) and _read_vector(upper, self.high, self.dim)
+        ):
             return None
         for k in range(self.dim):
             if self.low[k] > self.high[k]:
                 return None
-        self._add_touching(answer, self.first, tight_min, tight_max, ids)
+        self._begin(None, tight_min, tight_max, ids)
+        self._add_touching(answer, self.first)
         if self.has_second:
-            self._add_touching(answer, self.second, tight_min, tight_max, ids)
+            self._add_touching(answer, self.second)
         answer.sort()
         return answer
 
     @cython.cfunc
-    def _add_touching(
-        self,
-        answer: list,
-        tree: Tree,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-    ) -> None:
+    def _add_touching(self, answer: list, tree: Tree) -> None:
         """Add the ids of the items of a tree whose own boxes share a point with the box."""
         i: cython.Py_ssize_t
 
         for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
             item: cython.longlong = tree.found[i]
-            if self._touches(item, tight_min, tight_max):
-                answer.append(ids[item])
+            if self._touches(item):
+                answer.append(self.ids[item])
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _touches(
-        self,
-        item: cython.longlong,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.bint:
+    def _touches(self, item: cython.longlong) -> cython.bint:
         """Return whether the own box of an item found in a tree shares a point with the box."""
         k: cython.Py_ssize_t
 
-        if tight_min.shape[0] == 0:  # the box in the tree is its own
+        if self.own:
             return True
         for k in range(self.dim):
-            if tight_min[item, k] > self.high[k] or tight_max[item, k] < self.low[k]:
+            if self.lows[self.dim * item + k] > self.high[k]:
+                return False
+            if self.highs[self.dim * item + k] < self.low[k]:
                 return False
         return True
 
@@ -184,9 +186,9 @@ class Search:
         direction: object,
         limit: cython.Py_ssize_t,
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
     ) -> object:
         """Return time, id, point and normal of the first `limit` hits of a ray; 0: of all.
 
@@ -197,17 +199,23 @@ class Search:
         i: cython.Py_ssize_t
 
         if not (
-            _take(origin, self.low, self.dim) and _take(direction, self.displacement, self.dim)
+            _read_vector(origin, self.low, self.dim)
+            and _read_vector(direction, self.displacement, self.dim)
         ):
             return None
         self.kind_of_query = RAY
-        self._mark_excluded(excluded, 1, ids.shape[0])
-        self._search(limit, 1.0, tight_min, tight_max, ids)
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
+        self._search(limit, 1.0)
+        self._end(excluded)
         for i in range(self.best.n):
-            self._describe_ray(i, tight_min, tight_max)
+            self._describe_ray(i)
             answers.append(
-                (self.hit[0], ids[self.best.items[i]], self._vector(1), self._vector(1 + self.dim))
+                (
+                    self.hit[0],
+                    self.ids[self.best.items[i]],
+                    self._vector(1),
+                    self._vector(1 + self.dim),
+                )
             )
         return answers
 
@@ -218,9 +226,9 @@ class Search:
         motion: object,
         limit: cython.Py_ssize_t,
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
     ) -> object:
         """Return time, id, centre, normal and depth of the first `limit` hits of a box; 0: of all.
 
@@ -232,24 +240,24 @@ class Search:
         k: cython.Py_ssize_t
 
         if not (
-            _take(centre, self.centre, self.dim)
-            and _take(half, self.half, self.dim)
-            and _take(motion, self.displacement, self.dim)
+            _read_vector(centre, self.centre, self.dim)
+            and _read_vector(half, self.half, self.dim)
+            and _read_vector(motion, self.displacement, self.dim)
         ):
             return None
         for k in range(self.dim):
             if self.half[k] < 0.0:
                 return None
         self._set_box()
-        self._mark_excluded(excluded, 1, ids.shape[0])
-        self._search(limit, 1.0, tight_min, tight_max, ids)
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
+        self._search(limit, 1.0)
+        self._end(excluded)
         for i in range(self.best.n):
-            self._describe_box(i, tight_min, tight_max)
+            self._describe_box(i)
             answers.append(
                 (
                     self.hit[0],
-                    ids[self.best.items[i]],
+                    self.ids[self.best.items[i]],
                     self._vector(1),
                     self._vector(1 + self.dim),
                     self.hit[1 + 2 * self.dim],
@@ -264,9 +272,9 @@ class Search:
         limit: cython.Py_ssize_t,
         within: cython.double,
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
     ) -> object:
         """Return distance, id and closest point of the items nearest to a box; 0: of all.
 
@@ -276,18 +284,20 @@ class Search:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
+        if not (
+            _read_vector(lower, self.low, self.dim) and _read_vector(upper, self.high, self.dim)
+        ):
             return None
         for k in range(self.dim):
             if self.low[k] > self.high[k]:
                 return None
         self.kind_of_query = NEAR
-        self._mark_excluded(excluded, 1, ids.shape[0])
-        self._search(limit, within, tight_min, tight_max, ids)
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
+        self._search(limit, within)
+        self._end(excluded)
         for i in range(self.best.n):
-            self._describe_near(i, tight_min, tight_max)
-            answers.append((self.hit[0], ids[self.best.items[i]], self._vector(1)))
+            self._describe_near(i)
+            answers.append((self.hit[0], self.ids[self.best.items[i]], self._vector(1)))
         return answers
 
     # Questions in bulk
@@ -298,9 +308,9 @@ class Search:
         directions: cython.double[:, ::1],
         excluded_each: cython.longlong[::1],
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
         found: cython.longlong[::1],
         hits: cython.double[:, ::1],
     ) -> None:
@@ -312,22 +322,22 @@ class Search:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.low[k] = origins[i, k] + 0.0
                 self.displacement[k] = directions[i, k]
             self.kind_of_query = RAY
             self.excluded_each = excluded_each[i]
-            self._search(1, 1.0, tight_min, tight_max, ids)
+            self._search(1, 1.0)
             found[i] = -1
             if self.best.n == 0:
                 continue
             found[i] = self.best.items[0]
-            self._describe_ray(0, tight_min, tight_max)
+            self._describe_ray(0)
             for k in range(1 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._end(excluded)
         self.excluded_each = -1
 
     def cast_boxes(
@@ -337,9 +347,9 @@ class Search:
         motions: cython.double[:, ::1],
         excluded_each: cython.longlong[::1],
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
         found: cython.longlong[::1],
         hits: cython.double[:, ::1],
     ) -> None:
@@ -351,7 +361,7 @@ class Search:
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.centre[k] = centres[i, k] + 0.0
@@ -359,15 +369,15 @@ class Search:
                 self.displacement[k] = motions[i, k]
             self._set_box()
             self.excluded_each = excluded_each[i]
-            self._search(1, 1.0, tight_min, tight_max, ids)
+            self._search(1, 1.0)
             found[i] = -1
             if self.best.n == 0:
                 continue
             found[i] = self.best.items[0]
-            self._describe_box(0, tight_min, tight_max)
+            self._describe_box(0)
             for k in range(2 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._end(excluded)
         self.excluded_each = -1
 
     def nearest_many(
@@ -377,9 +387,9 @@ class Search:
         within: cython.double,
         excluded_each: cython.longlong[::1],
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
         found: cython.longlong[:, ::1],
         hits: cython.double[:, ::1],
     ) -> None:
@@ -393,21 +403,21 @@ class Search:
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
         for i in range(points.shape[0]):
             for k in range(self.dim):
                 self.low[k] = self.high[k] = points[i, k] + 0.0
             self.kind_of_query = NEAR
             self.excluded_each = excluded_each[i]
-            self._search(limit, within, tight_min, tight_max, ids)
+            self._search(limit, within)
             for j in range(limit):
                 found[i, j] = -1
             for j in range(self.best.n):
                 found[i, j] = self.best.items[j]
-                self._describe_near(j, tight_min, tight_max)
+                self._describe_near(j)
                 for k in range(1 + self.dim):
                     hits[limit * i + j, k] = self.hit[k]
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._end(excluded)
         self.excluded_each = -1
 
     def query_many(
@@ -415,9 +425,9 @@ class Search:
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
         offsets: cython.longlong[::1],
     ) -> object:
         """Return the items that share a point with each box, those of a box together, sorted by id.
@@ -433,16 +443,16 @@ class Search:
         found: cython.longlong[::1] = zeros(LONG, room)
 
         offsets[0] = 0
-        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
         for i in range(mins.shape[0]):
-            self.best.begin(0, 0.0)
+            self.best.begin(0, 0.0, self.ids)
             for k in range(self.dim):
                 self.low[k] = mins[i, k]
                 self.high[k] = maxs[i, k]
-            self._touch(self.first, tight_min, tight_max, ids)
+            self._touch(self.first)
             if self.has_second:
-                self._touch(self.second, tight_min, tight_max, ids)
-            self.best.sort(ids)
+                self._touch(self.second)
+            self.best.sort()
             if total + self.best.n > room:
                 room = 2 * (total + self.best.n)
                 found = grown(found, room)
@@ -450,18 +460,12 @@ class Search:
                 found[total + j] = self.best.items[j]
             total += self.best.n
             offsets[i + 1] = total
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._end(excluded)
         return found[:total]
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _touch(
-        self,
-        tree: Tree,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-    ) -> cython.int:
+    def _touch(self, tree: Tree) -> cython.int:
         """Offer the items of a tree whose own boxes share a point with the box."""
         i: cython.Py_ssize_t
 
@@ -469,8 +473,8 @@ class Search:
             item: cython.longlong = tree.found[i]
             if self.n_excluded > 0 and self.excluded[item]:
                 continue
-            if self._touches(item, tight_min, tight_max):
-                self.best.offer(0.0, item, ids)
+            if self._touches(item):
+                self.best.offer(0.0, item)
         return 0
 
     # What is asked
@@ -488,57 +492,77 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _mark_excluded(
-        self, excluded, mark: cython.schar, n_items: cython.Py_ssize_t
-    ) -> cython.int:
-        """Mark the items that are left out, or take their marks away."""
+    def _begin(self, excluded, tight_min: object, tight_max: object, ids: object) -> cython.int:
+        """Use the boxes and ids of the items, and mark the items that are excluded."""
+        i: cython.Py_ssize_t
+
+        if (
+            ids is not self.given_ids
+            or tight_min is not self.given_min
+            or tight_max is not self.given_max
+        ):
+            self._bind(tight_min, tight_max, ids)
+        self.n_excluded = 0
+        if self.is_cut_short:  # an exception has left marks
+            self.excluded = zeros(BYTE, 2 * self.n_items)
+        self.is_cut_short = excluded is not None
+        if excluded is None:
+            return 0
+        if self.excluded.shape[0] < self.n_items:
+            self.excluded = zeros(BYTE, 2 * self.n_items)
+        for i in range(len(excluded)):
+            item: cython.Py_ssize_t = excluded[i]
+            self.excluded[item] = 1
+            self.n_excluded += 1
+        return 0
+
+    @cython.cfunc
+    @cython.boundscheck(False)  # of empty arrays too
+    def _bind(self, tight_min: object, tight_max: object, ids: object) -> None:
+        """Keep the addresses of arrays: to find them takes longer than a small query."""
+        mins: cython.double[:, ::1] = tight_min
+        maxs: cython.double[:, ::1] = tight_max
+        numbers: cython.longlong[::1] = ids
+
+        self.given_ids = None  # if this is interrupted, the next query binds again
+        self.own = mins.shape[0] == 0
+        self.lows = flat(mins)
+        self.highs = flat(maxs)
+        self.ids = cython.address(numbers[0]) if cython.compiled else numbers
+        self.n_items = numbers.shape[0]
+        self.given_min = tight_min
+        self.given_max = tight_max
+        self.given_ids = ids
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _end(self, excluded) -> cython.int:
+        """Remove the marks of the items that were excluded."""
         i: cython.Py_ssize_t
 
         self.n_excluded = 0
-        if self.is_cut_short and mark:  # an exception has left marks
-            self.excluded = zeros(BYTE, 2 * n_items)
-        self.is_cut_short = mark and excluded is not None
-        if excluded is None:
-            return 0
-        if self.excluded.shape[0] < n_items:
-            self.excluded = zeros(BYTE, 2 * n_items)
-        for i in range(len(excluded)):
-            item: cython.Py_ssize_t = excluded[i]
-            self.excluded[item] = mark
-            self.n_excluded += mark
+        self.is_cut_short = False
+        if excluded is not None:
+            for i in range(len(excluded)):
+                item: cython.Py_ssize_t = excluded[i]
+                self.excluded[item] = 0
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _search(
-        self,
-        limit: cython.Py_ssize_t,
-        bound: cython.double,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-    ) -> cython.int:
+    def _search(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.int:
         """Find the first `limit` items with keys up to `bound`, in order."""
-        self.best.begin(limit, bound)
-        self._traverse(self.first.nodes, tight_min, tight_max, ids)
+        self.best.begin(limit, bound, self.ids)
+        self._traverse(self.first.nodes)
         if self.has_second:
-            self._traverse(self.second.nodes, tight_min, tight_max, ids)
-        self.best.sort(ids)
+            self._traverse(self.second.nodes)
+        self.best.sort()
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _traverse(
-        self,
-        nodes: Nodes,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-    ) -> cython.int:
+    def _traverse(self, nodes: Nodes) -> cython.int:
         best: KBestHeap = self.best
-        own: cython.bint = tight_min.shape[0] == 0
-        lows: cython.p_double = flat(tight_min)
-        highs: cython.p_double = flat(tight_max)
         stack: cython.int[::1] = self.stack
         entry: cython.double[::1] = self.entry
         dim: cython.Py_ssize_t = self.dim
@@ -575,16 +599,16 @@ class Search:
                     continue
                 if item == self.excluded_each or (self.n_excluded > 0 and self.excluded[item]):
                     continue
-                if own:
+                if self.own:
                     if self.kind_of_query == CAST:
                         key = self._time_of_impact(nodes.box, nodes.box, i, i + dim)
                 else:
                     i = dim * item
-                    key = self._least_key(lows, highs, i, i)
+                    key = self._least_key(self.lows, self.highs, i, i)
                     if self.kind_of_query == CAST and key <= best.bound:
-                        key = self._time_of_impact(lows, highs, i, i)
+                        key = self._time_of_impact(self.lows, self.highs, i, i)
                 if key <= best.bound:
-                    best.offer(key, item, ids)
+                    best.offer(key, item)
         return 0
 
     # Keys
@@ -703,21 +727,16 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _box_of(
-        self,
-        i: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.void:
+    def _box_of(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the own box of the item found at `i`: its corners into `near` and `far`."""
         item: cython.longlong = self.best.items[i]
         nodes: Nodes = self.first.nodes
         k: cython.Py_ssize_t
 
-        if tight_min.shape[0] > 0:
+        if not self.own:
             for k in range(self.dim):
-                self.near[k] = tight_min[item, k]
-                self.far[k] = tight_max[item, k]
+                self.near[k] = self.lows[self.dim * item + k]
+                self.far[k] = self.highs[self.dim * item + k]
             return
         at: cython.Py_ssize_t = 2 * self.dim * nodes.place_of[item]
         for k in range(self.dim):
@@ -726,14 +745,9 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _describe_ray(
-        self,
-        i: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.void:
+    def _describe_ray(self, i: cython.Py_ssize_t) -> cython.void:
         """Write time, point and normal of the item found at `i`."""
-        self._box_of(i, tight_min, tight_max)
+        self._box_of(i)
         _describe_hit(
             self.near,
             self.far,
@@ -748,12 +762,7 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _describe_box(
-        self,
-        i: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.void:
+    def _describe_box(self, i: cython.Py_ssize_t) -> cython.void:
         """Write time, centre, normal and depth of the item found at `i`.
 
         Where there is an impact the box is put flush against the face that it
@@ -763,7 +772,7 @@ class Search:
         time: cython.double = self.best.keys[i]
         k: cython.Py_ssize_t
 
-        self._box_of(i, tight_min, tight_max)
+        self._box_of(i)
         self._time_of_impact(self.near, self.far, 0, 0)
         self.hit[0] = time
         for k in range(dim):
@@ -786,16 +795,11 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _describe_near(
-        self,
-        i: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.void:
+    def _describe_near(self, i: cython.Py_ssize_t) -> cython.void:
         """Write distance and closest point of the item found at `i`."""
         k: cython.Py_ssize_t
 
-        self._box_of(i, tight_min, tight_max)
+        self._box_of(i)
         self.hit[0] = self.best.keys[i]
         for k in range(self.dim):
             self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
@@ -803,7 +807,7 @@ class Search:
 
 @cython.cfunc
 @cython.exceptval(-1, check=False)
-def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
+def _read_vector(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
     """Take over a vector; return whether it is a plain tuple of numbers that are not too large."""
     k: cython.Py_ssize_t
 
