@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from ecs_collide.recording.frames import Frame, compare_frames, plain, take_frame
+from ecs_collide.recording.frames import Frame, compare_frames, plain, read_frame
 from ecs_collide.recording.recording import Divergence
 from ecs_collide.snapshot.capture import FIELDS, WIDTHS
 from ecs_collide.snapshot.codec import decode
@@ -252,7 +252,7 @@ class Session:
         self._used[frame] = [self._input(n, frame) for n in range(len(self._inputs))]
         self._step(list(self._used[frame]))
         if (frame + 1) % self._check_every == 0:
-            check = self._checks[frame + 1] = take_frame(self.space, frame + 1)
+            check = self._checks[frame + 1] = read_frame(self.space, frame + 1)
             self._digests[frame + 1] = _digest(check)
 
     def _go_back(self) -> None:

@@ -1,6 +1,6 @@
 """The first few of many items, by a key and of equal keys by id.
 
-A heap with the worst on top, so that one look tells whether an item is of use.
+A heap with the worst item on top: one comparison shows whether an item is among the best.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ LARGEST_DOUBLE = 2.0**1023 * (2.0 - 2.0**-52)
 @cython.final
 @cython.cclass
 class KBestHeap:
-    """Items offered one by one, of which the first few are kept.
+    """The first few of the items that are offered.
 
     Attributes
     ----------
     n : int
-        How many are kept.
+        Number of items.
     keys, items : memoryview
-        float64 and int64: the first `n` are what is kept; in order after `sort`.
+        float64 and int64: the first `n` are valid; in order after `sort`.
     bound : float
-        The greatest key that is still of use, never inf.
+        Items with greater keys are not kept; never inf.
     """
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class KBestHeap:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _sink(self, key: cython.double, item: cython.longlong, n: cython.Py_ssize_t) -> cython.void:
-        """Put an item in the place of the worst of the first `n`."""
+        """Replace the worst of the first `n` by another item."""
         i: cython.Py_ssize_t = 0
         child: cython.Py_ssize_t = 1
 

@@ -1,13 +1,14 @@
-"""Find the first few items of one or two trees: along a ray, before a box that moves, near a point.
+"""Ray cast, box cast and k-nearest search of one or two trees: a branch-and-bound traversal.
 
-The three questions are one.  Each gives an item a *key*, the time at which it
-is met or its distance, and a node a key that is never greater than those of
-the items below it: rounding keeps order in each operation.  What is wanted are
-the items with the least keys, of equal ones those with the least ids.  A node that
-cannot beat the worst of those found so far is not visited, and of the children of a node
-the most promising is visited first.
+The three searches are one algorithm.  Each item has a *key*, the time of its hit or its distance.
+The result are the items with the least keys, and of equal keys those with the least ids.  Children
+are visited in the order of their keys.  A node is skipped if its key is greater than that of the
+worst item found so far.
 
-No code of the game runs in here, so nothing changes a tree under a walk.
+Invariant: the key of a node is never greater than the keys of the items below it, also in floating
+point, because rounding is monotonic.
+
+No code of the game runs during a search, so the trees do not change.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ cython.declare(
     LARGEST=cython.double,
     STACK_ROOM=cython.Py_ssize_t,
 )
-RAY = 0  # when a ray is in a box, closed
-CAST = 1  # when a box that moves meets it, by the rules of the sweep
-NEAR = 2  # how far it is from a box, which may be a point
+RAY = 0  # the key is when a ray enters the box, closed
+CAST = 1  # the key is when a moving box meets it, by the rules of the sweep
+NEAR = 2  # the key is the distance from a box, which may be a point
 INF = float("inf")
 TINY = 1e-200  # as in narrowphase.sweep_test
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
@@ -61,11 +62,11 @@ STACK_ROOM = 1024  # for more than a hundred levels
 @cython.final
 @cython.cclass
 class Search:
-    """Asks one tree, or two as if they were one.
+    """Searches one tree, or two as if they were one.
 
-    The items' own boxes stand in row `item` of two arrays, `tight_min` and
-    `tight_max`; with no rows in them, for a single tree only, the boxes that
-    it holds are the items' own.  `ids` has the id of each item.
+    Row `item` of two arrays, `tight_min` and `tight_max`, is the item's own box.  If they have no
+    rows, for a single tree only, the boxes in the tree are the items' own.  `ids` has the id of
+    each item.
     """
 
     first: Tree
@@ -84,10 +85,10 @@ class Search:
     stack: cython.int[::1]
     entry: cython.double[::1]  # of each node on the stack: its key
     best: KBestHeap
-    excluded: cython.schar[::1]  # of each item: 1 if it is left out
+    excluded: cython.schar[::1]  # of each item: 1 if it is excluded
     n_excluded: cython.Py_ssize_t
-    is_cut_short: cython.bint  # whether a query has marked items and not taken the marks away
-    excluded_each: cython.Py_ssize_t  # another item that is left out; -1: none
+    is_cut_short: cython.bint  # whether a query has marked items and not unmarked them
+    excluded_each: cython.Py_ssize_t  # one more item that is excluded; -1: none
     kind_of_query: cython.int
     centre: cython.double[3]
     low: cython.double[3]  # of the box that moves; or the point, or the ray's origin
@@ -95,7 +96,7 @@ class Search:
     half: cython.double[3]
     displacement: cython.double[3]
     hit: cython.double[8]
-    near: cython.double[3]  # the corners of the box that is told of
+    near: cython.double[3]  # the corners of the box that is described
     far: cython.double[3]
 
     def __init__(self, first: Tree, second: Tree | None = None) -> None:
@@ -123,7 +124,7 @@ class Search:
             self.near = [0.0] * 3
             self.far = [0.0] * 3
 
-    # Single questions
+    # Single queries
 
     def query(
         self,
@@ -135,7 +136,7 @@ class Search:
     ) -> object:
         """Return the ids of the items whose own boxes share a point with a box, sorted.
 
-        None where the two corners are not plain tuples of numbers in order.
+        None if the two corners are not plain tuples of numbers with min <= max.
         """
         answer: list = []
         k: cython.Py_ssize_t
@@ -192,8 +193,8 @@ class Search:
     ) -> object:
         """Return time, id, point and normal of the first `limit` hits of a ray; 0: of all.
 
-        None where the two vectors are not plain tuples of numbers.  `excluded`
-        is a tuple of the items that are left out, or None.
+        None if the two vectors are not plain tuples of numbers.  `excluded` is a tuple of the
+        items that are not returned, or None.
         """
         answers: list = []
         i: cython.Py_ssize_t
@@ -232,8 +233,7 @@ class Search:
     ) -> object:
         """Return time, id, centre, normal and depth of the first `limit` hits of a box; 0: of all.
 
-        None where the three vectors are not plain tuples of numbers, or a half
-        size is negative.
+        None if the three vectors are not plain tuples of numbers, or a half size is negative.
         """
         answers: list = []
         i: cython.Py_ssize_t
@@ -278,7 +278,8 @@ class Search:
     ) -> object:
         """Return distance, id and closest point of the items nearest to a box; 0: of all.
 
-        The box may be a point.  None where its corners are not plain tuples of numbers in order.
+        The box may be a point.  None if its corners are not plain tuples of numbers with
+        min <= max.
         """
         answers: list = []
         i: cython.Py_ssize_t
@@ -300,7 +301,7 @@ class Search:
             answers.append((self.hit[0], self.ids[self.best.items[i]], self._vector(1)))
         return answers
 
-    # Questions in bulk
+    # Queries in bulk
 
     def cast_rays(
         self,
@@ -314,10 +315,10 @@ class Search:
         found: cython.longlong[::1],
         hits: cython.double[:, ::1],
     ) -> None:
-        """Write for each ray the item that it meets first, and how; -1 for none.
+        """Write the item that each ray hits first, and the hit; -1 for none.
 
-        Row i leaves out item ``excluded_each[i]`` too.  Row i of `hits`, 1 + 2 * dim
-        numbers, gets time, point and normal.
+        Row i excludes item ``excluded_each[i]`` too.  Row i of `hits` has 1 + 2 * dim numbers:
+        time, point and normal.
         """
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -353,10 +354,10 @@ class Search:
         found: cython.longlong[::1],
         hits: cython.double[:, ::1],
     ) -> None:
-        """Write for each box that moves the item that it meets first, and how; -1 for none.
+        """Write the item that each moving box meets first, and the hit; -1 for none.
 
-        Row i leaves out item ``excluded_each[i]`` too.  Row i of `hits`, 2 + 2 * dim
-        numbers, gets time, centre, normal and depth.
+        Row i excludes item ``excluded_each[i]`` too.  Row i of `hits` has 2 + 2 * dim numbers:
+        time, centre, normal and depth.
         """
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -395,9 +396,8 @@ class Search:
     ) -> None:
         """Write for each point the `limit` nearest items; -1 where there are no more.
 
-        Row i leaves out item ``excluded_each[i]`` too.  Row ``limit * i + j`` of
-        `hits`, 1 + dim numbers, gets distance and closest point of the item
-        in column j of row i.
+        Row i excludes item ``excluded_each[i]`` too.  Row ``limit * i + j`` of `hits` has 1 + dim
+        numbers: distance and closest point of the item in column j of row i.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
@@ -430,10 +430,10 @@ class Search:
         ids: object,
         offsets: cython.longlong[::1],
     ) -> object:
-        """Return the items that share a point with each box, those of a box together, sorted by id.
+        """Return the items that share a point with each box, grouped by box, sorted by id.
 
-        An int64 memoryview; those of box i begin at ``offsets[i]``, which is
-        written, and end where the next ones begin.
+        An int64 memoryview.  The items of box i are ``offsets[i]`` to ``offsets[i + 1]``; `offsets`
+        is written.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
@@ -477,12 +477,12 @@ class Search:
                 self.best.offer(0.0, item)
         return 0
 
-    # What is asked
+    # Parameters of a query
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _set_box(self) -> cython.void:
-        """Ask for a cast of the box around `centre` with its `half` sizes."""
+        """Set the parameters of a cast of the box around `centre` with its `half` sizes."""
         k: cython.Py_ssize_t
 
         self.kind_of_query = CAST
@@ -587,7 +587,7 @@ class Search:
                 if key > best.bound:
                     continue
                 if nodes.level[node] > 0:
-                    # Sorted in: what comes first comes to lie on top.
+                    # Inserted in order, the least key on top.
                     top += 1
                     i = top
                     while i > first and entry[i - 1] < key:
@@ -622,7 +622,7 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return a key that none within the box from mins[p] to maxs[q] is less than."""
+        """Return a lower bound of the keys of all boxes inside that from mins[p] to maxs[q]."""
         if self.kind_of_query == NEAR:
             return self._distance(mins, maxs, p, q)
         if self.kind_of_query == RAY:
@@ -638,10 +638,10 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return how far the query's box is from another; 0 where they share a point.
+        """Return the distance of the query's box from another; 0 if they share a point.
 
-        Lengths so small that their squares might be lost are scaled: by a
-        power of two, which changes no bit of the answer.
+        Lengths whose squares might underflow are scaled by a power of two, which changes no bit
+        of the result.
         """
         scale: cython.double = 1.0
         total: cython.double = 0.0
@@ -673,8 +673,8 @@ class Search:
     ) -> cython.double:
         """Return when the moving box first touches a box, at 0 or later; inf for never.
 
-        Never later than it *meets* one within that: the gaps are those of the
-        sweep, and what that takes for 0 besides only makes it leave earlier.
+        Never later than the impact with a box inside it: the gaps are those of the sweep, and
+        gaps that the sweep counts as 0 only make it leave earlier.
         """
         enter: cython.double = 0.0
         leave: cython.double = INF
@@ -716,7 +716,7 @@ class Search:
             return self.sweeper.enter
         return 0.0 if kind == OVERLAP else INF
 
-    # What is told
+    # Results
 
     @cython.cfunc
     def _vector(self, at: cython.Py_ssize_t) -> tuple:
@@ -765,8 +765,7 @@ class Search:
     def _describe_box(self, i: cython.Py_ssize_t) -> cython.void:
         """Write time, centre, normal and depth of the item found at `i`.
 
-        Where there is an impact the box is put flush against the face that it
-        meets, never a bit beyond it.
+        At an impact, the box is placed flush against the face that it meets, never beyond it.
         """
         dim: cython.Py_ssize_t = self.dim
         time: cython.double = self.best.keys[i]
@@ -808,7 +807,7 @@ class Search:
 @cython.cfunc
 @cython.exceptval(-1, check=False)
 def _read_vector(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
-    """Take over a vector; return whether it is a plain tuple of numbers that are not too large."""
+    """Read a vector; return whether it is a plain tuple of numbers that are not too large."""
     k: cython.Py_ssize_t
 
     if type(vector) is not tuple or len(vector) != dim:
@@ -837,7 +836,7 @@ def _time_of_entry(
 ) -> cython.double:
     """Return when a ray is first in the box from mins[p] to maxs[q], at 0 or later; inf for never.
 
-    Never later than for a box within that: rounding keeps order in each operation.
+    Never later than for a box inside it, because rounding is monotonic.
     """
     k: cython.Py_ssize_t
     enter: cython.double = 0.0
@@ -872,8 +871,8 @@ def _describe_hit(
 ) -> cython.void:
     """Write the time, the point and the normal of a hit.
 
-    The point lies exactly in the face that is met.  Of several faces met at
-    once, the one of the lowest axis.
+    The point is exactly on the face that is hit.  Of several faces hit at once, the one of the
+    lowest axis.
     """
     k: cython.Py_ssize_t
     is_met: cython.bint = False
@@ -895,7 +894,7 @@ def _describe_hit(
 @cython.inline
 @cython.exceptval(check=False)
 def _without_tiny(difference: cython.double) -> cython.double:
-    """Return a difference, or 0 where the sweep takes it for none."""
+    """Return a difference, or 0 if the sweep counts it as 0."""
     if -TINY < difference < TINY:
         return 0.0
     return difference

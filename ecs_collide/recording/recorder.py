@@ -11,7 +11,7 @@ from typing import Any
 
 import esper
 
-from ecs_collide.recording.frames import Frame, Reader, plain, read_fields, take_frame
+from ecs_collide.recording.frames import Frame, Reader, plain, read_fields, read_frame
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space
 
@@ -73,12 +73,12 @@ class Recorder:
     def _append(self, dt: float) -> Frame:
         arguments = (self.space, self.n_steps, float(dt), self._pressed, self._reader)
         try:
-            frame = take_frame(*arguments, snapshot=self._snapshots)
+            frame = read_frame(*arguments, snapshot=self._snapshots)
         except (ValueError, TypeError):  # of a component that snapshots were not told of
             if not self._snapshots:
                 raise
             self._snapshots = False
-            frame = take_frame(*arguments)
+            frame = read_frame(*arguments)
         self.frames.append(frame)
         return frame
 
