@@ -265,7 +265,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--text", action="store_true", help="print inputs and events of all steps")
     parser.add_argument("--step", type=int, metavar="N", help="print one step with all fields")
-    parser.add_argument("--seconds", type=float, help="close the window after so many seconds")
+    parser.add_argument("--seconds", type=float, help="close the window after this time")
     options = parser.parse_args(arguments)
     try:
         recording = Recording.load(options.file)

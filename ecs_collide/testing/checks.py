@@ -188,7 +188,7 @@ class RollbackCheck:
             if n:
                 _put(space, compare_frames(steps[n - 1].after, step.before.frame))
             _press(sim, step.inputs)
-            esper.process(step.dt)  # nobody is told of it: this is within an observer
+            esper.process(step.dt)  # observers are not notified: this is within one
             if n + 1 < len(steps):
                 esper.clear_dead_entities()
             _require(space, step.after, f"{words}, and played on")

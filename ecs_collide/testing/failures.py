@@ -18,7 +18,7 @@ FOLDER = "ECS_COLLIDE_RECORDINGS"
 """The environment variable that names the folder for recordings, by default ``.ecs_collide``."""
 
 RECORDERS: dict[Space, Recorder] = {}
-"""The recorders that run now, by space; who puts one there takes it away."""
+"""The active recorders by space; the code that adds one removes it."""
 
 _EVENTS = 10  # of a report
 _SLOTS = 4  # files that a test leaves, one that is tried with many examples too

@@ -156,7 +156,7 @@ def _with_other_hash_seed(build: Build, script: Script, dt: float) -> _Runs:
 
 
 def run_job(job: bytes, path: str) -> None:
-    """Do a run that another process of this program asks for, and save its recording."""
+    """Do a run for another process of this program, and save its recording."""
     build, script, dt = pickle.loads(job)
     _run(build, script, dt).save(path)
 
