@@ -21,7 +21,7 @@ SEPARATE, TOUCH, IMPACT, OVERLAP = SweepKind
 
 @contextmanager
 def using(kernels):
-    """Run on one life of the kernels; `kernels` lives for the session, as `given` wants."""
+    """Run on compiled or pure kernels; `kernels` has session scope, as `given` requires."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_backend, "kernels", kernels)
         yield
