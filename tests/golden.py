@@ -23,11 +23,12 @@ FILE = Path(__file__).with_suffix(".json")
 WHAT_TO_DO = """
 The mixed room shows something else than its golden log: {why}.
 
-The log has the bits of all positions, sizes, velocities and events, so any change of a step shows
-here, even in a last bit.  If only compiled or pure kernels, some interpreters, hash seeds, histories
-or settings differ, the library has broken its promise of sameness: find the cause, and do not touch
-the golden logs.  Write them again only when all agree with each other, and either a step was changed
-on purpose (then docs/ and CHANGELOG.md describe it) or tests/scenes.py has another room:
+The log has the bits of all positions, sizes, velocities and events, so any change of a step
+shows here, even in a last bit.  If only compiled or pure kernels, some interpreters, hash seeds,
+histories or settings differ, the library has broken its promise of sameness: find the cause, and
+do not touch the golden logs.  Write them again only when all agree with each other, and either a
+step was changed on purpose (then docs/ and CHANGELOG.md describe it) or tests/scenes.py has
+another room:
 
     python -m tests.golden --write
 
