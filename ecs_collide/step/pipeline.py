@@ -38,7 +38,7 @@ class _Kept(NamedTuple):
     Attributes
     ----------
     timeline : with the contacts and riders that it keeps
-    roster : as `BodyRegistry.begin` returned it
+    registry : as `BodyRegistry.begin` returned it
     pending : copies of contact events that no step has told yet, or None
     reports : those that there were
     fields : as `StepState.set_by_stages` returned them
@@ -147,7 +147,9 @@ class Pipeline:
         registry.wake_near()
         timeline.restrain(registry.moving.data)
         registry.wake(timeline.carriers.begin())
-        if timeline.broadphase.pair_filter is not None:  # of those who sleep nobody would be asked
+        if (
+            timeline.broadphase.pair_filter is not None
+        ):  # the filter is not called for sleeping bodies
             registry.wake_all()
         state.n_movers = len(registry.moving) + registry.sleep.n
         timeline.broadphase.step = state.step
@@ -437,7 +439,7 @@ class Pipeline:
 
     @property
     def stats(self) -> Stats:
-        """What the last step did, in numbers; made when first asked for after a step."""
+        """Statistics of the last step, computed on first access after it."""
         state, watch = self._state, self._stopwatch
         if state.stats is None:
             state.stats = Stats(*state.counts)._replace(

@@ -65,7 +65,7 @@ class _Changes(NamedTuple):
 
     mark: object
     n_dead: int
-    seen_mark: object  # of the world, by the roster
+    seen_mark: object  # of the world, by the registry
     gone: frozenset[int]
     gone_rows: tuple[int, ...]
     replaced_rows: RowArray
