@@ -36,7 +36,7 @@ _KERNEL_NAMES = (
 
 
 class Kernels(NamedTuple):
-    """One life of every kernel module."""
+    """All kernel modules, compiled or as pure Python."""
 
     compiled: bool
     bodies: ModuleType

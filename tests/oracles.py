@@ -1,4 +1,4 @@
-"""Judges of a step, by the components that a game sees and nothing the library remembers."""
+"""Oracles of a step, by the components that a game sees and nothing the library remembers."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Oracle:
         self._old = *self.look(), self.entities
 
     def end(self, *, also_contacts: bool = True) -> None:
-        """Judge the step that has been taken."""
+        """Check the last step."""
         self.check_events()
         self.check_balance()
         low, high = self.look()

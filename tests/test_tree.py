@@ -245,7 +245,7 @@ def test_bounds_that_have_become_far_too_big_shrink(new_tree):
     assert tree.fat_bounds(0) == ((-2, -2), (22, 22))
 
 
-def rows_of_deep_trees(n: int):
+def rows_of_tall_trees(n: int):
     ones = np.ones((n, 2))
     numbers = np.arange(float(n))[:, None] * ones
     return {
@@ -261,10 +261,10 @@ def rows_of_deep_trees(n: int):
     }
 
 
-@pytest.mark.parametrize("scene", rows_of_deep_trees(1))
+@pytest.mark.parametrize("scene", rows_of_tall_trees(1))
 def test_no_input_makes_the_tree_deep(new_tree, kernels, scene):
     n = 1000
-    mins, maxs = rows_of_deep_trees(n)[scene]
+    mins, maxs = rows_of_tall_trees(n)[scene]
     tree = new_tree()
 
     for id in range(n):

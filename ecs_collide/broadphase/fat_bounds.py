@@ -154,16 +154,10 @@ class FatBounds:
             if place_of[item] >= 0:
                 if cython.compiled:
                     seen: cython.int = classify(
-                        mins + dim * row,
-                        maxs + dim * row,
-                        cython.NULL if still else motion + dim * row,
-                        swept,
-                        fat + 2 * dim * item,
-                        margin,
-                        TOO_BIG,
-                        box + 2 * dim * place_of[item],
-                        dim,
-                    )
+                        mins + dim * row, maxs + dim * row,
+                        cython.NULL if still else motion + dim * row, swept,
+                        fat + 2 * dim * item, margin, TOO_BIG, box + 2 * dim * place_of[item], dim,
+                    )  # fmt: skip
                 else:
                     seen = self._classify(item, row, place_of[item])
                 if seen == FITS | SAME:

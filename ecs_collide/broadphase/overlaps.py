@@ -130,7 +130,8 @@ class OverlapFinder:
                     found2 = touching_pairs(box, other, mask2, lanes, origin, box, one, dim)
                     found2 &= still * EACH_LANE
             if nodes.level[one] == 0:
-                self._add_items(nodes, one, nodes, other, found, only_changed)
+                if found:
+                    self._add_items(nodes, one, nodes, other, found, only_changed)
                 if found2:
                     self._add_items(nodes, other, nodes, one, found2, only_changed)
                 continue

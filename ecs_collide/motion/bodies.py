@@ -280,7 +280,7 @@ class Bodies:
     @cython.cfunc
     @cython.exceptval(check=False)
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether body i, if it is inside j, is the one to be pushed out: of two only one is."""
+        """Return whether body i, if it overlaps j, is the one of the two that is pushed out."""
         has: cython.int = self.surface_bits[j]
 
         if self.sensor[j] or has & ONE_WAY or self.surfaces.is_soft(i, j):

@@ -40,7 +40,7 @@ class BodyKind(PrintsItsName, IntFlag):
     SENSOR : it is crossed freely
     ONE_WAY : it is solid on one side only
     ASLEEP : it moves, and sleeps as nothing happens to it
-    QUARANTINED : it is left out until what its components say is put right
+    QUARANTINED : it is left out until the values of its components are valid
     DISABLED : it is left out as long as it has `Disabled`
     """
 
@@ -219,7 +219,7 @@ class Inspection:
         return mins, maxs
 
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
-        """Return the fat bounds of bodies, two float64 (n, dim); NaN for those that have none."""
+        """Return the fat bounds of bodies, two float64 (n, dim); NaN without fat bounds."""
         rows, new = self._lookup.rows(entities)
         rows = np.ascontiguousarray(rows)
         mins = np.full((len(rows), self._state.dim), np.nan)
@@ -265,14 +265,14 @@ class Inspection:
         kept, c = self._state.timeline.contacts, self._registry.table
         rows = np.array(kept.rows, np.int64)[: kept.n]
         kinds = kinds_shown(rows)
-        told = kinds < len(ContactKind)
-        rows, kinds = rows[told], kinds[told]
+        shown = kinds < len(ContactKind)
+        rows, kinds = rows[shown], kinds[shown]
         pairs = c.ids[rows[:, :2]]
         order = np.lexsort((pairs.T[1], pairs.T[0]))
         first, second, _, axes, signs, _ = rows[order].T
         offsets = np.zeros((kept.n, self._state.dim))  # of the second body's image
         kept.offsets_into(offsets.data)
-        offsets = offsets[told][order]
+        offsets = offsets[shown][order]
         low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
         high = np.minimum(c.tight_max[first], c.tight_max[second] + offsets)
         points = low / 2 + high / 2

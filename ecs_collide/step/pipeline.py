@@ -147,7 +147,9 @@ class Pipeline:
         registry.wake_near()
         timeline.restrain(registry.moving.data)
         registry.wake(timeline.carriers.begin())
-        if timeline.broadphase.pair_filter is not None:  # of those who sleep nobody would be asked
+        if (
+            timeline.broadphase.pair_filter is not None
+        ):  # the filter is not called for sleeping bodies
             registry.wake_all()
         state.n_movers = len(registry.moving) + registry.sleep.n
         timeline.broadphase.step = state.step
@@ -445,7 +447,7 @@ class Pipeline:
 
     @property
     def stats(self) -> Stats:
-        """What the last step did, in numbers; made when first asked for after a step."""
+        """Statistics of the last step, computed on first access after it."""
         state, watch = self._state, self._stopwatch
         if state.stats is None:
             state.stats = Stats(*state.counts)._replace(

@@ -1,14 +1,14 @@
 """One step of a space: candidate pairs, their impacts in time order, contacts at the end.
 
 `Timeline` holds no body's data; it drives the parts that do: bodies, the two
-trees over them, pairs, the queue of next impacts, the responder and the log.
+trees over them, pairs, the queue of next impacts, the solver and the event buffer.
 
 Each candidate pair has at most one entry in the queue.  The earliest is taken,
 its two bodies are moved to that time, answered, and every body whose velocity
 changed is swept again from there against all that its remaining path may meet.
 An entry queued for the very instant at which a velocity changes is kept and
 checked when its turn comes: a box that lands on two tiles is answered once,
-and both tiles are told.
+and both tiles get the event.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ DONE = 2  # all pairs of a body that has turned were swept again
 ONCE = 2  # the pair crosses, to the end of the step
 
 INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
-MAX_VISITS = 1 << 56  # a pair limit beyond this is none
+MAX_VISITS = 1 << 56  # a larger pair limit has no effect
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
 
 
@@ -236,7 +236,7 @@ class Timeline:
         self.n_rows = n_rows
 
     def require(self, n_rows: cython.Py_ssize_t):
-        """Raise IndexError unless all parts have room for bodies in so many rows."""
+        """Raise IndexError unless all parts have room for bodies in `n_rows` rows."""
         if self.n_rows != n_rows or self.bodies.capacity != n_rows:
             raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
@@ -643,7 +643,7 @@ class Timeline:
 
     @cython.cfunc
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """End what pushes the bodies of a pair into each other; tell whether nothing else does."""
+        """End what pushes the bodies of a pair into each other; return whether nothing else does."""
         n: cython.int
         i: cython.Py_ssize_t
         k: cython.int = self.pairs.axis[p]
