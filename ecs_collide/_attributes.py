@@ -75,7 +75,7 @@ def part_of(name: str) -> tuple[str, str | int] | None:
 
 
 def read_number(component: object, name: str, default: Any = _REQUIRED) -> Any:
-    """Return the number of a component by its name, a default where there is none."""
+    """Return the number of a component by its name, or a default without one."""
     part = _KNOWN_PARTS.get(name)
     if part is None:
         return (

@@ -36,7 +36,7 @@ _KERNEL_NAMES = (
 
 
 class Kernels(NamedTuple):
-    """One life of every kernel module."""
+    """All kernel modules, compiled or as pure Python."""
 
     compiled: bool
     bodies: ModuleType
@@ -54,12 +54,12 @@ class Kernels(NamedTuple):
 
 
 def load(compiled: bool) -> Kernels:
-    """Import all kernels in one of their two lives.
+    """Import all kernels, compiled or as pure Python.
 
     Raises
     ------
     ImportError
-        `compiled` is asked for and a compiled kernel is missing.
+        `compiled` is True and a compiled kernel is missing.
     """
     suffix = "_c" if compiled else ""
     modules = [importlib.import_module(f"ecs_collide.{name}{suffix}") for name in _KERNEL_NAMES]

@@ -1,7 +1,7 @@
 """Take numbers in at the border: arrays checked once, so that no loop needs to.
 
 All that is refused is refused with a ValueError that names the argument, the
-row and the value, and says what would have been right.
+row and the value, and says what would be valid.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 def vectors(name: str, value: ArrayLike) -> Floats:
-    """Return vectors as a float64 array of our own, or say which of them is no good."""
+    """Return a copy of vectors as float64; raise an error that names one that is not valid."""
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "biufO":
@@ -59,7 +59,7 @@ def same_vectors(**arrays: ArrayLike) -> Floats:
             rows = rows.astype(np.float64)
             if (np.abs(rows) <= LARGEST).all():
                 return rows
-    # One look at all was not enough: take them one by one, which also tells what is wrong.
+    # The whole array is not valid: check the vectors one by one, to name the one that is wrong.
     known = same_axes(**arrays)
     for name, array in known.items():
         if array.ndim != 1:

@@ -43,4 +43,4 @@ class _Type:
 
 
 double = int = uint = longlong = ulonglong = Py_ssize_t = size_t = bint = schar = _Type()
-p_double = p_float = p_int = void = _Type()
+p_double = p_float = p_int = p_longlong = void = _Type()

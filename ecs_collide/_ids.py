@@ -12,7 +12,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 def checked_id(id: int) -> int:
-    """Return an id as an int; TypeError or ValueError if it is none of 64 bits."""
+    """Return an id as an int; TypeError or ValueError if it is not an integer of 64 bits."""
     try:
         number = index(id)
     except TypeError:

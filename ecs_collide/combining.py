@@ -42,7 +42,7 @@ def code_of(owner: type, rule: CombineRule | str | None) -> int:
     Raises
     ------
     ValueError
-        It is none.
+        `rule` is not a rule.
     """
     if rule is None:
         return 0

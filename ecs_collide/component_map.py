@@ -1,4 +1,4 @@
-"""Which of a game's components say where its bodies are, how large, and how they move."""
+"""The components of a game that are read in place of `Position`, `Extents` and the others."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Components:
             if fields.count((kind, name)) > 1:
                 raise ValueError(
                     f"{kind.__name__}.{name} plays two roles: "
-                    "each number needs an attribute of its own"
+                    "each number needs a different attribute"
                 )
 
     def __repr__(self) -> str:

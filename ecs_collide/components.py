@@ -1,11 +1,11 @@
-"""The components a game gives its entities: where a box is, how it moves, how it answers.
+"""The components of bodies: position, size, motion and response.
 
-Data only.  The systems read them, and write `Position`, `Velocity` and
-`Extents` in place; what a response does is told in `ecs_collide.response.rules`.
+Data only.  The systems read them, and write `Position`, `Velocity` and `Extents` in place.  The
+responses are described in `ecs_collide.response.rules`.
 
-They are plain classes with ``__slots__``: a game's own loop reads ``x`` and
-``y`` from these faster than from anything else.  Setting an attribute checks
-nothing; the constructor, `set`, `xy` and `xyz` refuse what is not a number.
+They are plain classes with ``__slots__``, whose ``x`` and ``y`` a game's own loop reads fastest.
+Setting an attribute is not checked; the constructor, `set`, `xy` and `xyz` refuse values that are
+not numbers.
 """
 
 from __future__ import annotations
@@ -381,7 +381,7 @@ class Deflect:
 
 
 class _Marker:
-    """A component that says all it has to say by being there."""
+    """A component without data."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -394,24 +394,23 @@ class _Marker:
 
 
 class Push(_Marker):
-    """Turn the whole speed along what is hit, as soon as something is hit.
+    """On impact, redirect the whole speed along the face that is hit.
 
-    The speed relative to the partner is kept and its direction becomes the
-    one along the face.  `Slide` keeps only the part that already went there,
-    and is what most games want.
+    The speed relative to the partner is kept, and its direction becomes that along the face.
+    `Slide` keeps only the part that already was along the face; most games need `Slide`.
     """
 
     __slots__ = ()
 
 
 class Slide(_Marker):
-    """Lose the part of the velocity that goes into what is hit; keep the rest."""
+    """On impact, lose the part of the velocity into the body that is hit, and keep the rest."""
 
     __slots__ = ()
 
 
 class Stop(_Marker):
-    """Come to rest on what is hit, and be carried along with it."""
+    """On impact, come to rest relative to the body that is hit, and move with it."""
 
     __slots__ = ()
 
@@ -463,11 +462,11 @@ class Disabled(_Marker):
 
 
 class Sensor(_Marker):
-    """Notice others and let them through.
+    """Report other bodies, which pass through it.
 
-    It beats every response: the entity is never placed, pushed or stopped by
-    a contact, and stops nobody.  Entering is a `Collision` whose answer is
-    ``Answer.CROSSED``; contacts begin and end as for solid bodies.
+    It overrides every response: the entity is never placed, pushed or stopped by a contact, and
+    stops no other body.  When a body enters, there is a `Collision` with ``Answer.CROSSED``;
+    contacts begin and end as for solid bodies.
     """
 
     __slots__ = ()

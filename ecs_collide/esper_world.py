@@ -1,4 +1,4 @@
-"""The game as a space sees it: what an adapter to an entity component system must tell."""
+"""The interface of a space to the entity component system, which an adapter implements."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What a step reports: collisions, contacts that begin, contacts that end.
+"""The events of a step: collisions, and contacts that begin or end.
 
-Events are frozen copies of what was true at their instant.  A step keeps them
-in structured arrays (`collision_dtype`, `contact_dtype`) and hands them out
-through `EventSequence`, which makes the objects when they are asked for.
+Events are immutable copies of the state at their instant.  A step stores them in structured arrays
+(`collision_dtype`, `contact_dtype`); `EventSequence` creates the objects on access.
 """
 
 from __future__ import annotations
@@ -68,18 +67,18 @@ class SweepKind(PrintsItsName, IntEnum):
 
 
 class Answer(PrintsItsName, IntEnum):
-    """What was done about a collision."""
+    """How a collision was answered."""
 
     ANSWERED = 0
     """The velocities were changed by the bodies' responses."""
     STOPPED_ALREADY = 1
     """Another answer of the same instant had stopped the pair before."""
     CROSSED = 2
-    """Nobody yields, or one is a sensor: they pass through each other."""
+    """Neither body yields, or one is a sensor: they pass through each other."""
     CRUSHED = 3
     """The pair is squeezed between immovable bodies and left alone to the end of the step."""
     FORCED = 4
-    """A game's own response left the pair closing, so it was slid."""
+    """A response of the game left the pair closing, so the slide response was applied."""
     UNANSWERED = 5
     """No response system ran."""
 
@@ -478,8 +477,8 @@ class EventSequence(Sequence[Event], Generic[Event]):
     Parameters
     ----------
     array : numpy structured array, shape (n,)
-        One row per event.  It is not copied: whoever owns it leaves it as it
-        is while this sequence is in use.
+        One row per event.  It is not copied, so its owner must not change it while this sequence
+        is in use.
     make : callable
         Makes an event from the values of one row, in the order of the fields;
         vectors come as tuples.

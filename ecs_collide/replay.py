@@ -65,7 +65,7 @@ class Player:
             )
         self.recording = recording
         self.is_playing = False
-        self._known: set[str] = set()
+        self._registered: set[str] = set()
         self._plain: set[tuple[str, tuple[str, ...]]] = set()
         self._before = esper.current_world
         self.world = f"replay {next(_numbers)}"
@@ -81,16 +81,16 @@ class Player:
         data = self.frame.snapshot
         state = decode(data, self.space.dim, WIDTHS)
         for name in state.own:
-            self._know(name)
+            self._register(name)
         for name, table in zip(state.plain, state.tables, strict=True):
             if (name, table.fields) not in self._plain:
                 self._plain.add((name, table.fields))
                 self.space.snapshot_with(stand_in(name, table.fields), name=name)
         self.space.restore(data)
 
-    def _know(self, name: str) -> None:
-        """Let the space hold components of the game's own as the bytes that they were saved as."""
-        if name in self._known:
+    def _register(self, name: str) -> None:
+        """Make the space keep components of the game as the bytes that they were saved as."""
+        if name in self._registered:
             return
         kind: Any = type(name, (), {"data": b""})
 
@@ -100,7 +100,7 @@ class Player:
             return component
 
         self.space.snapshot_with(kind, lambda component: component.data, load, name=name)
-        self._known.add(name)
+        self._registered.add(name)
 
     @property
     def frame(self) -> Frame:
@@ -148,7 +148,7 @@ def draw_frame(recording: Recording, step: int, around: Sequence[int] = ()) -> s
         player.close()
 
 
-def tell_step(recording: Recording, step: int) -> list[str]:
+def format_step(recording: Recording, step: int) -> list[str]:
     """Return one step as text: events, entities and their fields, and a picture."""
     frame = recording.frame(step)
     lines = [f"step {frame.step}, {show(frame.time)} s, inputs {frame.inputs}"]
@@ -161,7 +161,7 @@ def tell_step(recording: Recording, step: int) -> list[str]:
     return [*lines, draw_frame(recording, step)]
 
 
-def tell(recording: Recording) -> list[str]:
+def format_recording(recording: Recording) -> list[str]:
     """Return the inputs and the events of all steps as text."""
     lines = [f"steps {recording.span()}"]
     for frame in recording.frames:
@@ -272,7 +272,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--text", action="store_true", help="print inputs and events of all steps")
     parser.add_argument("--step", type=int, metavar="N", help="print one step with all fields")
-    parser.add_argument("--seconds", type=float, help="close the window after so many seconds")
+    parser.add_argument("--seconds", type=float, help="close the window after this time")
     options = parser.parse_args(arguments)
     try:
         recording = Recording.load(options.file)
@@ -281,10 +281,10 @@ def main(arguments: list[str] | None = None) -> int:
             print(words)
             return 0 if is_same else 1
         if options.step is not None:
-            print("\n".join(tell_step(recording, options.step)))
+            print("\n".join(format_step(recording, options.step)))
             return 0
         if options.text:
-            print("\n".join(tell(recording)))
+            print("\n".join(format_recording(recording)))
             return 0
         player = Player(recording)
     except (RecordingError, OSError, KeyError) as error:

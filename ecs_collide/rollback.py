@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ecs_collide.recording.frames import Frame, compare_frames, plain, take_frame
+from ecs_collide.recording.frames import Frame, compare_frames, plain, read_frame
 from ecs_collide.recording.recording import Divergence
 from ecs_collide.space import Space
 
@@ -43,7 +43,7 @@ class Session:
     window : int
         How many frames it plays ahead of the last one whose inputs are all known.
     check_every : int
-        Every so many frames the players compare their worlds.
+        Number of frames after which the players compare their worlds.
     default : plain value
         What everybody presses before the first input.
 
@@ -97,7 +97,7 @@ class Session:
         self._checks: dict[int, Frame] = {}
         self._digests: dict[int, str] = {}  # of the frames in `_checks`
         self._others: dict[int, dict[int, str]] = {n: {} for n in range(n_players) if n != local}
-        self._wanted: set[int] = set()  # frames that another player asks for
+        self._wanted: set[int] = set()  # frames that another player requests
 
     # -- playing --
 
@@ -157,7 +157,7 @@ class Session:
         self._used[frame] = [self._input(n, frame) for n in range(len(self._inputs))]
         self._step(list(self._used[frame]))
         if (frame + 1) % self._check_every == 0:
-            check = self._checks[frame + 1] = take_frame(self.space, frame + 1)
+            check = self._checks[frame + 1] = read_frame(self.space, frame + 1)
             self._digests[frame + 1] = _digest(check)
 
     def _go_back(self) -> None:
@@ -275,7 +275,7 @@ def _frame_to_plain(frame: Frame) -> dict[str, Any]:
 
 
 def _frame_from_plain(content: dict[str, Any]) -> Frame:
-    """Return a frame; raise ValueError, KeyError, TypeError or AttributeError if it is none."""
+    """Return a frame; raise ValueError, KeyError, TypeError or AttributeError if it is invalid."""
     entities = {
         int(entity): {str(name): dict(parts) for name, parts in components.items()}
         for entity, components in content["entities"].items()

@@ -72,15 +72,15 @@ from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.registry import BodyRegistry
 
-_SLIDE = Slide()  # how a body moves that is told nothing else
+_USUAL_RESPONSE = Slide()  # the default response of `move`
 
 
 class Space:
     """All bodies of one world: entities with `Position` and `Extents`.
 
-    The four systems drive it; `ecs_collide.install` makes and connects all
-    five.  Between steps it answers what happened (`collisions`, `contacts`)
-    and what is where (`query`, `cast_ray`), as of the end of the last step.
+    The four systems drive it; `ecs_collide.install` creates and connects the space and the
+    systems.  Between steps the space has the events (`collisions`, `contacts`) and answers queries
+    (`query`, `cast_ray`), as of the end of the last step.
 
     Parameters
     ----------
@@ -90,40 +90,39 @@ class Space:
         Bounces slower than this, in world units per second, become slides.
         0 is off; games with gravity g and steps of dt want 2 * g * dt.
     pair_limit : int
-        After so many answers of a pair within one step its bodies are held
-        where they are to the end of the step.  They keep their velocities and go
-        on in the next step.  1 or more.  A body is also held once more pairs were
-        swept because it turned than 8 times this limit and 8 times its own pairs.
+        Largest number of answers of one pair within one step, 1 or more.  Then its bodies are
+        held where they are to the end of the step.  They keep their velocities and move on in the
+        next step.  A body is also held after 8 * (`pair_limit` + its pairs) sweeps that changes
+        of its velocity have caused.
     margin : float, optional
         How far the bounds in the tree reach beyond a body's path, in world
         units; by default a tenth of the body's longest side.
     lookahead : float
-        How many steps ahead, about, the bounds reach along the motion.
-        Margin and lookahead change what a step costs, never what it does.
+        Number of steps, about, by which the bounds reach ahead along the motion.
+        Margin and lookahead change the cost of a step, never its result.
     components : Components, optional
         Which types of components of the game's own to read and write instead
         of `Position`, `Extents`, `Velocity`, `Growth` and `Mass`.
     motion : str
-        Who moves the bodies.  ``"velocity"``: the space does, by their
-        `Velocity`, and a `Position` that the game sets is a teleport.
-        ``"swept"``: the game does, by setting `Position`; each step sweeps
-        the bodies from where they were to there and answers what they meet
-        on the way.  Bodies then yield without a `Velocity` too; where there
-        is one, an answer sets it on the axes on which it changes the motion.
+        ``"velocity"``: the space moves the bodies by their `Velocity`, and a `Position` that the
+        game sets is a teleport.  ``"swept"``: the game moves the bodies by setting `Position`;
+        each step sweeps them from their last positions to the new ones and answers their impacts.
+        Bodies then yield without a `Velocity` too; if a body has one, an answer sets it on the
+        axes on which it changes the motion.
     sleep : bool
-        Whether bodies that have been at rest for some steps cost next to
-        nothing until something reaches them.  It never changes what a step does; see `sleep`.
+        Whether bodies that have been at rest for some steps sleep: they cost almost nothing until
+        another body reaches them.  It never changes the result of a step; see `sleep`.
     gravity : sequence of float, optional
-        How fast bodies fall: an acceleration in world units per second squared, as (0, -900).  It
+        The acceleration of falling bodies in world units per second squared, as (0, -900).  It
         acts on all bodies that yield; see `gravity`.
     up : sequence of float, optional
-        Which way is up: a unit vector along an axis; by default opposite to `gravity` if that
-        is along an axis, else (0, 1).  (0, -1) where y grows downwards.  `is_on`, `OneWay`,
-        `Carry` and `Character` use it where they are given no direction.
+        The direction up, a unit vector along an axis; by default opposite to `gravity` if that
+        is along an axis, otherwise (0, 1).  Use (0, -1) if y grows downwards.  It is the default
+        direction of `is_on`, `OneWay`, `Carry` and `Character`.
     wrap : sequence of float or None, optional
-        For each axis how wide the world is, in world units, or None.  On an axis with a width the
-        world runs from 0 to it and closes in a ring: what leaves it at one end comes in at the
-        other, and bodies, sweeps and questions meet across the edge.
+        The width of the world on each axis in world units, or None.  On an axis with a width the
+        world extends from 0 to the width and wraps around: a body that leaves it at one end
+        enters at the other, and impacts and queries work across the edge.
     """
 
     def __init__(
@@ -157,7 +156,7 @@ class Space:
         if motion == "swept" and any(falls):
             raise ValueError(
                 f"Space(gravity={gravity!r}) must be None with motion='swept': the game moves the "
-                "bodies there, and lets them fall too"
+                "bodies, so it must make them fall too"
             )
         self._up = up_against(falls) if up is None else as_axis("up", up, dim)
         self._wrap = checked_wrap(wrap, dim)
@@ -201,7 +200,7 @@ class Space:
         registry.set_up(self._up)
         presence = Presence(registry, domain)
         lookup = BodyLookup(dim, link, registry, presence, lock)
-        judges = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
+        pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
         queried = self._queried = QueriedBodies(state, link, registry, presence, lock, domain)
         responses = self._responses = Responses(link, registry)
         self._subscribers = Subscribers()
@@ -217,14 +216,14 @@ class Space:
             lookup,
             lock,
             queried,
-            judges,
+            pair_filters,
             self._up,
             domain is not None,
         )
         schema = SnapshotSchema()
         self._inspection = Inspection(state, registry, lookup, lock, queried, domain, link, schema)
         self._pipeline = Pipeline(
-            state, link, registry, lookup, lock, judges, responses, self._subscribers,
+            state, link, registry, lookup, lock, pair_filters, responses, self._subscribers,
             self._contacts.touching, domain,
         )  # fmt: skip
         self._moves = Moves(
@@ -236,7 +235,7 @@ class Space:
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._state.step}>"
 
-    # -- what it was made with --
+    # -- settings given to the constructor --
 
     @property
     def dim(self) -> int:
@@ -245,23 +244,23 @@ class Space:
 
     @property
     def motion(self) -> str:
-        """Who moves the bodies: the space, by "velocity", or the game, and they are "swept"."""
+        """How bodies move: by their "velocity", or "swept" to the positions that the game sets."""
         return "swept" if self._registry.sweeps else "velocity"
 
     @property
     def up(self) -> Vector:
-        """Which way is up: a unit vector along an axis."""
+        """The direction up, a unit vector along an axis."""
         return self._up
 
     @property
     def gravity(self) -> Vector:
-        """How fast bodies fall, in world units per second squared; zeros are off.
+        """The acceleration of falling bodies, in world units per second squared; zeros are off.
 
         It acts on the bodies that yield: those with a `Velocity`, a response such as `Slide` and
-        no infinite mass.  It does not act on walls, lifts, bullets without a response, and sensors.
-        `GravityScale` changes it for one body, and 0 switches it off.  A body falls exactly as
-        v * t + g * t**2 / 2 says, for steps of any length.  Setting it wakes everybody, and leaves
-        `up` as it is.
+        a finite mass.  It does not act on walls, lifts, bullets without a response, and sensors.
+        `GravityScale` changes it for one body, and 0 switches it off.  The path of a falling body
+        is exactly v * t + g * t**2 / 2, for steps of any length.  Setting gravity wakes all
+        bodies; it does not change `up`.
 
         Raises
         ------
@@ -282,7 +281,7 @@ class Space:
         self._pipeline.set_gravity(falls)
 
     def leave_gravity_to(self, component: type) -> None:
-        """Let the bodies that have a component not fall by themselves: a system of it moves them.
+        """Exempt bodies with a component from gravity, because a system of the game moves them.
 
         `CharacterSystem` does so for `Character`.
         """
@@ -291,7 +290,7 @@ class Space:
 
     @property
     def wrap(self) -> Wrap | None:
-        """How wide the world is on each axis, None on those that do not wrap; None if none does."""
+        """The width of the world on each axis, None for an axis that does not wrap; or None."""
         return self._wrap
 
     @property
@@ -301,11 +300,11 @@ class Space:
 
     @property
     def world(self) -> World:
-        """The world this space belongs to; RuntimeError if it does not belong to one yet."""
+        """The world of this space; RuntimeError if it has not been attached to one yet."""
         return self._link.world
 
     def attach(self, world: World) -> None:
-        """Belong to a world from now on; once and for all.
+        """Attach the space to a world, permanently.
 
         Raises
         ------
@@ -314,7 +313,7 @@ class Space:
         """
         self._link.attach(world)
 
-    # -- settings, taken up by the next step --
+    # -- settings that take effect in the next step --
 
     @property
     def rest_speed(self) -> float:
@@ -328,7 +327,7 @@ class Space:
 
     @property
     def pair_limit(self) -> int:
-        """After so many answers within one step the bodies of a pair are held to its end."""
+        """Largest number of answers of a pair in one step; then its bodies are held to the end."""
         return self._pipeline.pair_limit
 
     @pair_limit.setter
@@ -338,14 +337,14 @@ class Space:
 
     @property
     def sleep(self) -> bool:
-        """Whether bodies may sleep; `stats.asleep` says how many do.
+        """Whether bodies may sleep; `stats.asleep` is the number of those that do.
 
-        A body falls asleep after some steps in which its velocity and growth were 0
-        and nothing happened to it, and wakes when the game sets anything of
-        it or a step reaches it.  Bodies that gravity, or a velocity that the game sets in each
-        step, only presses against what holds them fall asleep too, all at once that lie against
-        each other.  They do not repeat the `Collision` of each step until they wake.  False wakes
-        all in the next step.
+        A body falls asleep after some steps in which its velocity and growth were 0 and nothing
+        happened to it.  It wakes when the game changes one of its components or another body
+        reaches it.  Bodies that are only pressed against their support, by gravity or by a
+        velocity that the game sets in each step, sleep too; bodies in contact fall asleep
+        together.  A sleeping body does not repeat the `Collision` of each step.  False wakes all
+        bodies in the next step.
         """
         return self._registry.sleep.wanted
 
@@ -363,10 +362,10 @@ class Space:
         Raises
         ------
         RuntimeError
-            A step is under way in a handler or another thread, or another
+            It is called in a handler, or while another thread does a step, or another
             world is current.
         TypeError, ValueError, AttributeError
-            `dt` is negative or no finite number, or a component holds something that is no
+            `dt` is negative or not a finite number, or a component has a value that is not a
             number, or lacks an attribute.  Nothing has changed then.
         """
         self._pipeline.update_bounds(dt)
@@ -379,9 +378,9 @@ class Space:
     def impacts(self) -> EventSequence[ComingImpact]:
         """The first impact of each pair that is due in this step, in time order.
 
-        For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.
-        Each can be let cross or answered by another response.  What happens to a body before may
-        prevent an impact, and cause others: `collisions` are those that happened.
+        For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.  The
+        system can make a pair cross, or choose another response.  An earlier impact of a body may
+        prevent a later one, or cause others; `collisions` has the impacts that happened.
         """
         return self._coming.impacts
 
@@ -412,12 +411,12 @@ class Space:
         self._pipeline.answer_impacts(dt, offers, system)
 
     def next_impact(self) -> Impact | None:
-        """Return the next impact of the step that wants an answer, or None.
+        """Return the next impact of the step that needs an answer, or None.
 
-        For a game's own response system, between `NarrowphaseSystem` and
-        `MotionSystem`: the bodies are where they meet; set their velocities,
-        or call `Impact.answer`.  Taking the next impact ends the one before:
-        a pair that is still closing then is slid along its surface.
+        For a game's own response system, between `NarrowphaseSystem` and `MotionSystem`.  The
+        bodies are at the positions where they meet; set their velocities, or call
+        `Impact.answer`.  The next call completes the impact: if the pair is still closing, the
+        slide response is applied to it.
         """
         return self._pipeline.next_impact()
 
@@ -427,8 +426,8 @@ class Space:
         Raises
         ------
         Exception
-            Whatever a handler or a response raised, once everything is done;
-            several together as an ExceptionGroup.
+            An exception of a handler or a response, raised after the step is complete;
+            several are raised as an ExceptionGroup.
         """
         self._pipeline.finish_step(dt)
 
@@ -444,75 +443,75 @@ class Space:
 
     @property
     def stats(self) -> Stats:
-        """What the last step did, in numbers; made when first asked for after a step."""
+        """Statistics of the last step, computed on first access after it."""
         return self._pipeline.stats
 
     @property
     def escapes(self) -> int:
-        """How often bodies have left their fat bounds, in the step under way or in the last one.
+        """How often bodies have left their fat bounds, in the current or the last step.
 
-        Known as soon as `BroadphaseSystem` has run; an answer that turns a body may add to it.
+        Available after `BroadphaseSystem`; an answer that changes a path may increase it.
         """
         return int(self._state.timeline.broadphase.count_work()[0])
 
     @property
     def timing(self) -> bool:
-        """Whether `stats.times` says how long each stage of a step takes; off by default."""
+        """Whether `stats.times` has the time of each stage of a step; off by default."""
         return self._pipeline.timing
 
     @timing.setter
     def timing(self, wanted: bool) -> None:
         self._pipeline.timing = wanted
 
-    # -- what the game decides within a step --
+    # -- decisions of the game within a step --
 
     def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
-        """Let a function answer the impacts of all bodies that have a component.
+        """Answer the impacts of all bodies that have a component by a function.
 
         Parameters
         ----------
         component : type
             Makes its bodies yield, as `Slide` does.
         respond : callable
-            Called in time order with the `Impact`; may set velocities, delete
-            either entity, or return `DEFAULT` to get the built-in answer.  Of
-            a pair whose bodies have different functions both are called.
+            Called in time order with the `Impact`.  It may set velocities, delete either entity,
+            or return `DEFAULT` to get the built-in answer.  If the two bodies have different
+            functions, both are called.
 
         Returns
         -------
         callable
-            Call it to take the function away.
+            Call it to remove the function.
 
         Raises
         ------
         ValueError
-            Another function answers for that component type, and was not taken away.  One from
-            the same definition that was given before `esper.clear_database` is replaced instead.
+            Another function answers for that component type.  Exception: a function from the
+            same definition, registered before `esper.clear_database`, is replaced.
         """
         return self._responses.respond_with(component, respond)
 
     def yield_with(self, component: type) -> Unsubscribe:
-        """Let all bodies that have a component yield, as those with `Slide` do.
+        """Make all bodies that have a component yield, as those with `Slide` do.
 
-        For a component of the game's own that a response system handles.  What no system
-        answers is slid.
+        For a component of the game that a response system handles.  If no system answers an
+        impact, the slide response is applied.
 
         Parameters
         ----------
         component : type
-            A class of the game's own.
+            A class of the game.
 
         Returns
         -------
         callable
-            Call it to take that back.
+            Call it to undo this.
         """
         return self._responses.yield_with(component)
 
     def hand_over(self, kinds: Sequence[type]) -> None:
         """Offer the impacts of bodies with some components to response systems.
 
-        From the next step on; a `ResponseSystem` with `handles` sees to that itself.
+        From the next step on.  A `ResponseSystem` with `handles` calls it itself.
         """
         self._responses.hand_over(kinds)
 
@@ -522,47 +521,46 @@ class Space:
         first_kind: type | None = None,
         second_kind: type | None = None,
     ) -> Unsubscribe:
-        """Ask a function whether two bodies that come near each other may meet.
+        """Let a function decide whether two bodies that come near each other may meet.
 
-        For what a `Filter` cannot say.  Where it returns something false the two
-        are as air for each other in this step: no impact, no crossing, no
-        contact.  A contact that there was ends as ``FILTER_CHANGED``.
+        For rules that a `Filter` cannot express.  If the function returns a false value, the two
+        bodies pass through each other in this step, without impact, crossing or contact.  A
+        contact that existed ends as ``FILTER_CHANGED``.
 
         Parameters
         ----------
         allows : callable
-            Takes the lower and the higher entity id.  It is asked at most once in a step
-            about a pair, in no order, and may look at components but not change
-            anything.  Where it raises the two meet, and the step
-            raises it when it is done.
+            Called with the lower and the higher entity id, at most once per step and pair, in
+            any order.  It may read components but not change anything.  If it raises, the two
+            may meet, and the step raises the exception when it is complete.
         first_kind, second_kind : type, optional
-            Only for pairs of which one has the one component and the other the other.
-            Without the first, all pairs are asked about, which costs far more.
+            Only for pairs of a body with the first component and a body with the second one.
+            Without `first_kind` the function is called for all pairs, which costs far more.
 
         Returns
         -------
         callable
-            Call it to take the function away.
+            Call it to remove the function.
         """
         return self._pair_filters.add(self._link.attached, allows, first_kind, second_kind)
 
     def position_of(self, entity: int) -> Vector:
-        """Return where a body is: at the time a step has reached, between steps at its end."""
+        """Return the centre of a body, within a step at the time that it has reached."""
         return self._pipeline.position_of(entity)
 
     def velocity_of(self, entity: int) -> Vector:
-        """Return a body's velocity at the time the step has reached; zeros where it has none."""
+        """Return a body's velocity at the time that the step has reached; zeros without one."""
         return self._pipeline.velocity_of(entity)
 
     def write_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Write a body's velocity into its component."""
         self._pipeline.write_velocity(entity, velocity)
 
-    # -- what happened --
+    # -- events --
 
     @property
     def collisions(self) -> EventSequence[Collision]:
-        """The collisions of the last step in time order, made when looked at."""
+        """The collisions of the last step in time order; the objects are created on access."""
         return self._state.events.collisions
 
     @property
@@ -600,8 +598,8 @@ class Space:
     def collisions_of(self, entity: int) -> list[Collision]:
         """Return the collisions of one entity in the last step, in time order.
 
-        They are those of `collisions`, with the lower id first: `Collision.other(entity)` says
-        whom it met.  Empty for an entity that met nobody, or is no body.
+        As in `collisions`, with the lower id first: `Collision.other(entity)` is the other body.
+        Empty for an entity without collisions, and for one that is not a body.
         """
         array = self._state.events.collision_array
         mine = array[(array["first"] == entity) | (array["second"] == entity)]
@@ -615,21 +613,20 @@ class Space:
     ) -> Unsubscribe:
         """Call a function for each collision, after all positions are final.
 
-        A function that is registered for the same component types already stays registered
-        once.  Handlers belong to the space, not to the entities: `esper.clear_database` keeps
-        them, and `clear_handlers` removes them.  A level that is built again after
-        `esper.clear_database` does not double its handlers: a nested function, a lambda or a
-        method takes the place of those that the same definition gave for the same component
-        types before.
+        Registering a function twice for the same component types has no effect.  Handlers belong
+        to the space, not to the entities: `esper.clear_database` keeps them, and
+        `clear_handlers` removes them.  A level that is built again after `esper.clear_database`
+        does not duplicate its handlers: a nested function, lambda or method replaces the one
+        from the same definition that was registered for the same component types.
 
         Parameters
         ----------
         function : callable
-            Takes the event.  It is held strongly.
+            Called with the event.  The space holds a strong reference.
         first_kind, second_kind : type, optional
             Only for collisions between bodies with these components.  `first` of the event is
             the body with the first one, `second` the other; normal, positions and velocities
-            follow.  If both bodies would do as either, the lower id is first.
+            are exchanged with them.  If both bodies have both components, the lower id is first.
 
         Returns
         -------
@@ -664,9 +661,9 @@ class Space:
     ) -> Unsubscribe:
         """Call a function in each step in which two bodies touch; otherwise as `on_collision`.
 
-        It is called once in a step for each two bodies, with their `Contact`: if they touch at
-        the end of the step, or began to touch within it, such as two that bounce apart.  Bodies
-        that sleep go on touching.
+        It is called once per step and pair, with the `Contact`, if the bodies touch at the end of
+        the step or began to touch within it, such as two that bounce apart.  Sleeping bodies
+        stay in contact.
         """
         return self._subscribe(CONTACT, function, first_kind, second_kind)
 
@@ -679,14 +676,14 @@ class Space:
     def handlers(self) -> list[Handler]:
         """The functions registered by `on_collision` and the three `on_contact` functions.
 
-        In the order in which they were registered; print one to see how.  A copy.
+        A copy, in the order of registration.  Printing a handler shows its function and types.
         """
         return self._subscribers.all
 
     def clear_handlers(self) -> None:
-        """Remove all `handlers`, also those that events of this step have not reached yet.
+        """Remove all `handlers`, also those that wait for events of this step.
 
-        What `respond_with`, `filter_pairs` and `esper.set_handler` were given stays.
+        Functions given to `respond_with`, `filter_pairs` and `esper.set_handler` stay.
         """
         self._subscribers.clear()
 
@@ -697,7 +694,7 @@ class Space:
 
     @property
     def n_reports(self) -> int:
-        """How many reports there have been."""
+        """The number of all reports so far."""
         return self._state.n_reports
 
     # -- bodies --
@@ -717,7 +714,7 @@ class Space:
         self._lock.recover_step()
         return entity in self._registry.row_of
 
-    # A body that no step has read yet is read from its components, and written to them.
+    # Before the first step of a body, these read and write its components.
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body."""
@@ -734,9 +731,8 @@ class Space:
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres into the `Position` of bodies.
 
-        The next step takes them as teleports, or with ``motion="swept"`` as
-        where the bodies are to go.  It reads those that are `Fixed` again, and takes them as
-        teleports.
+        For the next step they are teleports, or with ``motion="swept"`` the targets of the
+        bodies.  It reads `Fixed` bodies again, and teleports them.
         """
         self._editor.set_positions(entities, positions)
 
@@ -747,8 +743,8 @@ class Space:
     def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
         """Write half sizes into the `Extents` of bodies, (n, dim) of zero or more.
 
-        The next step takes that as the game's own changes of size, and reads those that are
-        `Fixed` again.  A game's own component that holds whole sizes gets these.
+        For the next step these are changes of size by the game; it reads `Fixed` bodies again.
+        A component of the game that holds full sizes gets full sizes.
         """
         self._editor.set_extents(entities, extents)
 
@@ -761,12 +757,11 @@ class Space:
         self._editor.set_masses(entities, masses)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
-        """Put a body somewhere else: no sweep between, and its contacts end and begin anew.
+        """Move a body without a sweep; its contacts end and begin anew.
 
-        The same as setting its `Position`, with a check; with
-        ``motion="swept"`` the way to have no sweep.  The way to move a `Fixed` body, whose
-        components the next step reads again.  Of an `Attached` box it sets the offset, so that
-        the box is there as long as its owner stays where it is.
+        It sets the `Position`, after a check.  With ``motion="swept"`` this is the only move
+        without a sweep.  It also moves a `Fixed` body, whose components the next step reads
+        again.  For an `Attached` box it sets the offset from the owner's current position.
         """
         self._editor.teleport(entity, position)
 
@@ -774,27 +769,27 @@ class Space:
         """Make a body lower or higher at once: a character that crouches or stands up.
 
         `Position` and `Extents` are set together, so that one face of the box stays exactly where
-        it is.  Contacts that still hold go on; the next step ends the others as separated.
+        it is.  Contacts that still touch continue; the next step ends the others as separated.
         Boxes that are `Attached` to the body stay where they are, and the next step sweeps them
-        to where their offsets say.
+        to their offsets.
 
-        It does not look for room: a body that stands up under a ceiling is inside of it.
-        Ask `query` first, or see `PushOut`.  Of a body that does not move, or that the game has
-        moved since the last step, all contacts end, as after a teleport.
+        It does not check for room: a body that stands up under a ceiling overlaps it.  Use
+        `query` before, or `PushOut`.  If the body does not move, or the game has moved it since
+        the last step, all its contacts end, as after a teleport.
 
         Parameters
         ----------
         entity : int
         height : float
-            Along the axis of `up`, the whole size, in world units.
+            The full size along the axis of `up`, in world units.
         keep : str
-            What stays in place: ``"feet"`` (the lower face), ``"head"`` (the upper one) or
-            ``"centre"``.
+            The part that stays in place: ``"feet"`` (the lower face), ``"head"`` (the upper one)
+            or ``"centre"``.
 
         Raises
         ------
         KeyError
-            The entity is no body.
+            The entity is not a body.
         RuntimeError
             Within a step.
         """
@@ -809,35 +804,34 @@ class Space:
         self,
         entity: int,
         displacement: VectorLike,
-        response: Slide | Stop | Deflect = _SLIDE,
+        response: Slide | Stop | Deflect = _USUAL_RESPONSE,
         *,
         exclude: Exclude = None,
         filter: Filter = None,
     ) -> Moved:
-        """Move a body now, between two steps, and return where it arrived and what it met.
+        """Move a body now, between two steps; return where it arrived and what it met.
 
-        For turn-based games, tools and AI.  The body is swept along a straight way, by the rules
-        of a step, among the others as they are now (see `update`, which it calls if it is the
-        first since a step); where it meets a solid one it goes on as `response` says.  Other
-        bodies are not pushed, and yield to nothing.  It needs no `Velocity`, and a `Velocity` is
-        left alone.  Its `Position` is written; queries and further moves find it there.  The next
-        step takes it for no teleport: contacts last where it still touches, and begin and end as
-        it finds them.
+        For turn-based games, tools and AI.  The body is swept along a straight path, by the rules
+        of a step, among the other bodies as they are now (the first move after a step calls
+        `update`).  When it meets a solid body it continues by `response`.  Other bodies are not
+        pushed and do not yield.  The body needs no `Velocity`, and its `Velocity` is not changed.
+        Its `Position` is written; queries and further moves find it there.  The next step does
+        not treat the move as a teleport: contacts continue if the bodies still touch.
 
-        Sensors, members of the same soft crowd and the open sides of `OneWay` are crossed.
-        Bodies that its `Filter` or `filter_pairs` keep apart are not met.  Of a body that it is
-        inside of from the start it may leave, and get no deeper.
+        It passes through sensors, members of the same soft crowd, the open sides of `OneWay`, and
+        bodies that `Filter` or `filter_pairs` exclude.  It may leave a body that it overlaps at
+        the start, but not get deeper into it.
 
         Parameters
         ----------
         entity : int
         displacement : sequence of float (dim,)
-            How far, in world units.
+            In world units.
         response : Slide, Stop or Deflect
-            What it does where it meets a solid body: goes on along the face (by default), stays,
-            or bounces with the rest of its way times the restitution.
+            How it continues at a solid body: along the face (the default), not at all, or by a
+            bounce with the remaining displacement times the restitution.
         exclude, filter : optional
-            Whom it does not meet, and whom alone; as in `query`.
+            The bodies that it passes through, and the only ones that it meets; as in `query`.
 
         Returns
         -------
@@ -846,11 +840,11 @@ class Space:
         Raises
         ------
         KeyError
-            The entity is no body.
+            The entity is not a body.
         RuntimeError
             Within a step, or another world is current.
         TypeError, ValueError
-            An argument is no good.
+            An argument is not valid.
 
         Examples
         --------
@@ -870,37 +864,37 @@ class Space:
         self,
         entity: int,
         displacement: VectorLike,
-        response: Slide | Stop | Deflect = _SLIDE,
+        response: Slide | Stop | Deflect = _USUAL_RESPONSE,
         *,
         exclude: Exclude = None,
         filter: Filter = None,
     ) -> Moved:
-        """Return where `move` would lead, and move nothing."""
+        """Return what `move` would return, without moving the body."""
         return self._moves.check_move(entity, displacement, response, exclude, filter)
 
     # -- queries --
     #
     # All are as of the end of the last step, or as of `update`, without the entities that have
-    # been deleted since, at once or deferred.  Regions, points, rays and distances are closed: what
-    # only touches is found.  `cast_box`, `box_hits` and `cast_boxes` follow the open rules of
-    # impacts, as bodies do.  In a world that wraps each body is found across the edges too, once:
-    # at the image that comes first.
+    # been deleted since, at once or deferred.  Regions, points, rays and distances are closed: a
+    # body that only touches is found.  `cast_box`, `box_hits` and `cast_boxes` follow the open
+    # rules of impacts.  In a world that wraps, each body is found once, also across the edges: at
+    # the image that comes first.
 
     def update(self) -> None:
-        """Let queries see the present: all that was created, moved or changed since the last step.
+        """Update queries to all that was created, moved or changed since the last step.
 
-        No time passes, no event is delivered, and the steps to come are the same as without it:
-        contacts begin and end in the next step.  It holds until the next step begins, for `bounds`
-        and the queries from `query` to `nearest_many`.  All else, such as `contacts` and
-        `positions`, stays as of the end of the last step.  Bodies that are deleted are not found
-        even without it.  Between steps, and in handlers.  O(n log n) for n bodies.
+        No time passes, no event is delivered, and later steps do not depend on it: contacts begin
+        and end in the next step.  It is valid until the next step begins, for `bounds` and the
+        queries from `query` to `nearest_many`.  All others, such as `contacts` and `positions`,
+        stay as of the end of the last step.  Deleted bodies are not found even without it.  May
+        be called between steps and in handlers.  O(n log n) for n bodies.
 
         Raises
         ------
         RuntimeError
             Within a step, or another world is current.
         TypeError
-            A component holds something that is no number.
+            A component has a value that is not a number.
         """
         self._queried.update()
 
@@ -920,20 +914,20 @@ class Space:
         min, max : sequence of float (dim,)
             The lower and the upper corner, in world units.
         exclude : int or several, optional
-            Entities to leave out.
+            Entities that are not returned.
         filter : type, tuple of types, Filter or callable, optional
             Only entities with this component; with all of these; that a body with this `Filter`
-            may meet, by categories, mask and group; or for which the function returns something
-            true.
+            may meet, by categories, mask and group; or for which the function returns a true
+            value.
         solid : bool
-            Leave out sensors.
+            Exclude sensors.
 
         Raises
         ------
         ValueError
-            The corners are no good.
+            A corner is not a vector of finite numbers, or a minimum is above its maximum.
         TypeError
-            `exclude` or `filter` is none.
+            `exclude` or `filter` has the wrong type.
         """
         return self._queries.query(min, max, exclude, filter, solid)
 
@@ -945,7 +939,7 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> list[int]:
-        """Return the bodies whose boxes hold a point, sorted by id (closed); see `query`."""
+        """Return the bodies whose boxes contain a point, sorted by id (closed); see `query`."""
         return self._queries.query(point, point, exclude, filter, solid)
 
     def query_many(
@@ -957,14 +951,14 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> RegionHits:
-        """Return the bodies in each of many regions: `query` by row, but quicker.
+        """Return the bodies in each of many regions: as `query` for each row, but faster.
 
         Parameters
         ----------
         mins, maxs : float64, shape (n, dim)
-            A single corner holds for all rows of the other.
+            A single corner is used for all rows of the other.
         exclude : int or several, optional
-            Entities to leave out.
+            Entities that are not returned.
 
         Returns
         -------
@@ -982,10 +976,10 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> RayHit | None:
-        """Return where a ray from `origin` to `origin + direction` meets a body first (closed).
+        """Return the first hit of the ray from `origin` to `origin + direction`, or None (closed).
 
-        Of several met at once the lowest entity id is returned; None if there
-        is none.  For `exclude` and `filter` see `query`.
+        Of several bodies hit at once, the one with the lowest entity id.  For `exclude`, `filter`
+        and `solid` see `query`.
         """
         hits = self._queries.cast_ray(origin, direction, 1, exclude, filter, solid)
         return hits[0] if hits else None
@@ -999,10 +993,7 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> list[RayHit]:
-        """Return where a ray meets each body on its way, sorted by time, then entity.
-
-        As `cast_ray`, which returns the first of them.
-        """
+        """Return all hits of a ray, sorted by time, then entity; as `cast_ray`."""
         return self._queries.cast_ray(origin, direction, 0, exclude, filter, solid)
 
     def cast_rays(
@@ -1015,12 +1006,12 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> RayHits:
-        """Return where each of many rays meets a body first: `cast_ray` by row, but quicker.
+        """Return the first hit of each of many rays: as `cast_ray` for each row, but faster.
 
         Parameters
         ----------
         origins, directions : float64, shape (n, dim)
-            A single vector holds for all rows of the other.
+            A single vector is used for all rows of the other.
         exclude, exclude_each : optional
             As in `cast_boxes`.
 
@@ -1041,18 +1032,17 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> BoxHit | None:
-        """Return which body a box meets first on a straight way, or None.
+        """Return the first body that a box moving on a straight path meets, or None.
 
-        By the rules of the sweep, which are *open*, as if the box were a body
-        and all others stood still: an impact is where the insides begin to overlap, before the
-        way's end; to slide along a face or over a seam, to graze a corner and to move
-        away are none.  Bodies that overlap the box from the start are hits at time 0.
-        Of several met at once the lowest entity id is returned.
+        By the rules of impacts, which are *open*, as if the other bodies were at rest: a hit is
+        where the interiors begin to overlap, before the end of the path.  Sliding along a face or
+        over a seam, grazing a corner and moving away are no hits.  Bodies that overlap the box
+        from the start are hits at time 0.  Of several hits at once, the lowest entity id.
 
         Parameters
         ----------
         centre, half, motion : sequence of float (dim,)
-            Centre and half sizes of the box, and how far it moves, in world units.
+            Centre and half sizes of the box, and its displacement, in world units.
         exclude, filter : optional
             As in `query`.
 
@@ -1074,10 +1064,7 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> list[BoxHit]:
-        """Return all bodies that a box meets on a straight way, sorted by time, then entity.
-
-        As `cast_box`, which returns the first of them.
-        """
+        """Return all bodies that a moving box meets, sorted by time, then entity; as `cast_box`."""
         return self._queries.cast_box(centre, half, motion, 0, exclude, filter, solid)
 
     def cast_boxes(
@@ -1091,17 +1078,17 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> BoxHits:
-        """Return which body each of many boxes meets first: `cast_box` by row, but quicker.
+        """Return the first hit of each of many moving boxes: as `cast_box` per row, but faster.
 
         Parameters
         ----------
         centres, halves, motions : float64, shape (n, dim)
-            A single vector holds for all rows of the others.
+            A single vector is used for all rows of the others.
         exclude : int or several, optional
-            Entities that all rows leave out.
+            Entities that no row returns.
         exclude_each : integers, shape (n,), optional
-            An entity that each row leaves out besides, such as the one whose
-            box it casts; -1 for none.
+            One more entity for each row that it does not return, such as the one whose box it
+            casts; -1 for none.
         """
         return self._queries.cast_boxes(
             centres, halves, motions, exclude, exclude_each, filter, solid
@@ -1119,23 +1106,23 @@ class Space:
     ) -> list[Neighbour]:
         """Return the k bodies nearest to a point, by distance, then entity.
 
-        The distance is that from the point to the body's box, 0 inside.  Fewer
-        than k where there are no more.
+        The distance is that from the point to the body's box, 0 inside.  The result has fewer
+        than k bodies if there are no more.
 
         Parameters
         ----------
         point : sequence of float (dim,)
         k : int
-            How many, at least 1.
+            Number of bodies, at least 1.
         within : float
-            Only bodies at most so far away, in world units (closed).
+            The largest distance, in world units (closed).
         exclude, filter : optional
             As in `query`.
 
         Raises
         ------
         ValueError
-            The point, `k` or `within` is no good.
+            The point, `k` or `within` is not valid.
         """
         return self._queries.nearest(point, point, k, within, exclude, filter, solid)
 
@@ -1152,8 +1139,8 @@ class Space:
     ) -> list[Neighbour]:
         """Return the k bodies nearest to a box, by distance, then entity; otherwise as `nearest`.
 
-        The distance is that between the two boxes, 0 where they share a point.  The `point` of a
-        result is one of the body's points that are closest.
+        The distance is that between the two boxes, 0 if they share a point.  The `point` of a
+        result is a point of the body closest to the box.
 
         Parameters
         ----------
@@ -1175,7 +1162,7 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> Neighbours:
-        """Return the k bodies nearest to each of many points: `nearest` by row, but quicker.
+        """Return the k bodies nearest to each of many points: as `nearest` per row, but faster.
 
         Parameters
         ----------
@@ -1183,17 +1170,17 @@ class Space:
         k, within, exclude
             As in `nearest`, for all rows.
         exclude_each : integers, shape (n,), optional
-            An entity that each row leaves out besides; -1 for none.
+            One more entity for each row that it does not return; -1 for none.
         """
         return self._queries.nearest_many(points, k, within, exclude, exclude_each, filter, solid)
 
     # -- contacts --
 
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
-        """Return the contacts that there are, of one body or of all, sorted by ids.
+        """Return the contacts of one body or of all, sorted by ids.
 
         As of the end of the last step: a contact with an entity that has been deleted since ends
-        in the next one.  A body that no step has read yet has none.
+        in the next one.  A body has no contacts before its first step.
 
         Parameters
         ----------
@@ -1201,59 +1188,59 @@ class Space:
             Only contacts of this body.
         filter : type, tuple of types or callable, optional
             Only contacts with a body that has this component, or all of these, or for which the
-            function returns something true: with `entity` the other one of the two, without it
-            either of them.  A deleted entity passes no filter.
+            function returns a true value: with `entity` the other body, without it either of the
+            two.  A deleted entity passes no filter.
 
         Raises
         ------
         KeyError
-            The entity is no body.
+            The entity is not a body.
         """
         return self._contacts.contacts(entity, filter=filter)
 
     def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:
-        """Return what a body stands on, or leans against: its oldest solid contact on that side.
+        """Return the oldest solid contact of a body on one side: its ground, or a wall.
 
-        Entities that have been deleted since the last step hold nobody.
+        Contacts with entities that have been deleted since the last step do not count.
 
         Parameters
         ----------
         entity : int
         normal : sequence of float (dim,), optional
-            Which way what it touches pushes it, a unit vector along an axis: `Space.up`, the
-            default, is the ground; (1, 0) a wall to the left.
+            The normal towards the body, a unit vector along an axis: `Space.up`, the default,
+            for the ground; (1, 0) for a wall to the left.
 
         Returns
         -------
         Contact or None
-            `Contact.other` says what it is on, `Contact.since` since when.
+            `Contact.other` is the other body, `Contact.since` the time at which it began.
 
         Raises
         ------
         KeyError
-            The entity is no body.
+            The entity is not a body.
         ValueError
-            `normal` is no unit vector along an axis.
+            `normal` is not a unit vector along an axis.
         """
         return self._contacts.is_on(entity, normal)
 
     def carried(self, entity: int) -> Vector:
-        """Return how fast a body is carried by the `Carry` that it stands on, beside its Velocity.
+        """Return the velocity that a `Carry` adds to the `Velocity` of a body that stands on it.
 
-        In world units per second; zeros for a body that stands on none.
+        In world units per second; zeros without a carrier.
 
         Raises
         ------
         KeyError
-            The entity is no body.
+            The entity is not a body.
         """
         return self._contacts.carried(entity)
 
     def drop_through(self, entity: int, platform: int | None = None) -> bool:
-        """Let a body fall through the `OneWay` platforms that it stands on.
+        """Make a body fall through the `OneWay` platforms that it stands on.
 
-        It passes them until it does not touch them any more; the contacts end as ``DROPPED``
-        with the next step.  Between steps, and in handlers.
+        It passes through them until it no longer touches them; the contacts end as ``DROPPED`` in
+        the next step.  May be called between steps and in handlers.
 
         Parameters
         ----------
@@ -1269,32 +1256,32 @@ class Space:
         Raises
         ------
         KeyError
-            The entity, or the platform, is no body.
+            The entity, or the platform, is not a body.
         RuntimeError
             Within a step.
         """
         return self._contacts.drop_through(entity, platform)
 
     def may_meet(self, first: int, second: int) -> bool:
-        """Return whether two bodies are anything to each other, by `Filter` and `filter_pairs`.
+        """Return whether two bodies may meet, by `Filter` and `filter_pairs`.
 
-        As components say now.  It says nothing of where they are and how they answer.
+        By their components as they are now, whatever their positions and responses are.
 
         Raises
         ------
         KeyError
-            One of them is no body.
+            One of them is not a body.
         TypeError, AttributeError, ValueError
-            A `Filter` holds what is no whole number within its bounds.
+            A `Filter` has a value that is not a whole number within its bounds.
         """
         return self._contacts.may_meet(first, second)
 
-    # -- what is inside, as arrays --
+    # -- inspection --
 
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
-        """Return what bodies are: uint8 (n,), bits of `BodyKind`.
+        """Return the kinds of bodies: uint8 (n,), bits of `BodyKind`.
 
-        `entities` is a list or an array of ids; None: all, in the order of `entities`.
+        `entities` is a list or an array of ids; None stands for all, in the order of `entities`.
         """
         return self._inspection.body_kinds(entities)
 
@@ -1303,19 +1290,19 @@ class Space:
     ) -> NDArray[np.float64]:
         """Return the centres of bodies between the last two steps, for drawing.
 
-        A body is shown where it is, and does not glide there, if the game has teleported it
-        since the last step, or if it is new; one that the last step has taken in is shown on
-        its way from where it was made.  Across the edge of a world that wraps, the way is the one
-        that the body has taken.  After `restore`, and after a step that was cut short, all are
-        shown where they are until the next step.
+        A body that is new, or that the game has teleported since the last step, is shown at its
+        current position.  A body whose first step was the last one moves from its initial
+        position.  In a world that wraps, bodies are interpolated along their paths across the
+        edge.  After `restore`, and after a step that was interrupted, all bodies are shown at
+        their current positions until the next step.
 
         Parameters
         ----------
         fraction : float
-            From 0, before the last step, to 1, now; a game with steps of one length gives
+            From 0, before the last step, to 1, now; a game with a fixed time step passes
             `FixedStep.fraction`.
         entities : list or array of ids, optional
-            None: all, in the order of `entities`.
+            None stands for all, in the order of `entities`.
 
         Returns
         -------
@@ -1325,7 +1312,7 @@ class Space:
         Raises
         ------
         KeyError
-            One of the entities is no body.
+            One of the entities is not a body.
         RuntimeError
             Within a step.
         ValueError
@@ -1339,7 +1326,7 @@ class Space:
         Raises
         ------
         KeyError
-            The entity is no body.
+            The entity is not a body.
         """
         return tuple(self._inspection.interpolated(fraction, [entity])[0].tolist())
 
@@ -1348,20 +1335,19 @@ class Space:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the min and the max corners of bodies, two float64 (n, dim).
 
-        What `bounds` says of one.  Of a body in quarantine, what its components
-        say, so NaN may be among it.
+        As `bounds` for each.  The corners of a quarantined body are those of its components, so
+        they may be NaN.
         """
         return self._inspection.boxes(entities)
 
     def fat_bounds(
         self, entities: ArrayLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the fat bounds of bodies, two float64 (n, dim); NaN for those that have none.
+        """Return the fat bounds of bodies, two float64 (n, dim).
 
-        These are in quarantine, or no step has read them yet.
-
-        A body is hung elsewhere in its tree when its path leaves them.
-        Those that do not move, or sleep, have none to spare.
+        A body is reinserted into its tree when its path leaves its fat bounds.  The bounds of
+        bodies that do not move, or sleep, are their boxes.  NaN for quarantined bodies and before
+        the first step of a body.
         """
         return self._inspection.fat_bounds(entities)
 
@@ -1370,25 +1356,25 @@ class Space:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return bounds around the paths of bodies in the last step, two float64 (n, dim).
 
-        Of a body that was answered within the step: around what was its path
-        from then on.  They reach further than the path by about the 2**-40th part of
-        its largest number.  In a world that wraps the path ends in the world.
-        NaN for those in quarantine, and for those that no step has read yet.
+        If an impact was answered within the step, the path after the last answer.  The bounds are
+        wider than the path by about 2**-40 of its largest coordinate.  In a world that wraps, the
+        path ends inside the world.  NaN for quarantined bodies and before the first step of a
+        body.
         """
         return self._inspection.swept_bounds(entities)
 
     def branches(self) -> Branches:
         """Return the bounds of all inner nodes of the two trees.  O(bodies).
 
-        Those around bodies that move hold their paths in the last step.
+        The bounds of moving bodies contain their paths in the last step.
         """
         return self._inspection.branches()
 
     def candidate_pairs(self) -> NDArray[np.int64]:
         """Return the pairs that the last step swept, int64 (n, 2): ids, each row and all sorted.
 
-        All bodies that may have met in it, by their paths.  None after `restore`, until
-        there is a step.
+        These are all pairs whose paths came near each other.  Empty after `restore`, until the
+        next step.
         """
         return self._inspection.candidate_pairs()
 
@@ -1399,21 +1385,21 @@ class Space:
     def impact_boxes(self) -> ImpactBoxes:
         """Return where the boxes of each collision of the last step met.
 
-        Collisions with bodies that this space no longer knows are left out.
-        Sizes are reckoned back from what they are now, by the growth of now.
+        Without collisions of bodies that no longer exist.  Sizes are computed back from the
+        current sizes and growths.
         """
         return self._inspection.impact_boxes()
 
     def state_hash(self) -> bytes:
-        """Return 16 bytes that stand for what the last step left: a fingerprint.
+        """Return a hash of the state after the last step, 16 bytes.
 
-        It includes every bit of the ids, positions, half sizes and velocities of all bodies, all
-        events of the step, and the components of the game's own that snapshots hold: the fields
-        of dataclasses of numbers as they are now, and what `save` of `snapshot_with` returns.
-        Two runs that do the same have the same fingerprint after each step, on every platform,
-        compiled or not.  So it finds the step in which two players of a game, or a game and its
-        recording, differ first.  What the game keeps outside of components is not included.
-        1 to 2 ms for 10,000 bodies, and about 0.3 ms for 1,000 components of two numbers.
+        Of every bit of the ids, positions, half sizes and velocities of all bodies, of all events
+        of the step, and of the components of the game that snapshots include: the fields of
+        dataclasses of numbers as they are now, and what `save` of `snapshot_with` returns.  Two
+        runs with the same input have the same hash after each step, on every platform, compiled
+        or not.  So it finds the step in which two players of a game, or a game and its recording,
+        diverge.  State outside of components is not included.  1 to 2 ms for 10,000 bodies, and
+        about 0.3 ms for 1,000 components of two numbers.
 
         Raises
         ------
@@ -1436,7 +1422,7 @@ class Space:
         name: str | None = None,
         hashed: bool = True,
     ) -> None:
-        """Let snapshots hold the game's own components of a type too.
+        """Include the game's own components of a type in snapshots.
 
         Dataclasses whose fields are declared as int, float or bool, or as one of these or None,
         are held without it, and so are empty classes, which mark entities.  `restore` finds such
@@ -1453,11 +1439,11 @@ class Space:
         load : callable, optional
             Takes such bytes, returns a new component of that type.
         update : callable, optional
-            Takes a component that is there, and bytes, and makes it what they
-            say.  Without it, a component that differs is replaced by a new one.
+            Called with an existing component and bytes; changes the component to their state.
+            Without it, a component that differs is replaced by a new one.
         name : str, optional
-            Under which the snapshot knows them; by default the name of the
-            type.  It must stay the same for as long as snapshots are kept.
+            The name of the type in snapshots; by default that of the class.  It must stay the
+            same for as long as snapshots are kept.
         hashed : bool
             Whether `state_hash` includes what `save` returns.  If not, it is as without this
             call.
@@ -1465,10 +1451,10 @@ class Space:
         Raises
         ------
         TypeError
-            An argument is no component type, or no function; or `save` and `load` are left
+            An argument is not a component type, or not a function; or `save` and `load` are left
             out and the type is neither a dataclass of numbers nor empty.
         ValueError
-            The name belongs to another type, or snapshots hold the type anyway.
+            The name belongs to another type, or snapshots include the type already.
 
         Examples
         --------
@@ -1512,16 +1498,16 @@ class Space:
         self._snapshots.snapshot_without(component)
 
     def snapshot(self) -> bytes:
-        """Return all that the steps to come depend on, as bytes.
+        """Return the state that all later steps depend on, as bytes.
 
-        They hold every entity that has a component of the library's, a dataclass of numbers, or
-        a type given to `snapshot_with`, with these components and the empty classes that mark it;
-        what was seen of them last, contacts, quarantined bodies and reports, the events and
-        the number of the last step, `rest_speed`, `pair_limit` and `gravity`.
-        Not functions, handlers and systems: those are the
-        program's.  The same state gives the same bytes on every platform.
+        It includes every entity that has a component of the library, a dataclass of numbers, or
+        a type given to `snapshot_with`, with these components and the empty classes that mark it,
+        and with their values at the last step; contacts, quarantined bodies and reports; the
+        events and the number of the last step; `rest_speed`, `pair_limit` and `gravity`.  It does
+        not include functions, handlers and systems.  The same state gives the same bytes on every
+        platform.
 
-        Between steps, and in handlers, which run when a step is done.  O(bodies).
+        May be called between steps and in handlers, which run after a step.  O(bodies).
 
         Raises
         ------
@@ -1529,43 +1515,43 @@ class Space:
             Within a step, or after one that was never finished; or another
             world is current.
         ValueError
-            Components of the game's own play a role in the space, are no dataclasses of numbers
-            nor empty, and `snapshot_with` was not told of them; or two types have the same name.
+            The space reads components of the game that are neither dataclasses of numbers nor
+            empty, and were not given to `snapshot_with`; or two types have the same name.
         TypeError
-            A component holds something that is no number.
+            A component has a value that is not a number.
         """
         return self._snapshots.snapshot()
 
     def restore(self, data: bytes) -> None:
-        """Make everything what it was when `snapshot` gave these bytes.
+        """Restore the state of a `snapshot`.
 
-        Steps from here on are bit by bit those that followed then.  Numbers
-        are set in the components that there are, so references to them stay
-        good; entities and components that have come since are taken away, and
-        those that have gone come back under their ids.  Entities that had none
-        of the components a snapshot holds, then or now, are left alone.
+        The steps that follow are bit-identical to those that followed the snapshot.  Numbers are
+        set in the existing components, so references to these stay valid.  Entities and
+        components that are not in the snapshot are removed, and those that are missing are
+        created again, with their ids.  Entities without any component that snapshots include,
+        then and now, are not changed.
 
-        Between steps, also in another process and in an empty world; and in
-        handlers, where the events of the step that is done go on to be told.
-        A step that was begun and never finished is dropped.  O(bodies).
+        May be called between steps, also in another process and in an empty world, and in
+        handlers; then the remaining events of the step are still delivered.  A step that was
+        begun and never finished is discarded.  O(bodies).
 
         Raises
         ------
         RuntimeError
             In a response, or another world is current.
         TypeError, ValueError
-            These are no such bytes; they are damaged; of another format or
-            dimension; or hold components of the game's own that `snapshot_with`
-            was not told of.  Nothing has changed then.
+            The bytes are not a snapshot; they are damaged; of another format or dimension; or
+            include components of the game that were not given to `snapshot_with`.  Nothing has
+            changed then.
         """
         self._snapshots.restore(data)
 
-    # -- what puzzles --
+    # -- diagnostics --
 
     def explain(self, first: int, second: int) -> Explanation:
-        """Say why two entities do or do not collide; print the result, it is a sentence.
+        """Return why two entities do or do not collide; printed, it is a sentence.
 
-        It looks at the components as they are now, and at the last step.
+        By the components as they are now, and by the last step.
 
         Raises
         ------
@@ -1575,9 +1561,9 @@ class Space:
         return explain.explain(self._examined(), first, second)
 
     def doctor(self) -> Findings:
-        """Return what would puzzle the maker of this world; print it, each finding is a line.
+        """Return what is odd in this world; printed, each finding is a line.
 
-        Looks at every entity: O(entities).  Nothing is changed.
+        Examines every entity: O(entities).  Nothing is changed.
 
         Raises
         ------
@@ -1595,15 +1581,15 @@ class Space:
     # -- invariants --
 
     def check(self) -> None:
-        """Verify what must always hold of trees, rows and contacts.
+        """Verify the invariants of trees, rows and contacts.
 
-        Between the stages of a step, or after one that was broken off, the
-        boxes are not compared with the trees, which are ahead of them.
+        Between the stages of a step, or after one that was interrupted, boxes are not compared
+        with the trees, because the trees have the paths already.
 
         Raises
         ------
         AssertionError
-            Naming what does not hold.
+            An invariant does not hold; the message names it.
         """
         registry, (still, moving) = self._registry, self._state.trees
         c = registry.table
@@ -1619,12 +1605,12 @@ class Space:
             assert (low[placed] <= c.tight_min[placed]).all(), "a body is outside its bounds"
             assert (high[placed] >= c.tight_max[placed]).all(), "a body is outside its bounds"
         for contact in self.contacts():
-            assert contact.first in self, f"contact of {contact.first}, which is no body"
-            assert contact.second in self, f"contact of {contact.second}, which is no body"
+            assert contact.first in self, f"contact of {contact.first}, which is not a body"
+            assert contact.second in self, f"contact of {contact.second}, which is not a body"
 
 
 def find_differences(space: Space, settings: Mapping[str, Any]) -> dict[str, object]:
-    """Return what a space was made with where it was not made with these arguments.
+    """Return the settings of a space that differ from these arguments.
 
     Returns
     -------

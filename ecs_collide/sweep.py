@@ -1,13 +1,12 @@
-"""Ask of boxes whether they overlap, and of moving boxes when and where they meet.
+"""Overlap tests of boxes, and swept tests of moving boxes.
 
-Usable alone, for one pair or for arrays of pairs.  Two families of answers:
+Usable without a space, for one pair or for arrays of pairs.  There are two kinds of tests:
 
-- *Queries are closed*: `overlaps` counts boxes that only touch.
-- *Impacts are open*: `sweep` calls it an impact when the *insides* begin to
-  overlap.  Touching at rest, sliding along a face or a seam, grazing a corner
-  and moving apart are a ``TOUCH`` at most.
+- *Queries are closed*: for `overlaps`, boxes that only touch overlap.
+- *Impacts are open*: `sweep` finds an impact where the *interiors* begin to overlap.  Touching at
+  rest, sliding along a face or a seam, grazing a corner and moving apart are at most a ``TOUCH``.
 
-What the boxes do about an impact is none of its business.
+Responses to an impact are not part of this module.
 """
 
 from __future__ import annotations

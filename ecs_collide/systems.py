@@ -183,8 +183,8 @@ class _EsperWorld:
         found = dict.fromkeys(s.space for s in _systems_running() if s.space is not space)
         return list(map(repr, found))
 
-    # esper has no public way to make an entity of a given id, to see which one comes next, or to
-    # let one live that is to be deleted: what a snapshot restores goes by its own names for these.
+    # esper has no public way to create an entity with a given id, to read the next id, or to cancel
+    # a deferred deletion.  Restoring a snapshot needs all three, so it uses esper's private names.
 
     def require_known(self) -> None:
         known = {"_entities": dict, "_entity_count": itertools.count, "_dead_entities": set}
@@ -197,7 +197,7 @@ class _EsperWorld:
 
     def next_entity(self) -> int:
         self.require_known()
-        # count(5) says so, and has no other way to be looked at without being moved on.
+        # Only the repr of a count, as in "count(5)", shows its value without advancing it.
         return int(repr(vars(esper)["_entity_count"])[len("count(") : -1])
 
     def begin_entities_at(self, entity: int) -> None:
@@ -298,7 +298,7 @@ class NarrowphaseSystem(_System):
     """Sweep every candidate pair and queue its next impact.
 
     It moves nothing.  Runs after `BroadphaseSystem` and before
-    `ResponseSystem`, which takes the impacts in time order.
+    `ResponseSystem`, which processes the impacts in time order.
     """
 
     def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
@@ -307,16 +307,16 @@ class NarrowphaseSystem(_System):
 
 
 class ResponseSystem(_System):
-    """Answer the impacts in time order, as the bodies' components say.
+    """Answer the impacts in time order, by the response components of the bodies.
 
-    Subclass it to answer in a way of your own, and add it with `esper.add_processor`.  Each
-    impact is offered to all subclasses of the world, by priority and then by order of adding,
-    until one of them answers it; then to the functions of `Space.respond_with`; what nobody
-    answers gets the built-in answer.  The first of them that runs in a step answers all impacts,
-    and the others have nothing left to do: one whose priority is not between those of
-    `NarrowphaseSystem` and `MotionSystem` is offered impacts too, if another one's is.
+    Subclass it for your own answers, and add it with `esper.add_processor`.  Each impact is
+    offered to all subclasses in the world, by priority and then in the order in which they were
+    added, until one of them answers it; then to the functions of `Space.respond_with`; finally
+    the built-in answer is applied.  The first response system that runs in a step answers all
+    impacts, for all of them.  Its priority must be between those of `NarrowphaseSystem` and
+    `MotionSystem`; the priorities of the others need not be.
 
-    Without any response system impacts are reported, unanswered, and bodies go through each
+    Without any response system impacts are reported unanswered, and bodies pass through each
     other.
 
     Attributes
@@ -327,7 +327,7 @@ class ResponseSystem(_System):
 
     Examples
     --------
-    A component of the game's own, and the system that answers for it:
+    A component of the game, and the system that answers its impacts:
 
     >>> import ecs_collide as ec
     >>> class Ghost:

@@ -1,7 +1,7 @@
-"""Components that only some bodies have: who meets whom, and what a surface is like.
+"""Optional components of bodies: filters, and the properties of surfaces.
 
-Data only, as those of `ecs_collide.components`.  They may be set at any time,
-and the next step takes them up.
+Data only, as in `ecs_collide.components`.  They may be changed at any time, with effect from the
+next step.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from ecs_collide._categories import NAMES
 from ecs_collide.combining import CombineRule, code_of, rule_of
 from ecs_collide.components import as_float
-from ecs_collide.constants import ALL, MAX_GROUP, MOST_DOMINANCE, MOST_PULL, OF_SPACE
+from ecs_collide.constants import ALL, AXES, MAX_GROUP, MOST_DOMINANCE, MOST_PULL, OF_SPACE
 
 
 def _as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, rule: str) -> int:
@@ -79,21 +79,20 @@ class _Trait:
 
 
 class Filter(_Trait):
-    """Which other bodies an entity meets; without it, all that do not refuse.
+    """Select the bodies that an entity meets; without it, all whose filters allow it.
 
-    Two bodies meet if each has one of its categories in the other's mask.
-    Their group comes before that: of the same positive group they always
-    meet, of the same negative one never.  Those that do not are as air for each
-    other: no impact, no crossing, no contact.  A contact that a change
-    ends says ``FILTER_CHANGED``.
+    Two bodies meet if each has one of its categories in the other's mask.  Groups take precedence:
+    bodies of the same positive group always meet, bodies of the same negative group never.  Bodies
+    that do not meet pass through each other, without impact, crossing or contact.  A contact that
+    a change of a filter ends has the reason ``FILTER_CHANGED``.
 
     Attributes
     ----------
     categories : int
-        Bits, of which there are 32: what the entity is.  The constructor takes names too: a text
-        with spaces or commas between them, or several texts; see `name_categories`.
+        The categories of the entity, as 32 bits.  The constructor accepts names too: one string
+        with spaces or commas between them, or several strings; see `name_categories`.
     mask : int
-        Bits: what it meets.  A negative number stands for its 32-bit complement, so
+        The categories that it meets.  A negative number stands for its 32-bit complement, so
         ``~SHOT`` is everything but SHOT; of names, ``"~shot"`` is.  "default" is the category of
         bodies without a `Filter`, and "all" is all of them.
     group : int
@@ -172,7 +171,7 @@ def filter_numbers(its: Filter | None) -> tuple[int, int, int]:
 
 
 def filters_allow(one: Iterable[Any], other: Iterable[Any]) -> Any:
-    """Return whether two filters let their bodies meet.
+    """Return whether two filters allow their bodies to meet.
 
     Parameters
     ----------
@@ -187,8 +186,8 @@ def filters_allow(one: Iterable[Any], other: Iterable[Any]) -> Any:
 
 def solid_side(one_way: OneWay, up: tuple[float, ...]) -> tuple[float, ...]:
     """Return the normal of the side on which a body is solid, `up` where it gives none."""
-    side = up if one_way.normal is None else one_way.normal
-    return tuple(side)[: len(up)]
+    side = tuple(float(getattr(one_way, axis)) for axis in AXES[: len(up)])
+    return up if side == (OF_SPACE,) * len(up) else side
 
 
 class _Surface(_Trait):
@@ -220,14 +219,12 @@ class _Surface(_Trait):
 class Friction(_Surface):
     """How a surface holds back what slides along it, as Coulomb has it.
 
-    What an impact takes from the velocity along the normal, times this, is
-    the most that it takes along the surface.  A body that slides on a floor
-    under gravity g comes to rest after v**2 / (2 * value * g).  Of two
-    that have it the geometric mean counts, unless one of them gives a `rule`;
-    one that has none leaves it to the other.
+    Coulomb friction: an impact changes the velocity along the surface by at most `value` times
+    its change along the normal.  A body that slides on a floor under gravity g comes to rest
+    after a distance of v**2 / (2 * value * g).  Two values are combined by their geometric mean,
+    unless one of them has a `rule`; if only one body has `Friction`, its value is used.
 
-    It acts on `Slide` and `Deflect`, and on the responses of a game's own
-    that ask for the built-in one.
+    It acts on `Slide` and `Deflect`, and on responses of a game that select the built-in one.
 
     Attributes
     ----------
@@ -289,12 +286,12 @@ class Restitution(_Surface):
 
 
 class OneWay(_Trait):
-    """A platform that is solid only for what comes from the side to which its normal points.
+    """A platform that is solid only for bodies from the side to which its normal points.
 
-    A body is stopped by that face alone, and only if it is fully on the free
-    side of it before: it jumps through from below, passes through from the
-    sides, lands from above and stands.  While it passes through there is
-    neither collision nor contact.  `Space.drop_through` lets it fall through.
+    Only that face stops a body, and only if the body was fully on the free side of it: a body
+    jumps through from below, passes through from the sides, lands from above and stands.  While
+    it passes through there is neither collision nor contact.  `Space.drop_through` makes it fall
+    through.
 
     Parameters
     ----------
@@ -330,15 +327,14 @@ class OneWay(_Trait):
 
 
 class Carry(_Trait):
-    """A lift or a conveyor belt: what stands on it goes along with it.
+    """A lift or a conveyor belt: it carries the bodies that stand on it.
 
-    A body that yields and lies against the carrying face moves with the
-    carrier, on all axes: beside its own `Velocity`, which says how it moves on
-    it.  What stands on the body is carried along too.  A lift may turn round, a rider may
-    walk on it.  A body that lands on a carrier is carried from that instant, within the step
-    too.  A rider that leaves it goes on as fast as it went, and so does one whose carrier is
-    deleted, teleported or stops carrying: the step that notices this adds the velocity of the
-    carrier to the rider's `Velocity`.
+    A body that yields and touches the carrying face, a *rider*, moves with the carrier on all
+    axes; its own `Velocity` is relative to the carrier.  Bodies that stand on a rider are carried
+    too.  A body that lands on a carrier is carried from that instant, also within a step.  A
+    rider that leaves its carrier keeps its speed in the world, and so does one whose carrier is
+    deleted, teleported or stops carrying: the next step adds the velocity of the carrier to the
+    rider's `Velocity`.
 
     Parameters
     ----------
@@ -401,17 +397,17 @@ def _as_speed(cls: type, speed: float) -> float:
 
 
 class Attached(_Trait):
-    """A box that goes where another body goes: a hitbox, feet, a zone around a character.
+    """A box that moves with another body: a hitbox, feet, a zone around a character.
 
     The entity has `Extents` and a `Position`, which each step sets to that of its owner plus the
     offset.  In between the box is swept along the path of its owner: it stops, slides and turns
     with it at the same instants.
 
-    It is crossed freely, like a `Sensor`, so it changes nobody's motion.  It meets neither its
-    owner nor other boxes of its owner.  A response or a `Velocity` has no effect on it.
+    Other bodies pass through it, as through a `Sensor`.  It meets neither its owner nor other
+    boxes of its owner.  A response or a `Velocity` has no effect on it.
 
     If the game changes the offset, the next step sweeps the box from the old offset to the new
-    one.  `Space.teleport` of the box sets the offset with nothing swept.  See :doc:`attached`.
+    one.  `Space.teleport` of the box sets the offset without a sweep.  See :doc:`attached`.
 
     Parameters
     ----------
@@ -488,21 +484,21 @@ class Separate(_Trait):
     for squares.  All others they meet as ever: walls, the player, members without it.
 
     The displacement is not part of `Velocity`.  It is added to the path of a step and swept with
-    it, so it leads into no wall and through none: what a member meets ends it on that axis.  Of
-    two members, the one with less `Mass` is moved more.  A member is moved only if it yields:
-    with `Velocity`, a response, and finite mass; what does not yield only moves others.
+    it, so it never leads into or through a wall: an impact ends it on that axis.  Of two members,
+    the one with less `Mass` is moved more.  A member is moved only if it yields, with `Velocity`,
+    a response and finite mass; a member that does not yield only moves others.
 
-    Members that overlap are in contact, of the kind CROSSING.  Whether they do is looked at
-    when a step ends, and they have no collisions.
+    Members that overlap are in contact, of the kind CROSSING.  Their contacts are updated at the
+    end of a step, and they have no collisions.
 
     Attributes
     ----------
     speed : float
-        The most at which it is moved, in world units per second; besides, no step moves it
-        further than half its largest side.  Members that walk to one place overlap little where
-        this is at least the speed at which they walk; where it is less they come to lie in one
-        point.  Members that walk to places of their own pass through each other on the way
-        where it is about half of that speed.  With ``math.inf`` two of them part in one step.
+        The largest speed at which it is moved, in world units per second.  One step moves it by
+        at most half its largest side.  Members that walk to the same place overlap little if
+        this is at least their walking speed; if it is less they gather at one point.  Members
+        that walk to different places pass through each other if it is about half of that speed.
+        With ``math.inf`` two members separate in one step.
 
     Examples
     --------
@@ -572,12 +568,12 @@ class Damping(_Trait):
 
 
 class Dominance(_Trait):
-    """Who pushes whom: a body of a higher level is not moved by bodies of lower ones.
+    """A level of pushing: a body of a higher level is not moved by bodies of lower levels.
 
-    It pushes them as if its mass were infinitely many times theirs, and is stopped by what they
-    are pressed against: a wall, or a body of a level that is higher still.  Bodies of the same
-    level push each other by their `Mass`.  Bodies without it have level 0; what is immovable is
-    above all levels.
+    It pushes them as if its mass were infinite compared to theirs.  It is stopped if they are
+    pressed against a wall, or against a body of a still higher level.  Bodies of the same level
+    push each other by their `Mass`.  Bodies without it have level 0; immovable bodies are above
+    all levels.
 
     Attributes
     ----------
@@ -586,7 +582,7 @@ class Dominance(_Trait):
 
     Examples
     --------
-    A player who pushes crates, and whom crates do not push:
+    A player that pushes crates, and that crates do not push:
 
     >>> player = Dominance(1)
     """

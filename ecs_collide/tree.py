@@ -1,10 +1,11 @@
-"""A dynamic tree of boxes, usable alone: which boxes touch this one, each other, or a ray.
+"""A dynamic tree of boxes, usable without a space.
 
-It also says what a moving box meets and what is nearest to a point.
+It finds the boxes that touch a box, each other or a ray, the first box that a moving box meets, and
+the boxes nearest to a point.
 
-The tree keeps two boxes for every id: its own, by which all answers are given,
-and *fat bounds* around it.  A box that stays inside its fat bounds is never
-moved in the tree.  Fatness never shows in an answer, only in its cost.
+The tree has two boxes for every id: its own, which all results depend on, and *fat bounds* around
+it.  A box that stays inside its fat bounds is never moved in the tree.  Fat bounds change the cost
+of a query, never its result.
 
 All answers are *closed*: boxes that only touch are found.  Only a box that is
 cast follows the open rules of the sweep, as bodies do.
@@ -53,11 +54,11 @@ _Vector: TypeAlias = tuple[float, ...]
 _AnyVector: TypeAlias = Sequence[float] | Floats
 _Filter: TypeAlias = Callable[[int], object] | None
 
-_AUTO = -1.0  # tells the kernel to choose the margin by the size of each box
+_AUTO = -1.0  # the kernel chooses the margin by the size of each box
 
 
 class AABBTree:
-    """Axis-aligned boxes by id, found by where they are.
+    """Axis-aligned boxes by id, and queries for them.
 
     Parameters
     ----------
@@ -66,27 +67,25 @@ class AABBTree:
     capacity : int
         Number of boxes to reserve room for; the tree grows beyond it.
     margin : float, optional
-        How far the fat bounds of a box reach beyond it on all sides, in world
+        Distance by which the fat bounds of a box extend beyond it on all sides, in world
         units.  Default: a tenth of its longest side.
     lookahead : float
-        How many more steps of its motion the fat bounds of a moving box
-        cover; at most half its side on each axis.
+        Number of further steps of its motion that the fat bounds of a moving box cover; at
+        most half its side on each axis.
 
     Notes
     -----
     Ids are any integers of 64 bits.  A *box* is given by its lower and its
     upper corner, `min` and `max`, as any sequences of `dim` numbers; a
-    *motion* is a displacement in the step to come.  NaN, infinities, numbers
+    *motion* is a displacement in the coming step.  NaN, infinities, numbers
     beyond 2**500 and corners in the wrong order are refused with a ValueError
     that names argument, row and value, before anything changes.
 
-    A wide tree: each node has up to eight children, and all boxes hang at the
-    same depth, which for n boxes is at most 2 * log2(n) + 8, whatever they are.
-    `ecs_collide.broadphase.nodes` says why this shape was chosen.  The same
-    calls in the same order give the same tree.
+    A wide tree: each node has up to eight children, and all leaves have the same depth, at most
+    2 * log2(n) + 8 for any n boxes.  `ecs_collide.broadphase.nodes` explains this shape.  The
+    same calls in the same order give the same tree.
 
-    `pairs` keeps its answer: boxes that have not changed since the last call
-    cost it next to nothing.
+    `pairs` keeps its result, and only searches the pairs of boxes that have changed since.
 
     Examples
     --------
@@ -126,7 +125,7 @@ class AABBTree:
         self._tree = kernels.tree.Tree(self._dim, index(capacity))
         self._queries = Queries(QueriedBoxes(self._dim, self._tree, self._id_map))
         self._pair_cache = kernels.pair_cache.PairCache(self._tree)
-        self._pairs: Integers | None = np.zeros((0, 2), np.int64)  # None: to be found anew
+        self._pairs: Integers | None = np.zeros((0, 2), np.int64)  # None if boxes have changed
         self._keys: tuple[Any, Any] | None = None  # key of each row, row of each key
         self._last_ids = self._last_rows = np.zeros(0, np.int64)
 
@@ -138,7 +137,7 @@ class AABBTree:
         Raises
         ------
         ValueError
-            The id is there already, or the box is no good.
+            The id is in the tree already, or the box is not valid.
         """
         number = checked_id(id)
         if self._id_map.find(number) >= 0:
@@ -157,16 +156,16 @@ class AABBTree:
     ) -> bool:
         """Move or resize a box; return whether its fat bounds were renewed.
 
-        They are where the box escapes them, on its way by `motion` too, and
-        where they have more than four times the perimeter (in 3D: surface) of
-        fresh ones.  O(1) where it stays inside, else O(log n) on average.
+        They are renewed if the box, swept by `motion`, escapes them, and if they have more than
+        four times the perimeter (in 3D: surface) of new ones.  O(1) if the box stays inside
+        them, otherwise O(log n) on average.
 
         Raises
         ------
         KeyError
             The id is not in the tree.
         ValueError
-            The box or the motion is no good.
+            The box or the motion is not valid.
         """
         row = self._row(id)
         lower, upper = self._box(min, max)
@@ -174,7 +173,7 @@ class AABBTree:
         return self._place(row, lower, upper, known)
 
     def remove(self, id: int) -> None:
-        """Take a box out.  O(log n).
+        """Remove a box.  O(log n).
 
         Raises
         ------
@@ -198,7 +197,7 @@ class AABBTree:
         return tuple(lower.tolist()), tuple(upper.tolist())
 
     def fat_bounds(self, id: int) -> tuple[_Vector, _Vector]:
-        """Return the lower and the upper corner of the bounds by which a box hangs in the tree.
+        """Return the lower and the upper corner of the fat bounds of a box.
 
         Raises
         ------
@@ -212,7 +211,7 @@ class AABBTree:
     # Many boxes
 
     def insert_many(self, ids: ArrayLike, mins: ArrayLike, maxs: ArrayLike) -> None:
-        """Add boxes: `insert` for each row, but quicker, and all or none.
+        """Add boxes: as `insert` for each row, but faster, and all or none.
 
         Parameters
         ----------
@@ -222,7 +221,7 @@ class AABBTree:
         Raises
         ------
         ValueError
-            An id is there already or twice, or a box is no good.
+            An id is in the tree already or given twice, or a box is not valid.
         """
         numbers = checked_ids(ids)
         lowers, uppers = self._corners(len(numbers), mins, maxs)
@@ -232,7 +231,7 @@ class AABBTree:
         if n < len(numbers):
             self._id_map.remove_many(numbers[:n].data)
             if numbers[n] in numbers[:n]:
-                raise ValueError(f"ids[{n}]={numbers[n]} is there twice")
+                raise ValueError(f"ids[{n}]={numbers[n]} is given twice")
             raise ValueError(
                 f"ids[{n}]={numbers[n]} is in the tree already; update_many() moves it"
             )
@@ -247,7 +246,7 @@ class AABBTree:
     def update_many(
         self, ids: ArrayLike, mins: ArrayLike, maxs: ArrayLike, motions: ArrayLike | None = None
     ) -> int:
-        """Move or resize boxes: `update` for each row, but quicker, and all or none.
+        """Move or resize boxes: as `update` for each row, but faster, and all or none.
 
         Parameters
         ----------
@@ -257,14 +256,14 @@ class AABBTree:
         Returns
         -------
         int
-            For how many boxes the fat bounds were renewed.
+            Number of boxes whose fat bounds were renewed.
 
         Raises
         ------
         KeyError
             An id is not in the tree.
         ValueError
-            An id is there twice, or a box or motion is no good.
+            An id is given twice, or a box or motion is not valid.
         """
         rows = self._rows_of(ids)
         lowers, uppers = self._corners(len(rows), mins, maxs)
@@ -272,14 +271,14 @@ class AABBTree:
         return self._place_many(rows, lowers, uppers, displacements)
 
     def remove_many(self, ids: ArrayLike) -> None:
-        """Take boxes out: all or none.
+        """Remove boxes: all or none.
 
         Raises
         ------
         KeyError
             An id is not in the tree.
         ValueError
-            An id is there twice.
+            An id is given twice.
         """
         rows = self._rows_of(ids)
         self._forget()
@@ -313,8 +312,8 @@ class AABBTree:
     ) -> list[int]:
         """Return the ids of all boxes that share a point with a box, sorted.
 
-        O(log n) and the number found.  `exclude` is an id, or several, to leave out; `filter` is
-        a function that takes an id and returns whether it counts.
+        O(log n + results).  `exclude` is an id, or several, that are not returned; `filter` is a
+        function that returns whether an id may be returned.
         """
         return self._queries.query(min, max, exclude, filter)
 
@@ -364,10 +363,10 @@ class AABBTree:
         exclude: Exclude = None,
         filter: _Filter = None,
     ) -> RayHit | None:
-        """Return where a ray first meets a box, or None.
+        """Return the first hit of a ray, or None.
 
-        The ray goes from `origin` to ``origin + direction``, both ends
-        included.  Of several boxes met at once, the one with the lowest id.
+        The ray extends from `origin` to ``origin + direction``, both included.  Of several boxes
+        hit at once, the one with the lowest id.
         O(log n) for boxes that overlap few others.  `exclude` and `filter` as in `query`.
         """
         hits = self._queries.cast_ray(origin, direction, 1, exclude, filter)
@@ -381,10 +380,7 @@ class AABBTree:
         exclude: Exclude = None,
         filter: _Filter = None,
     ) -> list[RayHit]:
-        """Return where a ray meets each box on its way, sorted by time, then id.
-
-        As `cast_ray`, which returns the first of them.
-        """
+        """Return all hits of a ray, sorted by time, then id; as `cast_ray`."""
         return self._queries.cast_ray(origin, direction, 0, exclude, filter)
 
     def cast_rays(
@@ -395,7 +391,7 @@ class AABBTree:
         exclude: Exclude = None,
         exclude_each: Each = None,
     ) -> RayHits:
-        """Return where each of many rays first meets a box; as `Space.cast_rays`."""
+        """Return the first hit of each of many rays; as `Space.cast_rays`."""
         return self._queries.cast_rays(origins, directions, exclude, exclude_each)
 
     def cast_box(
@@ -407,12 +403,12 @@ class AABBTree:
         exclude: Exclude = None,
         filter: _Filter = None,
     ) -> BoxHit | None:
-        """Return what a box meets first on a straight way, or None; as `Space.cast_box`.
+        """Return the first box that a moving box meets, or None; as `Space.cast_box`.
 
         Notes
         -----
         Nodes are visited in the order in which the box would meet them, and
-        no more of them once they come later than the best hit so far.
+        not at all if that is later than the best hit so far.
         O(log n) for boxes that overlap few others.
 
         Examples
@@ -435,10 +431,7 @@ class AABBTree:
         exclude: Exclude = None,
         filter: _Filter = None,
     ) -> list[BoxHit]:
-        """Return all that a box meets on a straight way, sorted by time, then id.
-
-        As `cast_box`, which returns the first of them.
-        """
+        """Return all boxes that a moving box meets, sorted by time, then id; as `cast_box`."""
         return self._queries.cast_box(centre, half, motion, 0, exclude, filter)
 
     def cast_boxes(
@@ -450,7 +443,7 @@ class AABBTree:
         exclude: Exclude = None,
         exclude_each: Each = None,
     ) -> BoxHits:
-        """Return what each of many boxes meets first; as `Space.cast_boxes`."""
+        """Return the first hit of each of many moving boxes; as `Space.cast_boxes`."""
         return self._queries.cast_boxes(centres, halves, motions, exclude, exclude_each)
 
     def nearest(
@@ -500,20 +493,20 @@ class AABBTree:
 
     @property
     def n_escapes(self) -> int:
-        """Times that a box escaped its fat bounds, or that they had become too big.
+        """How often a box has escaped its fat bounds, or these have become too big.
 
-        Counted since the tree was made, like `n_reinsertions` and `n_rebuilds`.
+        Counted since the tree was created, like `n_reinsertions` and `n_rebuilds`.
         """
         return int(self._tree.n_escaped)
 
     @property
     def n_reinsertions(self) -> int:
-        """Times that an escaped box was moved to another node, one at a time."""
+        """How often a single escaped box was moved to another leaf."""
         return int(self._tree.n_reinserted)
 
     @property
     def n_rebuilds(self) -> int:
-        """Times that the whole tree was rebuilt in bulk, with all escaped boxes in it."""
+        """How often the whole tree was rebuilt in bulk."""
         return int(self._tree.n_rebuilt)
 
     @property
@@ -522,18 +515,17 @@ class AABBTree:
         return int(self._tree.depth)
 
     def branches(self) -> Branches:
-        """Return the bounds of all branches of the tree: what a picture of it shows.
+        """Return the bounds of all nodes of the tree, for drawing it.
 
         Returns
         -------
         Branches
-            A branch is the smallest box around its child branches, or around the boxes
-            that it holds.  `depths` never falls: 0 for the root, `depth` - 1 for the
-            branches that hold boxes.  `moving` is False for every branch.
+            The bounds of a node are the smallest box around its children.  `depths` is in
+            ascending order: 0 for the root, `depth` - 1 for the leaves.  `moving` is False.
 
         Notes
         -----
-        Copies.  O(n) for n boxes; an empty tree has no branches.
+        Copies.  O(n) for n boxes; an empty tree has no nodes.
         """
         n = self._tree.n_nodes
         mins, maxs = np.empty((2, n, self._dim))
@@ -548,7 +540,7 @@ class AABBTree:
         Raises
         ------
         AssertionError
-            One does not hold; the message says which, and where.
+            An invariant does not hold; the message names it and the place.
         """
         self._tree.check()
         if self._tree.n_items != self._id_map.n:
@@ -558,7 +550,7 @@ class AABBTree:
             if any(map(gt, fat_lower, lower)) or any(map(gt, upper, fat_upper)):
                 raise AssertionError(f"the box of id {id} is not inside its fat bounds")
 
-    # What goes in
+    # Checks of arguments
 
     def _vector(self, name: str, value: _AnyVector) -> _Vector:
         """Return a single vector, checked."""
@@ -638,7 +630,7 @@ class AABBTree:
         if n < len(numbers):
             if rows[n] == -1:
                 raise KeyError(f"ids[{n}]={numbers[n]} is not in the tree")
-            raise ValueError(f"ids[{n}]={numbers[n]} is there twice")
+            raise ValueError(f"ids[{n}]={numbers[n]} is given twice")
         self._last_ids, self._last_rows = numbers.copy(), rows
         return rows
 
@@ -652,12 +644,12 @@ class AABBTree:
             self._id_map.remove(number)
 
     def _forget(self) -> None:
-        """Know no more what was known of ids that were there."""
+        """Discard the cached rows, pairs and keys."""
         self._last_ids = self._last_rows = np.zeros(0, np.int64)
         self._pairs = self._keys = None
 
     def _place(self, row: int, lower: _Vector, upper: _Vector, motion: _Vector | None) -> bool:
-        """Let a row have this box; return whether its fat bounds were renewed."""
+        """Set the box of a row; return whether its fat bounds were renewed."""
         self._pairs = None
         return bool(
             self._tree.renew_one(
@@ -672,7 +664,7 @@ class AABBTree:
     def _place_many(
         self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats | None
     ) -> int:
-        """Let rows have these boxes; return for how many the fat bounds were renewed."""
+        """Set the boxes of rows; return the number of renewed fat bounds."""
         if len(rows) == 0:
             return 0
         self._pairs = None

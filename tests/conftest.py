@@ -1,4 +1,4 @@
-"""Fixtures that every test may use: an esper world of its own, both lives of the kernels."""
+"""Fixtures of all tests: a separate esper world, and the kernels compiled and as pure Python."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _implementations() -> list[str]:
 
 @pytest.fixture(params=_implementations(), scope="session")
 def kernels(request: pytest.FixtureRequest) -> _backend.Kernels:
-    """Return the kernels in each of their two lives."""
+    """Return the kernels compiled and as pure Python."""
     try:
         return _backend.load(compiled=request.param == "compiled")
     except ImportError:

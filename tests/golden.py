@@ -1,7 +1,7 @@
 """The golden logs: what the mixed room shows, bit for bit, wherever it runs.
 
-python -m tests.golden            compare, in both lives
-python -m tests.golden --write    write them anew, if both lives agree
+python -m tests.golden            compare, compiled and as pure Python
+python -m tests.golden --write    write them, if both versions agree
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ FILE = Path(__file__).with_suffix(".json")
 WHAT_TO_DO = """
 The mixed room shows something else than its golden log: {why}.
 
-The log has the bits of all positions, sizes, velocities and events, so any change of what a step
-does, be it in a last bit, shows here.  If only some lives, interpreters, hash seeds, histories or
-settings differ, the library has broken its promise of sameness: find the cause, and do not touch
-the golden logs.  They may be written anew only when all agree with each other, and what a step does
-was changed on purpose (then docs/ and CHANGELOG.md say so) or tests/scenes.py furnishes the room
-differently:
+The log has the bits of all positions, sizes, velocities and events, so any change of a step
+shows here, even in a last bit.  If only compiled or pure kernels, some interpreters, hash seeds,
+histories or settings differ, the library has broken its promise of sameness: find the cause, and
+do not touch the golden logs.  Write them again only when all agree with each other, and either a
+step was changed on purpose (then docs/ and CHANGELOG.md describe it) or tests/scenes.py has
+another room:
 
     python -m tests.golden --write
 
@@ -52,7 +52,7 @@ def assert_golden(log: str, dim: int, n_steps: int, why: str) -> None:
 
 
 def run(dim: int, n_steps: int, *, compiled: bool) -> str:
-    """Run the room in a world of its own, on the kernels of one life."""
+    """Run the room in a separate world, on compiled or pure kernels."""
     with mock.patch.object(_backend, "kernels", _backend.load(compiled=compiled)):
         esper.switch_world("golden")
         try:
@@ -77,7 +77,7 @@ def main() -> int:
         print(f"written: {FILE.name}")
         return 0
     same = logs == json.loads(FILE.read_text("utf-8"))
-    print("as golden" if same else WHAT_TO_DO.format(why="in both lives"))
+    print("as golden" if same else WHAT_TO_DO.format(why="compiled and as pure Python"))
     return 0 if same else 1
 
 

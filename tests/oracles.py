@@ -1,4 +1,4 @@
-"""Judges of a step, by the components that a game sees and nothing the library remembers."""
+"""Oracles of a step, by the components that a game sees and nothing the library remembers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from ecs_collide.events import BEGAN
+from ecs_collide.constants import BEGAN
 from tests.scenes import SLOP
 
 HAIR = 4e-200  # bodies without thickness are kept apart by at least half of it
@@ -97,7 +97,7 @@ class Oracle:
         self._old = *self.look(), self.entities
 
     def end(self, *, also_contacts: bool = True) -> None:
-        """Judge the step that has been taken."""
+        """Check the last step."""
         self.check_events()
         self.check_balance()
         low, high = self.look()

@@ -1,4 +1,4 @@
-"""The choice between the two lives of the kernels, made once at import."""
+"""The choice between compiled and pure kernels, made once at import."""
 
 from __future__ import annotations
 

@@ -512,7 +512,7 @@ def test_a_predicate_that_keeps_two_apart(runner, wall, space):
     esper.process(1.0)
     answer = space.explain(runner, wall)
     assert (answer.verdict, causes(answer.findings)[0]) == (ec.Verdict.IGNORED, "predicate")
-    assert "never, given to filter_pairs" in str(answer)
+    assert "filter_pairs() callback never rejects this pair" in str(answer)
 
     remove()
     space.filter_pairs(never, Other)
@@ -542,7 +542,7 @@ def test_on_which_side_of_a_platform_it_is(y, normal, text, space):
     ("parts", "cause", "text"),
     [
         ((ec.Filter(0, 1),), "meets_nobody", "Filter(categories=0, mask=1, group=0): it meets"),
-        ((ec.Filter(1, 0, -2),), "meets_nobody", "meets nobody"),
+        ((ec.Filter(1, 0, -2),), "meets_nobody", "meets no other body"),
         ((ec.PushOut(),), "push_out_idle", "PushOut and does not yield"),
         ((ec.Sensor(), ec.OneWay((0, 1))), "sensor_idle", "OneWay and Sensor"),
         ((ec.Velocity(0, 0), ec.Stop(), ec.Friction(1)), "friction_idle", "Friction and Stop"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide
-from ecs_collide import BodyKind, events
+from ecs_collide import BodyKind, constants, events
 from ecs_collide.events import (
     END_REASONS,
     Answer,
@@ -184,8 +184,8 @@ def test_collision_comes_out_of_its_row_as_it_went_in():
 
 def test_contacts_come_out_of_their_rows_as_they_went_in():
     array = np.zeros(2, contact_dtype(2))
-    array[0] = (events.BEGAN, 3, 7, (0.0, 1.0), 0.5, 0, -1)
-    array[1] = (events.ENDED, 3, 7, (0.0, 1.0), 0.5, 1, END_REASONS.index("teleported"))
+    array[0] = (constants.BEGAN, 3, 7, (0.0, 1.0), 0.5, 0, -1)
+    array[1] = (constants.ENDED, 3, 7, (0.0, 1.0), 0.5, 1, END_REASONS.index("teleported"))
 
     assert EventSequence(array[:1], ContactBegan.from_row) == [BEGAN]
     assert EventSequence(array[1:], ContactEnded.from_row) == [ENDED]

@@ -15,7 +15,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import replay
-from ecs_collide.recording.frames import compare_frames, plain, same, take_frame
+from ecs_collide.recording.frames import compare_frames, plain, read_frame, same
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
 from tests.demos.screens import need_screen
 
@@ -99,7 +99,7 @@ def test_frame_holds_events_contacts_and_fingerprint_of_its_step(world):
 def test_fields_of_a_games_own_components_are_recorded_and_objects_are_left_out(world):
     space, _ = build(Health(3))
 
-    frame = take_frame(space)
+    frame = read_frame(space)
 
     assert frame.entities[2]["Health"] == {"points": 3, "mood": "STEPS_TO_SLEEP"}
     assert frame.label(2) == "2 (Health, Player)"
@@ -211,13 +211,13 @@ def test_run_that_ends_before_the_other_differs_in_its_end(world):
 
 def test_entities_components_and_events_that_one_run_lacks_are_named(world):
     space, velocity = build(Health(1))
-    before = take_frame(space)
+    before = read_frame(space)
     esper.remove_component(2, Health)
     esper.create_entity(ec.Position(5, 5), Player())
     velocity.y = -400.0
     esper.process(DT)
 
-    found = [str(each) for each in compare_frames(before, take_frame(space))]
+    found = [str(each) for each in compare_frames(before, read_frame(space))]
 
     assert "entity 2 (Health, Player): Health there against absent" in found
     assert "entity 3 (Player): absent against Player, Position" in found
@@ -227,7 +227,7 @@ def test_entities_components_and_events_that_one_run_lacks_are_named(world):
 def test_difference_that_no_component_shows_is_told_by_the_fingerprint(world):
     space, _ = build()
     esper.process(DT)
-    frame = take_frame(space)
+    frame = read_frame(space)
     other = type(frame)(*(getattr(frame, name) for name in frame.__slots__[:-2]), "00", b"")
 
     (found,) = compare_frames(frame, other)

@@ -10,7 +10,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.recording.frames import compare_frames, take_frame
+from ecs_collide.recording.frames import compare_frames, read_frame
 from ecs_collide.rollback import Session
 
 DT = 1 / 60
@@ -72,7 +72,7 @@ class Side:
 
     def frame(self, step=0):
         esper.switch_world(self.world)
-        return take_frame(self.space, step)
+        return read_frame(self.space, step)
 
 
 class Line:

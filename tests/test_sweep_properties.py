@@ -21,7 +21,7 @@ SEPARATE, TOUCH, IMPACT, OVERLAP = SweepKind
 
 @contextmanager
 def using(kernels):
-    """Run on one life of the kernels; `kernels` lives for the session, as `given` wants."""
+    """Run on compiled or pure kernels; `kernels` has session scope, as `given` requires."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_backend, "kernels", kernels)
         yield
@@ -142,7 +142,7 @@ def test_exchanging_the_boxes_turns_the_normal_round_and_nothing_else(kernels, p
 
 
 @st.composite
-def meetings(draw):
+def closing_pairs(draw):
     """Draw two boxes face to face and closing, and wind time back to the start of the step."""
     dim = draw(dims)
     axis = draw(st.integers(0, dim - 1))
@@ -170,7 +170,7 @@ def meetings(draw):
     return first, second, places, axis, sign, time
 
 
-@given(meetings())
+@given(closing_pairs())
 def test_meeting_built_backwards_in_time_is_found(kernels, meeting):
     first, second, places, axis, sign, time = meeting
 

@@ -21,7 +21,7 @@ Load = Callable[..., tiled.Level]
 PLAYER, ENEMY = 1, 2
 
 
-def said(**properties: Any) -> list[dict[str, Any]]:
+def custom(**properties: Any) -> list[dict[str, Any]]:
     """Return custom properties as Tiled saves them."""
     kinds = {bool: "bool", int: "int", float: "float", str: "string"}
     return [
@@ -37,7 +37,7 @@ def tiles(picture: str, **properties: Any) -> dict[str, Any]:
     return {
         "type": "tilelayer", "name": "tiles", "id": 1, "x": 0, "y": 0, "opacity": 1,
         "visible": True, "width": len(rows[0]), "height": len(rows), "data": data,
-        "properties": said(**properties),
+        "properties": custom(**properties),
     }  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def objects(*things: dict[str, Any], **properties: Any) -> dict[str, Any]:
     return {
         "type": "objectgroup", "name": "things", "id": 2, "x": 0, "y": 0, "opacity": 1,
         "visible": True, "draworder": "topdown", "objects": list(things),
-        "properties": said(**properties),
+        "properties": custom(**properties),
     }  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def load(tmp_path: Path) -> Load:
         *layers: dict[str, Any], tile: dict[int, dict[str, Any]] | None = None, **options: Any
     ) -> tiled.Level:
         ours = [
-            {"id": number - 1, "type": says.pop("type", ""), "properties": said(**says)}
+            {"id": number - 1, "type": says.pop("type", ""), "properties": custom(**says)}
             for number, says in (tile or {}).items()
         ]
         tileset = {
@@ -120,7 +120,7 @@ def test_tiles_layers_and_objects_say_what_kind_of_body_they_are(
 
     of_tile = load(tiles("1..."), tile={1: dict(properties)}, categories=names)
     of_layer = load(tiles("1...", **properties), categories=names)
-    of_object = load(objects(thing(properties=said(**properties))), categories=names)
+    of_object = load(objects(thing(properties=custom(**properties))), categories=names)
     of_objects = load(objects(thing(), **properties), categories=names)
 
     for level in (of_tile, of_layer):
@@ -139,7 +139,7 @@ def test_properties_that_say_no_say_nothing(load: Load) -> None:
 def test_nearest_says_what_a_tile_is(load: Load) -> None:
     group = {
         "type": "group", "name": "g", "id": 5, "opacity": 1, "visible": True, "x": 0, "y": 0,
-        "layers": [tiles("12..", sensor=False)], "properties": said(sensor=True, friction=0.5),
+        "layers": [tiles("12..", sensor=False)], "properties": custom(sensor=True, friction=0.5),
     }  # fmt: skip
 
     level = load(group, tile={1: {"solid": True, "friction": 1.0}, 2: {"sensor": True}})
@@ -223,7 +223,7 @@ def test_property_that_says_nothing_is_refused_by_name(
     with pytest.raises(ValueError, match=words.replace("of .*", "of tile 1 in layer 'tiles'", 1)):
         load(tiles("1..."), tile={1: dict(properties)}, categories=names)
     with pytest.raises(ValueError, match=words.replace("of .*", r"of object 7 \(no name\).*", 1)):
-        load(objects(thing(properties=said(**properties))), categories=names)
+        load(objects(thing(properties=custom(**properties))), categories=names)
 
 
 def test_named_category_without_names_says_how_to_give_them(load: Load) -> None:
@@ -267,7 +267,7 @@ class Place(NamedTuple):
 def test_table_gives_each_type_its_components(
     load: Load, world: str, entry: Any, types: set[type]
 ) -> None:
-    level = load(objects(thing(type="coin", properties=said(worth=5))))
+    level = load(objects(thing(type="coin", properties=custom(worth=5))))
 
     ((source, entity),) = level.create({"coin": entry})
 
@@ -348,7 +348,7 @@ def test_table_that_is_no_mapping_is_refused(load: Load) -> None:
 
 
 def test_component_of_the_table_comes_before_that_of_the_properties(load: Load, world: str) -> None:
-    level = load(objects(thing(type="belt", properties=said(carry=10.0))))
+    level = load(objects(thing(type="belt", properties=custom(carry=10.0))))
 
     ((_, belt),) = level.create({"belt": lambda belt: ec.Carry((20, 0))})
 
@@ -370,7 +370,7 @@ def test_unknown_type_is_refused_before_anything_is_made(load: Load, world: str)
 
 
 def test_objects_without_type_are_bodies_where_they_say_so(load: Load, world: str) -> None:
-    level = load(objects(thing(1), thing(2, properties=said(solid=True))), objects(thing(3)))
+    level = load(objects(thing(1), thing(2, properties=custom(solid=True))), objects(thing(3)))
 
     assert [source.id for source, _ in level.create()] == [2]
     assert [source.id for source, _ in level.create({"": Coin})] == [1, 2, 3]
@@ -449,7 +449,7 @@ def test_hero_plays_a_level_of_all_kinds(load: Load, world: str) -> None:
         objects(
             thing(1, (0, 0), type="start", x=5, y=11, point=True),
             thing(2, (2, 4), type="coin", x=24, y=15),
-            thing(3, (4, 30), x=36, y=0, properties=said(solid=True)),
+            thing(3, (4, 30), x=36, y=0, properties=custom(solid=True)),
         ),
         tile={1: {"carry": 30.0}, 2: {"solid": True, "friction": 0.0}},
     )

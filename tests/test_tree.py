@@ -245,7 +245,7 @@ def test_bounds_that_have_become_far_too_big_shrink(new_tree):
     assert tree.fat_bounds(0) == ((-2, -2), (22, 22))
 
 
-def rows_of_deep_trees(n: int):
+def rows_of_tall_trees(n: int):
     ones = np.ones((n, 2))
     numbers = np.arange(float(n))[:, None] * ones
     return {
@@ -261,10 +261,10 @@ def rows_of_deep_trees(n: int):
     }
 
 
-@pytest.mark.parametrize("scene", rows_of_deep_trees(1))
+@pytest.mark.parametrize("scene", rows_of_tall_trees(1))
 def test_no_input_makes_the_tree_deep(new_tree, kernels, scene):
     n = 1000
-    mins, maxs = rows_of_deep_trees(n)[scene]
+    mins, maxs = rows_of_tall_trees(n)[scene]
     tree = new_tree()
 
     for id in range(n):
@@ -678,9 +678,9 @@ def test_bad_ids_are_refused_and_nothing_changes(new_tree):
         tree.insert(2**63, (0, 0), (1, 1))
     with pytest.raises(ValueError, match=r"ids\[1\]=1 is in the tree already"):
         tree.insert_many([2, 1], *box)
-    with pytest.raises(ValueError, match=r"ids\[1\]=2 is there twice"):
+    with pytest.raises(ValueError, match=r"ids\[1\]=2 is given twice"):
         tree.insert_many([2, 2], *box)
-    with pytest.raises(ValueError, match=r"ids\[1\]=1 is there twice"):
+    with pytest.raises(ValueError, match=r"ids\[1\]=1 is given twice"):
         tree.update_many([1, 1], *box)
     with pytest.raises(ValueError, match="ids must be integers"):
         tree.insert_many([2.0, 3.0], *box)

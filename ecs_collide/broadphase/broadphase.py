@@ -1,19 +1,20 @@
-"""Which bodies may meet in a step: two trees, and the pairs they yield.
+"""Find the pairs of bodies that may meet in a step, with two dynamic trees.
 
-Bodies that do not move live in a tree of their own, which a step leaves alone.
-What stands in a tree for a moving body holds all of its path; fat bounds around
-it tell when the body is to be reinserted.  Two bodies are a pair where their
-paths, or what is left of them, lie in boxes that touch.
+One tree holds the bodies that move, the other those that do not; a step leaves the second one
+unchanged.  The box of a moving body in its tree covers the body's whole path in the step.  Two
+bodies become a pair if the boxes of their paths touch.
 
-Ten thousand bodies in one point are fifty million pairs.  All that can happen
-to a pair that lies inside each other at the start of a step is that it gets no
-deeper; so where there is no room for all pairs, it is such pairs that are left
-out for the step, between bodies that each lie inside many others that do.
-Pairs that are not inside each other are never left out: nothing gets into what
-it was outside of.  Members of soft crowds let each other through anyway.
-Where these alone are too many, bodies take turns: those with
-the most pairs are held for the step (see `response.holding`) but for some, which are
-others in the next step.  Two bodies that are held meet nobody in each other.
+Ten thousand bodies at one point are fifty million pairs.  If there is no room for all pairs, the
+pairs inside a crowd are left out for the step: pairs of bodies that overlapped at its start, and
+that both overlap many bodies of which the same is true.  Such a pair could only be kept from
+getting deeper.  A pair that does not overlap is never left out, so nothing enters a body that it
+was outside of.  Pairs of soft crowds are left out too: these bodies pass through each other.
+
+If there is still no room, bodies take turns: those with the most pairs are held for the step (see
+`response.holding`), except for some, and these are others in the next step.  Two held bodies
+cannot meet, so they are no pair.
+
+Invariant: two bodies whose paths may meet are a pair, or are left out, or are both held.
 """
 
 try:
@@ -25,22 +26,16 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
     from cython.cimports.ecs_collide.broadphase.images_c import PeriodicImages
     from cython.cimports.ecs_collide.broadphase.overlaps_c import OverlapFinder
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import SOFT, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
     from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
-    from cython.cimports.ecs_collide.response.holding_c import Holding
-    from cython.cimports.ecs_collide.response.separation_c import SOFT, Separating
 else:
     from ecs_collide.broadphase.dynamic_tree import Tree
     from ecs_collide.broadphase.images import PeriodicImages
     from ecs_collide.broadphase.overlaps import OverlapFinder
-    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.broadphase.pair_table import SOFT, PairTable
     from ecs_collide.motion.bodies import Bodies
     from ecs_collide.motion.surfaces import Surfaces
-    from ecs_collide.narrowphase.impact_queue import ImpactQueue
-    from ecs_collide.response.holding import Holding
-    from ecs_collide.response.separation import SOFT, Separating
 
 from ecs_collide.constants import HAS_FILTER, TOUCHED_BY_GAME
 from ecs_collide.motion.arrays import DOUBLE, LONG, as_longs, zeros
@@ -56,14 +51,14 @@ cython.declare(
     MANY=cython.longlong,
     STILL=cython.Py_ssize_t,
 )
-CROWD = 32  # a body inside more others than this, which are so too, is one of a crowd
+CROWD = 32  # a body that overlaps more bodies than this, and they too, is in a crowd
 PAIR_ROOM = 1 << 14  # pairs that a step has room for, and CROWD more for each body
 MANY = 2 * CROWD  # a body with more pairs than this may have to wait for its turn
 STILL = 8  # pairs that a step has room for, for each body that does not move
-INSIDE = 2.0**-40  # of the largest face: two boxes deeper than this in each other are not touching
+INSIDE = 2.0**-40  # of the largest face: boxes that overlap by more than this do not just touch
 
 
-# What is done with each pair that is found.
+# The purposes of a traversal.
 PAIR = 0  # make it a pair
 COUNT = 1  # count how many others each body is inside of
 COUNT_AMONG = 2  # count how many of them are so themselves
@@ -71,8 +66,40 @@ COUNT_PAIRS = 3  # count the pairs of each body
 
 
 @cython.cclass
+class PairObserver:
+    """What the later stages do about the pairs that the broadphase finds; here, nothing."""
+
+    @cython.cfunc
+    def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
+        """Make room for pairs 0 to `n_pairs` - 1."""
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def add(
+        self,
+        p: cython.Py_ssize_t,
+        low_id: cython.longlong,
+        high_id: cython.longlong,
+        image: cython.longlong,
+    ) -> cython.void:
+        """Prepare for pair `p`, of two entities that meet at an image of the second."""
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def leave_out(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
+    ) -> cython.void:
+        """Note a pair of soft bodies that there is no room for."""
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def hold(self, i: cython.Py_ssize_t) -> cython.void:
+        """Hold a body where it is for the whole step."""
+
+
+@cython.cclass
 class Broadphase:
-    """The trees over the bodies, and the search for pairs.
+    """The two trees over the bodies, and the search for pairs.
 
     Attributes
     ----------
@@ -80,26 +107,25 @@ class Broadphase:
         Their items are rows.
     margin, lookahead : float
         How far bounds are fattened; see `Tree.renew`.
-    judge : callable or None
-        Asked whether two bodies, as rows, meet, where one of them is picky, or all are.
-    all_picky : bool
+    pair_filter : callable or None
+        Returns whether two bodies, given as rows, may meet.  Called for pairs of which one body
+        has a filter of the game, or for all pairs if `all_have_filters`.
+    all_have_filters : bool
     n_left_out : int
-        The pairs of this step for which there was no room.
+        Number of pairs of this step for which there was no room.
     crowd : list of int
-        The bodies, as rows, between which pairs are left out in this step.
+        Rows of the bodies between which pairs are left out in this step.
     step : int
-        The number of the step, by which bodies take turns.
+        Number of the step; it decides whose turn it is.
     n_waiting : int
-        The bodies that are held in this step because there was no room for their pairs.
+        Number of bodies that are held in this step because there was no room for their pairs.
     """
 
-    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue, holding: Holding):
+    def __init__(self, bodies: Bodies, pairs: PairTable, observer: PairObserver):
         self.bodies = bodies
-        self.holding = holding
+        self.observer = observer
         self.pairs = pairs
-        self.queue = queue
         self.images = PeriodicImages(bodies)
-        self.separating = Separating(bodies, pairs)
         self.still = Tree(bodies.dim)
         self.moving = Tree(bodies.dim)
         self.margin = -1.0
@@ -121,7 +147,7 @@ class Broadphase:
         self.moving.overlap_finder.limit = PAIR_ROOM
 
     def begin_step(self):
-        """Count the work of both trees from 0."""
+        """Reset the counts of work of both trees."""
         tree: Tree
 
         for tree in (self.still, self.moving):
@@ -162,12 +188,12 @@ class Broadphase:
         )
 
     def widen(self, pressed: cython.longlong[::1]):
-        """Let the tree hold room around moving bodies that lie against others that move.
+        """Widen the boxes of moving bodies that press against other moving bodies.
 
-        Such a body is turned again and again within the step.  With as much
-        room on each side as it moves on its fastest axis, its new paths stay
-        inside what the tree holds, and it need not look for new pairs.  Not in
-        a world that wraps: pairs across an edge are found by the paths alone.
+        Such a body changes its path many times within the step.  Its box is widened on each side
+        by the distance that it moves on its fastest axis.  Then its new paths stay inside the
+        box, and no new pairs have to be found.  Nothing is done in a world that wraps, where
+        pairs across an edge are found by the paths alone.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -206,11 +232,21 @@ class Broadphase:
     ) -> cython.bint:
         """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
 
-        Where that gives more pairs than there is room for, those within crowds
-        are left out, and `crowd` says so; where it still gives more than `_most`,
-        bodies take turns.  Besides, so many bodies sleep, and have
-        no more than `n_resting` pairs at rest: where there may be too many with
-        these nothing is done and False returned, as all are to be awake then.
+        If there are more pairs than there is room for, pairs inside a crowd are dropped and
+        `crowd` lists the bodies.  If there are still too many, bodies take turns.
+
+        Parameters
+        ----------
+        n_asleep : int
+            Number of sleeping bodies.
+        n_resting : int
+            Upper bound of the pairs between sleeping bodies, which are not searched.
+
+        Returns
+        -------
+        bool
+            False, with nothing done, if there may be too many pairs with those at rest: then
+            all bodies must be woken first.
         """
         room: cython.Py_ssize_t = PAIR_ROOM + CROWD * (rows.shape[0] + n_asleep)
 
@@ -234,10 +270,10 @@ class Broadphase:
 
     @cython.cfunc
     def _take_turns(self, rows: cython.longlong[::1]) -> cython.void:
-        """Hold the bodies with many pairs, but for some that have no more than there is room for.
+        """Hold the bodies with many pairs, except for some whose pairs there is room for.
 
-        These are the next ones by entity id: each step goes on where the step
-        before ended, or earlier, so that none waits for ever.
+        These are the next ones by entity id.  Each step begins where the step before ended, or
+        earlier, so that no body waits for ever.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -261,7 +297,7 @@ class Broadphase:
             if n == 0 or n_taken <= self.room:
                 continue
             waiting.append(i)
-            self.holding.hold_from_start(i)
+            self.observer.hold(i)
         self.takes_turns = True
         self.n_waiting = len(waiting)
         if waiting:
@@ -288,7 +324,7 @@ class Broadphase:
     def _traverse(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
-        """Take all pairs for a purpose; stop and return False where there are more than `room`."""
+        """Process all pairs for a purpose; stop and return False at more than `room` pairs."""
         b: Bodies = self.bodies
         overlap_finder: OverlapFinder = self.moving.overlap_finder
         n: cython.Py_ssize_t
@@ -318,7 +354,7 @@ class Broadphase:
     def _traverse_images(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
-        """Take all pairs that meet across an edge of the world, as `_traverse`."""
+        """Process all pairs that may meet across an edge of the world, as `_traverse`."""
         b: Bodies = self.bodies
         images: PeriodicImages = self.images
         n: cython.Py_ssize_t
@@ -374,7 +410,7 @@ class Broadphase:
     def _process_pairs(
         self, overlap_finder: OverlapFinder, purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
-        """Take the pairs that a walk has found; False where there are more than `room`."""
+        """Process the pairs that a traversal found; return False at more than `room` pairs."""
         n: cython.Py_ssize_t
 
         for n in range(overlap_finder.n):
@@ -411,14 +447,14 @@ class Broadphase:
     def _process_pair(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
     ) -> cython.int:
-        """Do with a pair that was found what it was looked for."""
+        """Process a pair that was found, for the purpose of the traversal."""
         if not self.may_meet(i, j):
             return 0
         if purpose == PAIR:
             if self.leaves_out(i, j):
                 self.n_left_out += 1
                 if self._is_soft(i, j):
-                    self.separating.leave_out(i, j, self.images.offset)
+                    self.observer.leave_out(i, j, self.images.offset)
             elif not self.waits(i, j):
                 self._add_pair(i, j)
         elif purpose == COUNT_PAIRS:
@@ -437,7 +473,7 @@ class Broadphase:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies are anything to each other, by what the game says."""
+        """Return whether two bodies may meet, by their filters and the filters of the game."""
         t: Surfaces = self.bodies.surfaces
 
         if t.is_used and not t.may_meet(i, j):
@@ -450,11 +486,10 @@ class Broadphase:
 
     @cython.cfunc
     def _find_crowd(self, rows: cython.longlong[::1]) -> cython.void:
-        """Find the bodies that lie inside many others that lie inside many others.
+        """Find the bodies of crowds: they overlap many bodies that overlap many bodies.
 
-        One zone with many bodies in it is inside many, which are not; so its
-        pairs are kept.  What is kept of pairs that are inside each other is
-        at most twice CROWD for each body.
+        A large zone overlaps many bodies that overlap few, so its pairs are kept.  At most
+        2 * CROWD overlapping pairs are kept for each body.
         """
         b: Bodies = self.bodies
         n_rows: cython.Py_ssize_t = b.centre.shape[0]
@@ -479,10 +514,10 @@ class Broadphase:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_inside(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies were inside each other at the start, beyond all rounding.
+        """Return whether two bodies overlapped at the start of the step, beyond all rounding.
 
-        Where both have no thickness on an axis and lie in one plane they count
-        as inside on it: as long as they do, no impact of theirs can begin.
+        On an axis on which both have no thickness, bodies in one plane count as overlapping:
+        while they stay in it they cannot have an impact.
         """
         k: cython.int
 
@@ -505,7 +540,7 @@ class Broadphase:
     @cython.cfunc
     @cython.exceptval(check=False)
     def leaves_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies are no pair in this step because they lie in a crowd."""
+        """Return whether the pair of two bodies is left out of this step, inside a crowd."""
         return (
             self.is_crowded
             and self.n_among[i] > CROWD
@@ -516,7 +551,7 @@ class Broadphase:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies let each other through and are moved apart."""
+        """Return whether two bodies pass through each other and are separated softly."""
         b: Bodies = self.bodies
 
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
@@ -527,8 +562,8 @@ class Broadphase:
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed within a step with all it may meet now.
 
-        Nothing is to be done where what stands in the tree for it, and what
-        others have therefore been paired by, holds the new path.
+        Nothing is done if the box of the body in the tree covers the new path: then it has been
+        paired with all bodies that the path may meet.
         """
         b: Bodies = self.bodies
         n_before: cython.Py_ssize_t = self.pairs.n
@@ -572,7 +607,7 @@ class Broadphase:
 
     @cython.cfunc
     def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body with those of a tree at the image found, where they are no pair yet."""
+        """Pair a body with those of a tree at the image found, unless they are a pair already."""
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
 
@@ -598,7 +633,7 @@ class Broadphase:
 
     @cython.cfunc
     def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body with those of a tree that it may meet and does not know yet."""
+        """Pair a body with those of a tree that it may meet, unless they are a pair already."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
 
@@ -627,13 +662,12 @@ class Broadphase:
             j = swap
             sign = -1
         if self.pairs.is_full():
-            self.queue.grow(2 * self.pairs.n)  # first: the pairs know how many there may be
+            self.observer.make_room(2 * self.pairs.n)  # first: by the pairs the room is known
             self.pairs.grow()
         p: cython.Py_ssize_t = self.pairs.add(i, j)
-        self.queue.low[p] = b.ids[i]
-        self.queue.high[p] = b.ids[j]
+        self.observer.add(p, b.ids[i], b.ids[j], sign * self.images.image)
         if b.wraps:
-            self.pairs.image[p] = self.queue.image[p] = sign * self.images.image
+            self.pairs.image[p] = sign * self.images.image
             for k in range(b.dim):
                 self.pairs.offset[p, k] = sign * self.images.offset[k]
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):

@@ -1,23 +1,24 @@
 from ecs_collide.broadphase.images_c cimport PeriodicImages
 from ecs_collide.motion.bodies_c cimport Bodies
-from ecs_collide.response.holding_c cimport Holding
 from ecs_collide.broadphase.overlaps_c cimport OverlapFinder
 from ecs_collide.broadphase.pair_table_c cimport PairTable
-from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
-from ecs_collide.response.separation_c cimport Separating
 from ecs_collide.motion.surfaces_c cimport Surfaces
 from ecs_collide.broadphase.dynamic_tree_c cimport Tree
 
 cdef int HAS_FILTER
 cdef int TOUCHED_BY_GAME
 
+cdef class PairObserver:
+    cdef void make_room(self, Py_ssize_t n_pairs)
+    cdef void add(self, Py_ssize_t p, long long low_id, long long high_id, long long image) noexcept
+    cdef void leave_out(self, Py_ssize_t i, Py_ssize_t j, double[::1] offset) noexcept
+    cdef void hold(self, Py_ssize_t i) noexcept
+
 cdef class Broadphase:
     cdef Bodies bodies
     cdef PairTable pairs
-    cdef ImpactQueue queue
+    cdef PairObserver observer
     cdef PeriodicImages images
-    cdef readonly Separating separating
-    cdef Holding holding
     cdef public Tree still
     cdef public Tree moving
     cdef public double margin

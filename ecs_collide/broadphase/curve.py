@@ -3,7 +3,7 @@
 The curve visits all cells of a grid and never jumps.  It is the one rule of
 Hamilton and Rau-Chaplin, "Compact Hilbert indices" (2008), for any number of axes.
 
-A *state* says how the curve goes through a cube: the corner at which it enters,
+A *state* is how the curve goes through a cube: the corner at which it enters,
 a bit for each axis, times the number of axes, and the axis along which it goes on.
 """
 

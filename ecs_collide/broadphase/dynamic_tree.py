@@ -1,24 +1,23 @@
 """A dynamic tree of axis-aligned boxes: the boxes of items, found by where they are.
 
-*Items* are small non-negative ints, the rows of whoever owns the tree, and the
-arrays that come in have a row for each.  The tree itself is in `broadphase.nodes`; here
-is what its owner asks of it.
+*Items* are small ints >= 0, the rows of the owner of the tree; the arrays that are passed in
+have a row for each.  The nodes are in `broadphase.nodes`; this module is the interface.
 
-Each item has *fat bounds* around its box.  While the box moves inside them the
-item stays where it hangs and the nodes above follow its box; when it escapes,
-it gets fresh ones and is reinserted where it fits best, unless it is still at
-home in its node.  So fat bounds tell how far the tree may drift from a good
-one, and nothing else: no search looks at them.
+Each item has *fat bounds* around its box.  While the box stays inside them, the item stays in its
+leaf, and the nodes above it are refitted.  When the box escapes, the item gets new fat bounds and
+is reinserted where it fits best, unless its centre is still inside the *build box* of its leaf:
+the bounds that the leaf had when it was built.  Fat bounds only limit how far the tree may
+degrade.  No search uses them.
 
-Where many items are to be reinserted at once the whole tree is laid out anew,
-which costs as much as reinserting one item in sixteen; so it is too after half
-as many reinsertions as there are items, since insertions leave a tree worse
-than a layout does, and after as many escapes, since items that stay at home
-spread it out.  That is counted and not timed: trees that were given the same
-calls in the same order are the same.
+The whole tree is rebuilt if more than one item in sixteen is to be reinserted at once, which
+costs the same.  It is also rebuilt after half as many reinsertions as there are items, because
+insertions make a worse tree than a rebuild, and after as many escapes as there are items, because
+items that stay in their leaves spread the tree.  All this is counted, never timed: the same calls
+in the same order give the same tree.
 
-Callers answer for finite boxes with min <= max and for arrays with enough
-rows.
+Invariant: the bounds of each node contain the boxes of all items below it; `check` verifies it.
+
+Callers ensure that boxes are finite with min <= max and that arrays have enough rows.
 """
 
 from __future__ import annotations
@@ -53,9 +52,9 @@ cython.declare(
     CHANGES_TO_SWEEP=cython.Py_ssize_t,
 )
 MAX_ITEMS = 2**27  # places are numbered by 32 bits
-ITEMS_PER_INSERTION_OF_BATCH = 16  # lay out where one in so many is to be hung; that costs the same
-ITEMS_PER_INSERTION = 2  # lay out anew after one reinsertion for so many items
-CHANGES_TO_SWEEP = 16  # where one in so many boxes has moved, refresh nodes level by level
+ITEMS_PER_INSERTION_OF_BATCH = 16  # rebuild if one item in 16 is to be reinserted: same cost
+ITEMS_PER_INSERTION = 2  # rebuild after one reinsertion for every 2 items
+CHANGES_TO_SWEEP = 16  # refit level by level if one box in 16 has moved
 
 
 @cython.final
@@ -74,18 +73,18 @@ class Tree:
     ----------
     dim : int
     found : memoryview
-        int64: the answer of the last `touching`.
+        int64: the result of the last `touching`.
     n_escaped : int
-        Times that an item in the tree got fresh fat bounds, because its path left the old ones or
+        How often an item in the tree got new fat bounds, because its path left the old ones or
         they were far too big.  The owner may set this and the next two to 0.
     n_reinserted : int
-        Times that such an item was moved to another node on its own.
+        How often such an item was moved to another leaf on its own.
     n_rebuilt : int
-        Times that the whole tree was rebuilt along the curve.
-    pairing : Pairing
-        Holds the answer of the last `pairs`.
-    walker : Walker
-        Answers questions about a single box or ray.
+        How often the whole tree was rebuilt along the curve.
+    overlap_finder : OverlapFinder
+        Finds pairs of items, and holds the last result.
+    traversal : Traversal
+        Finds the items that touch a box.
     """
 
     def __init__(self, dim: cython.Py_ssize_t, capacity: cython.Py_ssize_t = 0) -> None:
@@ -115,15 +114,15 @@ class Tree:
     @cython.ccall
     @cython.exceptval(check=False)
     def drop(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Take an item out; return whether it was there.  O(log n)."""
+        """Remove an item; return whether it was in the tree.  O(log n)."""
         if not self.nodes.holds(item):
             return False
         self.nodes.detach(item)
-        self.nodes.is_changed[item] = 1  # whoever keeps pairs drops those of this item
+        self.nodes.is_changed[item] = 1  # so that a pair cache drops its pairs
         return True
 
     def drop_many(self, items: cython.longlong[::1]) -> None:
-        """Take items out."""
+        """Remove items."""
         i: cython.Py_ssize_t
 
         for i in range(items.shape[0]):
@@ -181,7 +180,7 @@ class Tree:
 
         if self.nodes.n_items == 0:
             return False
-        for k in range(self.dim):  # the root hangs in node 0
+        for k in range(self.dim):  # node 0 holds the bounds of the root
             low[k] = self.nodes.box[k]
             high[k] = self.nodes.box[self.dim + k]
         return True
@@ -194,7 +193,7 @@ class Tree:
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
     ) -> cython.bint:
-        """Tell whether the box that the tree has for an item holds that in its row of two arrays."""
+        """Return whether the box of an item in the tree contains its box in two arrays."""
         box: cython.p_double = self.nodes.box
         k: cython.Py_ssize_t
 
@@ -216,23 +215,28 @@ class Tree:
         margin: cython.double,
         lookahead: cython.double,
     ) -> int:
-        """Give items their boxes, and fresh fat bounds to those that are new or need them.
+        """Update the boxes of items; insert those that are new, reinsert those that escape.
 
-        They do where the box on its way by `motion` escapes the old ones, or
-        they have become far too big.  Returns how many got fresh ones.
+        An item gets new fat bounds if it is new, if its box swept by `motion` escapes the old
+        ones, or if they are far too big.
 
         Parameters
         ----------
         items : int64 (n,)
         mins, maxs : float64 (rows, dim)
-            The boxes, by which the tree is searched.
+            The boxes that searches compare.
         motion : float64 (rows, dim)
-            In the step to come; no rows: nothing moves.
+            Displacements in the coming step; no rows if nothing moves.
         filed : bool
-            Whether the arrays have a row for each item there may be, and the
-            boxes hold their ways already.  Else row i belongs to items[i].
+            Whether the row of an item is the item itself, and the boxes contain the paths
+            already.  Otherwise row i belongs to items[i].
         margin, lookahead : float
-            How far fresh bounds reach beyond it; see `FatBounds.fatten`.
+            How far new fat bounds reach beyond the box; see `FatBounds`.
+
+        Returns
+        -------
+        int
+            Number of items that got new fat bounds.
         """
         nodes: Nodes = self.nodes
         i: cython.Py_ssize_t
@@ -261,7 +265,7 @@ class Tree:
         ):
             for i in range(self.fat_bounds.n_displaced):
                 n_new += not nodes.holds(items[self.fat_bounds.displaced[i]])
-            # All of it before anything hangs loose: a layout that is cut short leaves no tree.
+            # All memory first: a rebuild that runs out of it halfway would leave no tree.
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
             self.bulk_rebuild.make_room(nodes.n_items + n_new)
             for i in range(self.fat_bounds.n_displaced):
@@ -295,9 +299,9 @@ class Tree:
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.bint:
-        """As `renew` for one item; return whether it got fresh fat bounds.
+        """As `renew` for one item; return whether it got new fat bounds.
 
-        O(1) where it stays inside the old ones, else O(log n) on average.
+        O(1) if it stays inside the old ones, otherwise O(log n) on average.
         """
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
@@ -318,10 +322,10 @@ class Tree:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _reinsert(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.int:
-        """Hang an item in where its box fits best, wherever it was before."""
+        """Move an item to the leaf where its box fits best."""
         nodes: Nodes = self.nodes
 
-        # Where every node on its way is cut it takes a node for each level.
+        # A split on every level takes a node for each.
         nodes.make_room_for_nodes(nodes.level[nodes.root()] + 3)
         if nodes.place_of[item] >= 0:
             nodes.detach(item)
@@ -335,7 +339,7 @@ class Tree:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _add_pending(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
-        """Give a new item a place in a node that hangs nowhere, for a layout to come."""
+        """Put a new item into a leaf outside the tree, for the rebuild that follows."""
         nodes: Nodes = self.nodes
 
         if nodes.place_of[item] >= 0:
@@ -379,7 +383,7 @@ class Tree:
     @cython.ccall
     @cython.exceptval(check=False)
     def forget_changes(self) -> cython.void:
-        """Take away the marks of all items that have changed."""
+        """Clear the marks of all items that have changed."""
         nodes: Nodes = self.nodes
         i: cython.Py_ssize_t
 
@@ -388,7 +392,7 @@ class Tree:
         for i in range(nodes.node_room):
             nodes.changed[i] = 0
 
-    # What the tree says about itself
+    # Statistics and invariants
 
     @property
     def n_items(self) -> int:
@@ -402,7 +406,7 @@ class Tree:
 
     @property
     def node_room(self) -> int:
-        """The number of nodes that there is room for."""
+        """The number of nodes that memory is reserved for."""
         return self.nodes.node_room
 
     @property
@@ -427,7 +431,7 @@ class Tree:
         maxs: cython.double[:, ::1],
         depths: cython.longlong[::1],
     ) -> None:
-        """Write the bounds of all nodes and how deep each hangs, the root's depth being 0.
+        """Write the bounds and the depth of all nodes; the root has depth 0.
 
         The arrays have `n_nodes` rows; they are written in the order in which
         the nodes are kept.  O(n).
@@ -458,7 +462,7 @@ class Tree:
         """
         self.traversal.verify()
 
-    # Room and layout
+    # Memory and rebuilding
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -471,7 +475,7 @@ class Tree:
         room: cython.Py_ssize_t = max(greatest + 1, 2 * self.nodes.item_room)
         self.found = grown(self.found, room)
         self.fat_bounds.make_room(room)
-        self.nodes.make_room_for_items(room)  # last: by it it is known how much room there is
+        self.nodes.make_room_for_items(room)  # last: its size is the room there is
         return 0
 
     @cython.cfunc

@@ -1,7 +1,12 @@
 """Fat bounds: how far a box may move before its item is reinserted.
 
-Also what else becomes of boxes that are given to a tree: all that is done for
-every box in every frame is here, and `broadphase/bounds.h` has it again in C.
+All work that is done for every box in every step is in this module.  `broadphase/bounds.h` is the
+same in C.
+
+    +- - - - - - - - - - - - - - -+      the box, its path in this step, the margin on all sides,
+    :  margin +------+----------+ :      and up to `lookahead` more steps in the direction of
+    :         | box  | path --> | : ...  motion
+    +- - - - -+------+----------+-+
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ else:
     from ecs_collide.motion.bodies import flat
 
     FITS, SAME = 1, 2  # as in _bounds.h
-    are_in_order = fetch = is_centred_in = classify = widen = None  # in C; here the same as Python
+    are_in_order = fetch = is_centred_in = classify = widen = None  # in C only
 
 from ecs_collide.motion.arrays import DOUBLE, INT, LONG, grown, zeros
 
@@ -50,18 +55,19 @@ TURN = 1000003  # far from items that are neighbours
 @cython.final
 @cython.cclass
 class FatBounds:
-    """The fat bounds of all items, and the boxes that are given to some.
+    """The fat bounds of all items, and the update of their boxes.
 
     Attributes
     ----------
     bounds : memoryview
         float64 (items, 2 * dim): dim minima, then dim maxima.
     moved : memoryview
-        int64 (n_moved,): the items that `update` saw move, and that stay.
-    away : memoryview
-        int64 (n_displaced,): which of the items given to it are new or away.
+        int64 (n_moved,): the items that have moved in the last `update` and stay in their leaves.
+    displaced : memoryview
+        int64 (n_displaced,): indices, into the items of that `update`, of those that are new or
+        have left the build box of their leaf.
     n_new : int
-        How many of the items given to it were not in the tree before.
+        Number of items of that `update` that were not in the tree before.
     """
 
     def __init__(self, nodes: Nodes) -> None:
@@ -98,7 +104,7 @@ class FatBounds:
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.void:
-        """Look at these arrays until the next time."""
+        """Read boxes from these arrays until the next call."""
         self.mins = flat(mins)
         self.maxs = flat(maxs)
         self.motion = flat(motion)
@@ -108,7 +114,7 @@ class FatBounds:
         self.margin = margin
         self.lookahead = lookahead
 
-    # What becomes of items
+    # Update
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -119,12 +125,11 @@ class FatBounds:
         escaped_limit: cython.Py_ssize_t,
         displaced_limit: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Write the boxes of items to their places; return how many got fresh fat bounds.
+        """Write the boxes of items into the tree; return how many got new fat bounds.
 
-        Those that have moved and stay in their nodes are in `moved`, and
-        where those stand that are new, or out of the home of their node, in
-        `displaced`.  Where more than `escaped_limit` or `displaced_limit` come together
-        the tree is to be laid out anew, and whoever has a place may keep it.
+        Fills `moved` and `displaced`.  If more than `escaped_limit` items escape or more than
+        `displaced_limit` are displaced, the tree will be rebuilt, so all further items that are
+        in the tree count as moved.
         """
         place_of: cython.p_int = self.nodes.place_of
         is_changed: cython.p_int = self.nodes.is_changed
@@ -149,16 +154,10 @@ class FatBounds:
             if place_of[item] >= 0:
                 if cython.compiled:
                     seen: cython.int = classify(
-                        mins + dim * row,
-                        maxs + dim * row,
-                        cython.NULL if still else motion + dim * row,
-                        swept,
-                        fat + 2 * dim * item,
-                        margin,
-                        TOO_BIG,
-                        box + 2 * dim * place_of[item],
-                        dim,
-                    )
+                        mins + dim * row, maxs + dim * row,
+                        cython.NULL if still else motion + dim * row, swept,
+                        fat + 2 * dim * item, margin, TOO_BIG, box + 2 * dim * place_of[item], dim,
+                    )  # fmt: skip
                 else:
                     seen = self._classify(item, row, place_of[item])
                 if seen == FITS | SAME:
@@ -176,7 +175,7 @@ class FatBounds:
                 or self.n_displaced > displaced_limit
                 or self._is_within_build_box(item)
             )
-            # Written to both, and overwritten by the next where it is not of them.
+            # Written to both lists without a branch; the next item overwrites the wrong entry.
             self.moved[self.n_moved] = item
             self.displaced[self.n_displaced] = i
             self.n_moved += stays
@@ -189,7 +188,7 @@ class FatBounds:
     def _classify(
         self, item: cython.Py_ssize_t, row: cython.Py_ssize_t, place: cython.Py_ssize_t
     ) -> cython.int:
-        """Write the box in a row to a place; return whether it fits, and whether it was there."""
+        """Write the box of a row to a place; return FITS and SAME as bits."""
         same: cython.bint = self._is_at(place, row)
         self.write_box(place, row)
         return self._fits(item, row) | same << 1
@@ -198,7 +197,7 @@ class FatBounds:
     @cython.inline
     @cython.exceptval(check=False)
     def _is_within_build_box(self, item: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the middle of an item's box is in the home of its node."""
+        """Return whether the centre of an item's box is in the build box of its leaf."""
         place: cython.Py_ssize_t = self.nodes.place_of[item]
         at: cython.Py_ssize_t = 2 * self.dim * place
         build_box: cython.Py_ssize_t = 2 * self.dim * (place >> 3)
@@ -219,7 +218,7 @@ class FatBounds:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_at(self, place: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the box in a row stands at a place already."""
+        """Return whether the box of a row equals the one at a place."""
         box: cython.p_double = self.nodes.box
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * place
@@ -233,7 +232,7 @@ class FatBounds:
     @cython.cfunc
     @cython.exceptval(check=False)
     def write_box(self, place: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
-        """Write the box in a row to a place; -0.0 becomes 0.0."""
+        """Write the box of a row to a place; -0.0 becomes 0.0."""
         box: cython.p_double = self.nodes.box
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * place
@@ -254,7 +253,7 @@ class FatBounds:
     @cython.inline
     @cython.exceptval(check=False)
     def _side(self, p: cython.Py_ssize_t) -> cython.double:
-        """Return how long a body is on an axis: its box without its way."""
+        """Return the size of a body on an axis: that of its box without its path."""
         side: cython.double = self.maxs[p] - self.mins[p]
 
         return side - abs(self._displacement(p)) if self.swept else side
@@ -263,17 +262,17 @@ class FatBounds:
     @cython.inline
     @cython.exceptval(check=False)
     def _fat_side(self, q: cython.Py_ssize_t) -> cython.double:
-        """Return how long fat bounds are on an axis."""
+        """Return the size of fat bounds on an axis."""
         return self.fat_row[q + self.dim] - self.fat_row[q]
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
     def _covers_path(self, q: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether fat bounds hold a box on its way, on an axis."""
+        """Return whether fat bounds contain the path of a box on an axis."""
         displacement: cython.double = 0.0 if self.swept else self._displacement(p)
 
-        # min(way, 0) and max(way, 0) without a branch that would be guessed wrong half of the time.
+        # min(d, 0) and max(d, 0) without a branch that would be mispredicted half of the time.
         return (self.mins[p] + 0.5 * (displacement - abs(displacement)) >= self.fat_row[q]) & (
             self.maxs[p] + 0.5 * (displacement + abs(displacement)) <= self.fat_row[q + self.dim]
         )
@@ -281,7 +280,7 @@ class FatBounds:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _fits(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the fat bounds of an item hold its way, and not far more than that."""
+        """Return whether the fat bounds of an item contain its path and are not far too big."""
         p: cython.Py_ssize_t = self.dim * row
         q: cython.Py_ssize_t = 2 * self.dim * item
         around: cython.double = self.margin
@@ -307,16 +306,15 @@ class FatBounds:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _fatten(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
-        """Give an item fresh fat bounds.
+        """Compute new fat bounds of an item.
 
-        They are its box on its way in the step, the margin more on all sides
-        (a tenth of the body's longest side where it is negative), and in the
-        direction of the motion what the body will cross in the next
-        `lookahead` steps, but at most half its side on each axis.
+        They contain the path of its box in the step and the margin on all sides; a negative
+        margin stands for a tenth of the body's longest side.  In the direction of motion they
+        contain a share of what the body will cross in the next 2 * `lookahead` steps, at most
+        half its side on each axis.
 
-        The growth is any part of that, up to all of it or twice the way, by
-        what the item is and how often it got some: else bodies of one speed
-        would all escape in the same step.
+        The share is pseudo-random, a hash of the item and of how often it has got new bounds:
+        otherwise bodies of one speed would all escape in the same step.
         """
         fat: cython.p_double = self.fat_row
         dim: cython.Py_ssize_t = self.dim
@@ -369,7 +367,7 @@ def _surface(x: cython.double, y: cython.double, z: cython.double) -> cython.dou
 
 
 def are_fine(lowers: cython.double[:, ::1], uppers: cython.double[:, ::1]) -> bool:
-    """Tell whether all boxes are finite, not too large, and no lower corner is above the upper."""
+    """Return whether all boxes are finite, not too large, and have no lower corner above the upper."""
     low: cython.p_double = flat(lowers)
     high: cython.p_double = flat(uppers)
     n: cython.Py_ssize_t = lowers.shape[0] * lowers.shape[1]

@@ -70,7 +70,7 @@ class IdMap:
         return self.ids.shape[0]
 
     def reserve(self, n_more: cython.Py_ssize_t) -> bool:
-        """Make room for so many more ids; return whether there are more rows now."""
+        """Make room for `n_more` ids; return whether there are more rows now."""
         room: cython.Py_ssize_t = self.ids.shape[0]
         row: cython.Py_ssize_t
 

@@ -1,17 +1,20 @@
-"""A world whose axes may close in rings: images of bodies, and who meets which.
+"""Periodic images: the copies of a body in a world that wraps around.
 
-On a *wrapped* axis a body stands at its centre and at all places a whole number
-of widths off: its *images*.  Paths are never cut at the edge; a body that goes
-around goes on straight, and meets the images of others.
+On a *wrapped* axis a body is at its centre and at all positions a whole number of widths away: its
+*images*.  Paths are never cut at the edge of the world; a body continues straight and meets the
+images of other bodies.
 
-An *image* is a whole number: how many widths the second body of a pair lies off
-where the first one meets it, a digit for each axis.  Images add up as numbers
-do, the opposite way has the opposite sign, and their order is that of the
-distances, the first axis first.
+    |   B  A==|==> B' |      A crosses the edge and meets B at the image B', 1 width away
+    +---------+-------+
 
-`PeriodicImages` is asked by which images a body may meet what stands in the trees.  Most bodies
-are far from the edge and have none.  A body whose path is longer than the world is *wild*: what
-it may meet is looked for along its path, part by part, and by nobody else.
+An *image* is coded as an int: the number of widths by which the second body of a pair is displaced
+where the first one meets it, with one digit for each axis.  Images add up like numbers, the
+opposite image has the opposite sign, and they are ordered by distance on the first axis, then the
+second, then the third.
+
+`PeriodicImages` finds the images by which a body may meet those in the trees.  Most bodies are far
+from the edge and have none.  A body has a *long path* if its path is longer than the world.  What
+such a body may meet is searched along its path, part by part, and only from its side.
 """
 
 try:
@@ -41,9 +44,9 @@ from ecs_collide.constants import INF
 
 IMAGE_BASE = 1 << 20  # the base in which images are written
 HALF_IMAGE_BASE = 1 << 19
-MAX_IMAGES = 160.0  # widths on each side: twice 64, and what bodies reach beyond
-MAX_SHORT_PATH = 2.0  # widths that the path of a body takes at most, its box included
-IMAGE_REACH = 2.0**-38  # of all that is added up: further than any rounding
+MAX_IMAGES = 160.0  # widths on each side: 2 * 64, and room for the sizes of bodies
+MAX_SHORT_PATH = 2.0  # widths: a path is long if it covers more, the box included
+IMAGE_REACH = 2.0**-38  # of the sum of all terms: more than any rounding
 
 
 @cython.cfunc
@@ -73,7 +76,7 @@ def widths_of(image: cython.longlong, k: cython.int) -> cython.longlong:
 @cython.cfunc
 @cython.exceptval(check=False)
 def whole(number: cython.double) -> cython.longlong:
-    """Return a number that is a whole one as such."""
+    """Return a whole number, given as a float, as an int."""
     if cython.compiled:
         return cython.cast(cython.longlong, number)
     return int(number)
@@ -87,16 +90,16 @@ class PeriodicImages:
     Attributes
     ----------
     image : int
-        The one found last; 0 when a search has come to its end.
+        The image found last; 0 at the end of a search.
     offset : float64 (dim,)
-        The same as distances.
-    low, high : float64 (1, dim)
-        The path, or the part of it, by which that image is met, brought back to where the
-        others are.
-    wild : int64 (n or more,)
-        The rows of the first `n_long_paths` bodies whose paths are longer than the world.
+        The same in world units.
+    low, high : float64 (dim,)
+        Corners of the path, or of the part of it, that may meet that image, shifted to the
+        positions of the other bodies.
+    long_paths : int64 (n_long_paths or more,)
+        The rows of the bodies whose paths are longer than the world.
     shifts : int64 (n_rows,)
-        All 0; for the end of a step, see `Timeline.bring_in`.
+        All 0; used at the end of a step, see `Timeline.bring_in`.
     """
 
     def __init__(self, bodies: Bodies):
@@ -136,7 +139,7 @@ class PeriodicImages:
     @cython.cfunc
     @cython.exceptval(check=False)
     def begin(self) -> cython.void:
-        """Know of no bodies."""
+        """Forget all bodies."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -150,14 +153,14 @@ class PeriodicImages:
     @cython.cfunc
     @cython.exceptval(check=False)
     def widen(self, k: cython.int, low: cython.double, high: cython.double) -> cython.void:
-        """Know that something stands between two places on an axis."""
+        """Extend the bounds of all short paths on an axis."""
         self.bounds_min[k] = min(self.bounds_min[k], low)
         self.bounds_max[k] = max(self.bounds_max[k], high)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def add_path(self, i: cython.Py_ssize_t) -> cython.void:
-        """Know of a body by its swept bounds; once wild, it stays so for the step."""
+        """Add the swept bounds of a body; a path that was long stays so for the step."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -175,12 +178,12 @@ class PeriodicImages:
         for k in range(b.dim):
             self.widen(k, b.swept_min[i, k], b.swept_max[i, k])
 
-    # -- what is looked for --
+    # -- begin a search --
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def find_short_paths(self, i: cython.Py_ssize_t) -> cython.void:
-        """Look for the images by which a body may meet those that are not wild."""
+        """Search for the images by which a body may meet those with short paths."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -194,7 +197,7 @@ class PeriodicImages:
     @cython.cfunc
     @cython.exceptval(check=False)
     def find_images_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
-        """Look for the images of `j` that `i` may meet, from the base time of `i` on."""
+        """Search for the images of `j` that `i` may meet, from the base time of `i` on."""
         b: Bodies = self.bodies
         k: cython.int
         rest: cython.double = 1.0 - b.base[i]
@@ -227,7 +230,7 @@ class PeriodicImages:
                 continue
             low: cython.double = self.target_min[k] + min(0.0, self.target_motion[k])
             high: cython.double = self.target_max[k] + max(0.0, self.target_motion[k])
-            if low > high:  # there is nothing
+            if low > high:  # no body
                 self.is_done = True
                 return
             self.first[k] = max(-MAX_IMAGES, ceil((b.swept_min[i, k] - high) / b.width[k]))
@@ -242,7 +245,7 @@ class PeriodicImages:
     @cython.cfunc
     @cython.exceptval(check=False)
     def advance(self) -> cython.bint:
-        """Go on to the next image other than 0; False where there are no more."""
+        """Find the next image other than 0; return False if there are no more."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -263,7 +266,7 @@ class PeriodicImages:
     @cython.cfunc
     @cython.exceptval(check=False)
     def rest(self) -> cython.void:
-        """Be at no image but the body itself."""
+        """Select the body itself, image 0."""
         k: cython.int
 
         self.image = 0
@@ -273,7 +276,7 @@ class PeriodicImages:
     @cython.cfunc
     @cython.exceptval(check=False)
     def select(self, image: cython.longlong) -> cython.void:
-        """Be at an image that is known."""
+        """Select an image."""
         k: cython.int
 
         self.image = image
@@ -283,7 +286,7 @@ class PeriodicImages:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _step(self) -> cython.bint:
-        """Count on, the first axis fastest."""
+        """Step to the next combination of widths, the first axis fastest."""
         k: cython.int
 
         if self.is_done:
@@ -299,7 +302,7 @@ class PeriodicImages:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _clips(self) -> cython.bint:
-        """Tell whether the path comes by the target at this image, and find the part that does."""
+        """Return whether the path meets the target at this image; find the part of it that does."""
         b: Bodies = self.bodies
         k: cython.int
         enter: cython.double = 0.0

@@ -1,31 +1,26 @@
 """The nodes of a wide tree of boxes, and how it grows and shrinks.
 
-*Items* are small non-negative ints, the rows of whoever owns the tree.  A node
-has up to eight children: items on level 0, nodes of the level below on all
-others.  All ways down are equally long.
+*Items* are small ints >= 0, the rows of the owner of the tree.  A node has up to eight children:
+a leaf (level 0) has items, a branch has nodes of the level below.  All leaves are equally deep.
 
-A node is eight *places* in a row for its children: the box of each, and which
-it is.  The bounds of a node are not in the node but where it hangs, in a place
-of its parent.  Node 0 is no part of the tree: in its first place hangs the
-root, in its second what waits to be hung elsewhere.
+A node has eight *places* in a row, one for each child: its box and its number.  The bounds of a
+node are stored in the place that it has in its parent.  Node 0 is not part of the tree: its first
+place holds the root, its second one (`PENDING`) the box of a child that is being inserted.
 
 Why this shape
 --------------
-What a tree costs is where it sends the memory bus and the branch predictor.
-Eight boxes that stand side by side are compared with one in a few
-instructions that need no prediction (see `broadphase/simd.h`), and the tree over n
-items has but n / 7 nodes.  `docs/design.md` tells what was measured.
+The cost of a tree is cache misses and mispredicted branches.  Eight boxes side by side are
+compared with one in a few instructions without branches (see `broadphase/simd.h`), and the tree
+over n items has only n / 7 nodes.  `docs/design.md` has the measurements.
 
-A node on level 0 has a *home*, the bounds it had when it was made.  An item
-that moves stays in its node while its middle is in the home of that; so nodes
-drift apart by half a box at most, and few of the items that move about have to
-be hung elsewhere.
+A leaf has a *build box*, the bounds that it had when it was built.  An item that moves stays in
+its leaf while its centre is inside the build box.  So the leaves spread by half a box at most, and
+few moving items have to be reinserted.
 
-An item goes down to the node whose bounds grow least.  A full node is cut in
-two on the axis on which its children's middles lie furthest apart; the new
-half goes to its parent, which may be cut in turn, up to the root.  So all
-items stay on one level.  An empty node is taken out; a root with a single
-child is replaced by it.
+An insertion descends to the child whose bounds grow least.  A full node is split in two on the
+axis on which the centres of its children spread most; the new node is inserted into the parent,
+which may be split in turn, up to the root.  So all items stay on one level.  An empty node is
+removed, and a root with a single child is replaced by that child.
 
 Notes
 -----
@@ -50,7 +45,7 @@ else:
 @cython.final
 @cython.cclass
 class Nodes:
-    """The nodes of one tree.  Callers answer for finite boxes with min <= max."""
+    """The nodes of one tree.  Callers ensure that boxes are finite with min <= max."""
 
     def __init__(self, dim: cython.Py_ssize_t) -> None:
         if not cython.compiled:
@@ -118,7 +113,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.int:
-        """Grow, at least twofold, to items 0 to `n_items` - 1, more than there are now."""
+        """Make room for items 0 to `n_items` - 1, at least twice as many as now."""
         old: cython.Py_ssize_t = self.item_room
         i: cython.Py_ssize_t
 
@@ -138,7 +133,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def make_room_for_nodes(self, n_nodes: cython.Py_ssize_t) -> cython.int:
-        """Grow, at least twofold, until so many nodes are free, and node 0 is there."""
+        """Make room until a number of nodes is free, and node 0 exists; at least double it."""
         old: cython.Py_ssize_t = self.node_room
         room: cython.Py_ssize_t = self.n_nodes + n_nodes + 1
         dim: cython.Py_ssize_t = self.dim
@@ -182,7 +177,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def allocate(self, level: cython.int) -> cython.int:
-        """Return a free node, with no children, for a level.  Room must have been made."""
+        """Return a free node without children, for a level.  There must be room for it."""
         node: cython.int = self.first_free
 
         self.first_free = self.place[node]
@@ -196,14 +191,14 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def release(self, node: cython.int) -> cython.void:
-        """Give a node back."""
+        """Free a node that is in use."""
         self.n_nodes -= 1
         self.free_node(node)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def free_node(self, node: cython.int) -> cython.void:
-        """Put a node into the list of those that are not in use."""
+        """Add a node to the list of free nodes."""
         self.level[node] = -1
         self.count[node] = self.stale[node] = 0
         self.place[node] = self.first_free
@@ -224,7 +219,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def climb(self, node: cython.int) -> cython.void:
-        """Refresh nodes from `node` upwards, as far as bounds change."""
+        """Refit nodes from `node` upwards until bounds do not change."""
         while node != 0:
             if not self.refresh(node):
                 return
@@ -233,7 +228,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def refresh_above(self, items: cython.longlong[::1], n_items: cython.Py_ssize_t) -> cython.void:
-        """Refresh all nodes above many items that have changed, level by level, and note it."""
+        """Refit all nodes above many items that have changed, level by level, and mark them."""
         level: cython.int
         node: cython.int
         i: cython.Py_ssize_t
@@ -251,14 +246,14 @@ class Nodes:
     @cython.inline
     @cython.exceptval(check=False)
     def _mark_stale(self, place: cython.int) -> cython.void:
-        """Note that what stands at a place has changed, and that its node is to be refreshed."""
+        """Mark the child at a place as changed, and its node as to be refitted."""
         self.changed[place >> 3] |= 1 << (place & 7)
         self.stale[place >> 3] = 1
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def note_change(self, item: cython.Py_ssize_t) -> cython.void:
-        """Note of an item, and all the way up, that it has changed."""
+        """Mark an item, and all places above it, as changed."""
         place: cython.int = self.place_of[item]
         node: cython.int = place >> 3
 
@@ -271,7 +266,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _mark_all_changed(self, node: cython.int) -> cython.void:
-        """Note all the way up that any child of a node may have changed: they changed places."""
+        """Mark all children of a node, and all places above it, as changed: they changed places."""
         place: cython.int = self.place[node]
 
         self.changed[node] = ALL_LANES
@@ -282,7 +277,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def set_build_box(self, node: cython.int) -> cython.void:
-        """Let the home of a node be the bounds it has now."""
+        """Set the build box of a leaf to its current bounds."""
         k: cython.Py_ssize_t
         width: cython.Py_ssize_t = 2 * self.dim
 
@@ -294,7 +289,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def attach(self, item: cython.Py_ssize_t) -> cython.void:
-        """Hang an item in, whose box waits; room for a node on each level must have been made."""
+        """Insert an item whose box is at `PENDING`.  There must be room for a node on each level."""
         node: cython.int = self.root()
 
         self.n_items += 1
@@ -310,7 +305,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def detach(self, item: cython.Py_ssize_t) -> cython.void:
-        """Take an item out."""
+        """Remove an item."""
         place: cython.int = self.place_of[item]
         node: cython.int = place >> 3
 
@@ -361,7 +356,7 @@ class Nodes:
     @cython.inline
     @cython.exceptval(check=False)
     def _place_child(self, place: cython.int, child: cython.int) -> cython.void:
-        """Let a child stand at a place, where its box is already."""
+        """Write a child to a place that has its box already."""
         self.child[place] = child
         if self.level[place >> 3] == 0:
             self.place_of[child] = place
@@ -371,7 +366,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _best_lane(self, node: cython.int) -> cython.int:
-        """Return the child of a branch whose bounds grow least by what waits; of many the first.
+        """Return the child of a branch whose bounds grow least by the pending box; the first of equals.
 
         Bounds are measured by perimeter in 2D, by surface in 3D.
         """
@@ -393,7 +388,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _insert(self, node: cython.int, child: cython.int) -> cython.void:
-        """Hang what waits into a node; a full one is cut in two, and so on upwards."""
+        """Insert the pending child into a node; split a full node, and so on upwards."""
         while self.count[node] == WIDTH:
             other: cython.int = self.allocate(self.level[node])
             self._cut(node, other, child)
@@ -421,7 +416,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _cut(self, node: cython.int, other: cython.int, child: cython.int) -> cython.void:
-        """Share the children of a full node, and one more that waits, with an empty node."""
+        """Split the children of a full node and the pending one between it and an empty node."""
         dim: cython.Py_ssize_t = self.dim
         axis: cython.Py_ssize_t = self._find_longest_axis(node)
         i: cython.int
@@ -456,7 +451,7 @@ class Nodes:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _find_longest_axis(self, node: cython.int) -> cython.Py_ssize_t:
-        """Return the axis on which the middles of a full node and of what waits spread most."""
+        """Return the axis on which the centres of the children and of the pending box spread most."""
         dim: cython.Py_ssize_t = self.dim
         k: cython.Py_ssize_t
         axis: cython.Py_ssize_t = 0

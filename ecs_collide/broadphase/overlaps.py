@@ -1,15 +1,16 @@
-"""Find all pairs of boxes that touch, in one tree or between two, by walking both at once.
+"""Find all pairs of boxes that touch, in one tree or between two: a dual-tree traversal.
 
-A walk goes down from a pair of nodes to the pairs of their children that
-touch.  Where it began with one node twice, to the children of that.  So each
-pair of nodes is met once, and no box is sent down from the root.
+The traversal descends from a pair of nodes to the pairs of their children that touch.  Within one
+tree it begins with the root paired with itself.  So each pair of nodes is visited once, and no box
+descends from the root on its own.
 
-Who asks again and again may keep the pairs it has been told and ask only for
-those with a box that has *changed*: each item and, above it, each place in the
-nodes has a mark, and what has none on either side is passed over.
+A caller that keeps the pairs can search only for those of which an item has *changed*: each item
+and each place above it has a mark, and pairs of places without a mark are skipped.
 
-Who cannot hold all pairs at once sets `limit`: a walk stops when it has found
-about so many, and goes on when asked.
+A caller that cannot hold all pairs at once sets `limit`: the traversal stops after about that many
+pairs, and `more_within` or `more_between` continues it.
+
+Invariant: the stack holds the pairs of nodes that touch and have not been visited.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ ABOVE = 0x0080C0E0F0F8FCFE  # of a node with itself: each child with those after
 @cython.final
 @cython.cclass
 class OverlapFinder:
-    """A search for pairs, and what it found.
+    """A search for pairs, and its result.
 
     Attributes
     ----------
@@ -59,11 +60,11 @@ class OverlapFinder:
         The number of pairs found.
     found : memoryview
         int64: the items of pair i at 2 * i and 2 * i + 1, in the order of the
-        walk.  Between two trees the first is of the first tree.
-    most : int
-        A walk that has found so many stops after the node it is in.
+        traversal.  Between two trees the first is of the first tree.
+    limit : int
+        The traversal stops after the node in which it has found this many pairs.
     top : int
-        Below 0 where the last walk has come to its end.
+        Below 0 if the last traversal is complete.
     """
 
     def __init__(self) -> None:
@@ -89,7 +90,7 @@ class OverlapFinder:
 
     @cython.ccall
     def more_within(self, nodes: Nodes, only_changed: cython.bint) -> None:
-        """Go on with a walk that has stopped at `limit`; forget what it had found."""
+        """Continue a traversal that stopped at `limit`, with an empty result."""
         box: cython.p_double = nodes.box
         lanes: cython.p_float = nodes.lanes
         origin: cython.p_double = nodes.origin
@@ -102,7 +103,7 @@ class OverlapFinder:
             one: cython.int = self.stack[top]
             other: cython.int = self.stack[top + 1]
             top -= 2
-            # What has changed in `one` with all of `other`, then what has not with what has there.
+            # The changed of `one` with all of `other`, then the unchanged with the changed there.
             mask: cython.uint = ALL_LANES >> (WIDTH - nodes.count[one])
             mask2: cython.uint = 0
             if only_changed:
@@ -117,8 +118,8 @@ class OverlapFinder:
                 )
                 found &= ABOVE | still * EACH_LANE
             else:
-                # Few that have changed are quicker compared than looked up in the bounds of the
-                # other node, which stand where that hangs.
+                # With one or two changed children, comparing them at once is faster than first
+                # comparing them with the bounds of the other node.
                 rest: cython.uint = mask & (mask - 1)
                 if rest & (rest - 1):
                     mask &= touching(
@@ -129,7 +130,8 @@ class OverlapFinder:
                     found2 = touching_pairs(box, other, mask2, lanes, origin, box, one, dim)
                     found2 &= still * EACH_LANE
             if nodes.level[one] == 0:
-                self._add_items(nodes, one, nodes, other, found, only_changed)
+                if found:
+                    self._add_items(nodes, one, nodes, other, found, only_changed)
                 if found2:
                     self._add_items(nodes, other, nodes, one, found2, only_changed)
                 continue
@@ -159,7 +161,7 @@ class OverlapFinder:
 
     @cython.ccall
     def more_between(self, nodes: Nodes, nodes2: Nodes) -> None:
-        """Go on with a walk that has stopped at `limit`; forget what it had found."""
+        """Continue a traversal that stopped at `limit`, with an empty result."""
         box: cython.p_double = nodes.box
         box2: cython.p_double = nodes2.box
         dim: cython.Py_ssize_t = nodes.dim
@@ -171,8 +173,8 @@ class OverlapFinder:
             other: cython.int = self.stack[top + 1]
             top -= 2
             self._make_room_to_push(top)
-            # The higher of the two is opened, or both; unless all that is in the lower one lies
-            # outside it, as walls do that surround a crowd.
+            # Descend into the higher node, or into both on one level; unless no child of the
+            # lower one touches it, as with walls that surround a crowd.
             if nodes.level[one] < nodes2.level[other]:
                 mask: cython.uint = touching(
                     nodes2.lanes, nodes2.origin, box2, other, box, 2 * dim * nodes.place[one], dim
@@ -259,7 +261,7 @@ class OverlapFinder:
             hit: cython.bint = touch(nodes.box, 2 * dim * place, nodes2.box, 2 * dim * place2, dim)
             if only_changed:
                 hit &= nodes.is_changed[child] | nodes2.is_changed[child2]
-            # Written in any case, and overwritten by the next where it is no hit.
+            # Written without a branch; the next pair overwrites what is no hit.
             self.found[2 * n] = child
             self.found[2 * n + 1] = child2
             n += hit

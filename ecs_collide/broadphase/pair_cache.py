@@ -1,7 +1,9 @@
-"""The sorted list of all pairs of boxes that touch, kept from one time to the next.
+"""The sorted list of all pairs of boxes that touch, kept between two calls.
 
-A pair of boxes that have not changed stays what it was; so only what has
-changed is looked for in the tree, sorted, and merged with what is kept.
+A pair of boxes that have not changed stays a pair.  So only the pairs of changed boxes are searched
+in the tree, sorted, and merged with the pairs that are kept.
+
+Invariant: after an update the list equals that of a full search, sorted by both keys.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ KEY_DIGIT_BITS = 11  # bits that are sorted at once
 N_KEY_DIGITS = 2048
 KEY_BITS = 32  # of each of the two keys of a pair
 KEY = 0xFFFFFFFF
-MAX_PAIRS_TO_INSERT = 16  # pairs of one item: so many are quicker sorted by insertion
+MAX_PAIRS_TO_INSERT = 16  # pairs of one item: up to this number an insertion sort is faster
 
 
 @cython.final

@@ -1,4 +1,4 @@
-"""The candidate pairs of a step, and for each body the list of its own."""
+"""The candidate pairs of a step, and a list of its pairs for each body."""
 
 try:
     import cython
@@ -11,6 +11,8 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     # The columns of an array of pairs.
     FIRST = 0
     SECOND = 1
+    # What `PairTable.left_alone` has of two members of soft crowds.
+    SOFT = 3
 
 
 @cython.final
@@ -94,7 +96,7 @@ class PairTable:
         self.offset = offset
 
     def _name_columns(self):
-        """Look at the columns of the two arrays: what is used together lies together.
+        """Set the columns to those of the arrays, in which fields used together are adjacent.
 
         Pairs are met in no order; each further column would be a further cache miss.
         """

@@ -4,6 +4,9 @@ cdef enum:  # the columns of an array of pairs
     FIRST = 0
     SECOND = 1
 
+cdef enum:  # in PairTable.left_alone
+    SOFT = 3
+
 @cython.final
 cdef class PairTable:
     cdef public Py_ssize_t n

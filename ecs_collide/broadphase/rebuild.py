@@ -1,14 +1,12 @@
-"""Lay out a whole tree of boxes anew, along a Hilbert curve.
+"""Rebuild a whole tree of boxes along a Hilbert curve.
 
-The middles of all boxes are sorted along a curve that fills space and never
-jumps, cell by cell; eight that follow each other share a node, eight such
-nodes the next, and so on up.  Nodes stand in memory in the order of the curve,
-so that what is near in space is near in memory.  (Along a Morton curve, which
-is simpler and jumps, a search for pairs looks into half as many nodes again.)
+The centres of all boxes are sorted along the curve, cell by cell.  Each eight consecutive boxes
+share a leaf, each eight consecutive leaves a branch, and so on up.  Nodes are stored in the order
+of the curve, so that boxes that are close in space are close in memory.  Along a Morton curve,
+which is simpler but jumps, a search for pairs visits 1.5 times as many nodes.
 
-The cells of one grid are too coarse where most boxes crowd in one corner of
-the world.  So boxes that fall into one cell, if they are many, are sorted
-again by a grid of their own, and so on: no scene is too uneven.
+One grid is too coarse if most boxes crowd in one corner of the world.  If a cell has many boxes,
+they are sorted again by a grid that covers them only, and so on.
 
 Notes
 -----
@@ -29,7 +27,7 @@ else:
     from ecs_collide.broadphase.nodes import Nodes
     from ecs_collide.broadphase.simd import WIDTH
 
-    fetch = None  # Python has its memory where it has it
+    fetch = None  # in C only
 
 from ecs_collide.broadphase.curve import make_curve_table
 from ecs_collide.motion.arrays import INT, LONG, zeros
@@ -53,12 +51,12 @@ N_CURVE_DIGITS = 4096
 PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
 PLACE = 0xFFFFFFFF
 STATE = 0xFF
-MAX_BOXES_IN_CELL = 16  # more than so many boxes in a cell are sorted again
-MAX_BOXES_TO_INSERT = 96  # so many are quicker sorted by insertion
+MAX_BOXES_IN_CELL = 16  # more boxes in one cell are sorted again
+MAX_BOXES_TO_INSERT = 96  # up to this number an insertion sort is faster
 PREFETCHED_BOXES = 12  # how far ahead a box is prefetched
 LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
 
-_CURVE_TABLES: dict = {}  # by the number of axes, made when the first tree of so many is
+_CURVE_TABLES: dict = {}  # by the number of axes; made with the first tree
 
 
 @cython.final
@@ -80,10 +78,7 @@ class BulkRebuild:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def rebuild(self) -> cython.int:
-        """Make all nodes of the tree anew.
-
-        Items that have a place in a node which hangs nowhere come in too.
-        """
+        """Build all nodes of the tree anew, with the items of leaves outside it."""
         nodes: Nodes = self.nodes
         n: cython.Py_ssize_t = nodes.n_items
 
@@ -98,7 +93,7 @@ class BulkRebuild:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
-        """Make all the room that it takes to lay out so many items."""
+        """Make room for a rebuild with `n_items` items."""
         nodes: Nodes = self.nodes
         n_level: cython.Py_ssize_t = n_items
         n_nodes: cython.Py_ssize_t = 0
@@ -108,7 +103,7 @@ class BulkRebuild:
             n_nodes += n_level
         nodes.make_room_for_nodes(n_nodes - nodes.n_nodes)
         if self.keys.shape[0] < n_items:
-            # Last the keys, by whose length it is known how much room there is.
+            # The keys last: their length is the room there is.
             room: cython.Py_ssize_t = max(n_items, 2 * self.keys.shape[0])
             self.spare = zeros(LONG, room)
             self.items = zeros(LONG, room)
@@ -139,7 +134,7 @@ class BulkRebuild:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _sort(self) -> cython.int:
-        """Sort the line along the curve; cells with too many boxes by grids of their own."""
+        """Sort the line along the curve; cells with too many boxes by a finer grid each."""
         keys: cython.longlong[::1] = self.keys
         top: cython.Py_ssize_t = 0
 
@@ -171,7 +166,7 @@ class BulkRebuild:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _find_keys(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Write the keys of a part of the line; False if all its middles are in one place.
+        """Write the keys of a part of the line; return False if all its centres coincide.
 
         The cells are cubes, 4096 of them along the longest axis in 2D and 256
         in 3D.
@@ -276,12 +271,12 @@ class BulkRebuild:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _build(self) -> cython.void:
-        """Make nodes 1, 2, ... from the line, level by level, and hang them into each other."""
+        """Build nodes 1, 2, ... from the line, level by level."""
         nodes: Nodes = self.nodes
         n: cython.Py_ssize_t = nodes.n_items
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        first: cython.int = 0  # what is to be hung: items, then nodes of a level
+        first: cython.int = 0  # of the level below: the first node
         node: cython.int = 1
         level: cython.int = 0
 
@@ -292,12 +287,12 @@ class BulkRebuild:
             n_nodes: cython.Py_ssize_t = (n + WIDTH - 1) // WIDTH
             i = 0
             for k in range(n_nodes):
-                # As evenly as can be: the last node of a level may not be all but empty.
+                # As evenly as possible, so that the last node of a level is not almost empty.
                 count: cython.int = (n * (k + 1)) // n_nodes - i
                 if level == 0:
-                    self._hang_items(node, i, count)
+                    self._fill_leaf(node, i, count)
                 else:
-                    self._hang_nodes(node, first + i, count)
+                    self._fill_branch(node, first + i, count)
                 nodes.level[node] = level
                 nodes.count[node] = count
                 nodes.stale[node] = 0
@@ -325,10 +320,10 @@ class BulkRebuild:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _hang_items(
+    def _fill_leaf(
         self, node: cython.int, start: cython.Py_ssize_t, count: cython.int
     ) -> cython.void:
-        """Hang a part of the line into a leaf, with the boxes from where they were before."""
+        """Fill a leaf with a part of the line; copy the boxes from their previous places."""
         nodes: Nodes = self.nodes
         width: cython.Py_ssize_t = 2 * nodes.dim
         changed: cython.int = 0
@@ -348,8 +343,8 @@ class BulkRebuild:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _hang_nodes(self, node: cython.int, start: cython.int, count: cython.int) -> cython.void:
-        """Hang nodes that follow each other into a branch."""
+    def _fill_branch(self, node: cython.int, start: cython.int, count: cython.int) -> cython.void:
+        """Fill a branch with consecutive nodes."""
         nodes: Nodes = self.nodes
         changed: cython.int = 0
         lane: cython.int

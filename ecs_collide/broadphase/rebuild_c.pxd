@@ -17,5 +17,5 @@ cdef class BulkRebuild:
     cdef void _insert(self, Py_ssize_t start, Py_ssize_t end) noexcept
     cdef void _distribute(self, Py_ssize_t start, Py_ssize_t end) noexcept
     cdef void _build(self) noexcept
-    cdef void _hang_items(self, int node, Py_ssize_t start, int count) noexcept
-    cdef void _hang_nodes(self, int node, int start, int count) noexcept
+    cdef void _fill_leaf(self, int node, Py_ssize_t start, int count) noexcept
+    cdef void _fill_branch(self, int node, int start, int count) noexcept

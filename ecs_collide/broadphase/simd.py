@@ -1,4 +1,4 @@
-"""Eight boxes side by side: which of them touch one.
+"""Compare a box with the eight boxes of a node.
 
 Compiled kernels take these functions from `broadphase/simd.h`, where they are vector
 instructions on rounded boxes (`lanes`, relative to `origins`) and find a few
@@ -10,7 +10,7 @@ from __future__ import annotations
 from ecs_collide.constants import NAN
 
 WIDTH = 8  # children of a node
-PENDING = 1  # the place of what is about to be hung into a node
+PENDING = 1  # the place of the box that is being inserted or searched
 ALL_LANES = 0xFF  # a bit for each child
 
 
@@ -84,7 +84,7 @@ def fill(
     at: int,
     dim: int,
 ) -> bool:
-    """Write the bounds of the `count` children of a node to place `at`; tell if they changed."""
+    """Write the bounds of the `count` children of a node to place `at`; return whether they changed."""
     start = 16 * dim * node
     stop = start + 2 * dim * count
     before = boxes[at : at + 2 * dim]

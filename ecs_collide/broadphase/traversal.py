@@ -1,4 +1,4 @@
-"""Walk down a tree of boxes: for what touches a box, to verify it.
+"""Traverse a tree of boxes: to find the items that touch a box, and to verify the tree.
 
 Nothing here recurses: what is still to be visited stands on a stack, seven
 more nodes for each level at most.
@@ -32,7 +32,7 @@ from ecs_collide.constants import STACK_ROOM
 @cython.final
 @cython.cclass
 class Traversal:
-    """Walks through the nodes of one tree."""
+    """The traversals of one tree."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -98,7 +98,7 @@ class Traversal:
         if nodes.n_items > 0:
             top = 0
             stack[0] = nodes.root()
-            _hold(nodes.place[nodes.root()] == 0, "the root hangs in node 0", nodes.root())
+            _hold(nodes.place[nodes.root()] == 0, "node 0 holds the root", nodes.root())
         while top >= 0:
             node: cython.int = stack[top]
             top -= 1
@@ -123,9 +123,9 @@ class Traversal:
                     _hold(nodes.level[child] == nodes.level[node] - 1, "one level down", node)
                     top += 1
                     stack[top] = child
-            _hold(not nodes.refresh(node), "bounds follow from the children", node)
-        _hold(n_items == nodes.n_items, "all items hang in the tree", -1)
-        _hold(n_nodes == nodes.n_nodes, "all nodes in use hang in the tree", -1)
+            _hold(not nodes.refresh(node), "bounds are those of the children", node)
+        _hold(n_items == nodes.n_items, "all items are in the tree", -1)
+        _hold(n_nodes == nodes.n_nodes, "all nodes in use are in the tree", -1)
         node = nodes.first_free
         while node >= 0:
             n_free += 1

@@ -16,9 +16,9 @@
 >>> esper.component_for_entity(hero, ec.Velocity)
 Velocity(240.0, 0.0)
 
-It is made of public parts only: it asks the space what is around a character, and writes
-its `Velocity`, never its `Position`.  So whatever it wants, the step decides what
-happens: nothing is walked through, and all events come as for any body.
+It uses public functions only: queries for the surroundings of a character.  It writes the
+`Velocity` of the character, never its `Position`, so the step decides how it moves: the character
+passes through nothing, and has the events of any body.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class Memory:
     own, frame : tuple of float
         Its velocity as its ground sees it, and the velocity of its ground.
     written : tuple of float
-        What its `Velocity` was told to be; NaN before the first stride.
+        The `Velocity` that was written last; NaN before the first stride.
     since_press : float
         Seconds since the button was pressed, while a jump is still due; inf if none is.
     last_dt, air_dt : float

@@ -1,4 +1,4 @@
-"""What one character does in one step: from its wishes, and what is around, to a velocity.
+"""One step of a character: from its input and its surroundings to a velocity.
 
 A path within a step is straight, and going up a step is not: up, then on.  Setting a
 position would do both, but that is a teleport.  So a character looks ahead two steps: where
@@ -159,7 +159,7 @@ class Stride:
         return carried if any(carried) else None
 
     def _velocity_on(self, ground: int) -> Vector | None:
-        """Return how fast a `Carry` takes along what stands on it, or None if it is none."""
+        """Return the velocity of a `Carry`, or None if the body does not carry."""
         carry = esper.try_component(ground, ec.Carry)
         if carry is None or (carry.normal or self.space.up)[self.up] != self.sign:
             return None
@@ -439,7 +439,7 @@ class Stride:
     # -- questions --
 
     def _move(self, steps: float) -> Vector:
-        """Return how far it wants to go along the ground in so many steps."""
+        """Return how far it wants to go along the ground in a number of steps."""
         far = steps * self.dt
         return tuple(0.0 if k == self.up else self.own[k] * far for k in range(self.dim))
 

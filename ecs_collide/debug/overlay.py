@@ -46,7 +46,7 @@ KEYS: dict[int, Show | str] = {
 }
 """What each key does: F1 to F12.  `DebugDraw.keys` is a copy that a game may change."""
 
-SLOW = 8  # in slow motion one of so many steps is done
+SLOW = 8  # in slow motion one step in 8 is done
 TEXT_EVERY = 15  # draws until the numbers change, so that they can be read
 
 
@@ -137,7 +137,7 @@ class DebugDraw:
 
     @property
     def slow(self) -> int:
-        """One of so many calls to `process` does a step; 1: each does."""
+        """The number of calls to `process` for one step; 1 does a step in each call."""
         return self._slow
 
     @slow.setter
@@ -207,28 +207,27 @@ class DebugDraw:
     def attach(
         self, window: Any, *, view: Callable[[], Any] | None = None, draws: bool = True
     ) -> None:
-        """Draw after each `on_draw` of a window, and take its keys.
+        """Draw after each `on_draw` of a window, and handle its keys.
 
-        pyglet's loop draws so; a game with a loop of its own calls `draw` after it has drawn.
-        The window keeps the overlay until `detach`.  Several may be attached
-        to one: keys are for all of them.
+        With pyglet's loop this is automatic; a game with another loop calls `draw` after it has
+        drawn.  The window keeps the overlay until `detach`.  If several overlays are attached to
+        one window, each handles all keys.
 
         Parameters
         ----------
         window : pyglet.window.Window
         view : callable, optional
-            Returns the view matrix of the game's camera.  By default the view is taken that
-            is set when `on_draw` ends; of a game that has reset it by then
-            that is none.
+            Returns the view matrix of the game's camera.  The default is the view that is set
+            when `on_draw` ends; a game that resets its view within `on_draw` needs `view`.
         draws : bool
-            False: take the keys only; the game calls `draw`.
+            If False, only the keys are handled, and the game calls `draw`.
 
         Raises
         ------
         ImportError
             pyglet is not installed, or neither 2.1 nor later, before 3.
         TypeError
-            `window` is none, or `view` no function.
+            `window` is not a window, or `view` is not a function.
         """
         load_pyglet()
         if not hasattr(window, "push_handlers"):
@@ -358,11 +357,11 @@ _EVERYTHING = ~Show(0)
 
 
 class _Hook:
-    """Hands what happens in a window on to the overlays that are attached to it.
+    """Passes the events of a window on to the overlays that are attached to it.
 
-    Its handlers lie in a frame of their own below an empty one, so a game that sets
-    its own afterwards replaces none of them.  They are plain functions, which
-    the window keeps; it would forget methods.
+    Its handlers are in a separate frame of the event stack, below an empty one, so handlers that
+    the game sets later do not replace them.  They are functions, because the window holds methods
+    only weakly.
     """
 
     def __init__(self, window: Any) -> None:

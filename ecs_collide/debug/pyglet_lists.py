@@ -58,7 +58,7 @@ def load_pyglet() -> Any:
 
 
 class ShapeList:
-    """A vertex list of shapes that have so many vertices each; it grows as needed.
+    """A vertex list of shapes with a fixed number of vertices each; it grows as needed.
 
     Their places are stored from a middle on, which is where the camera looks at:
     single precision suffices far from the origin too.
@@ -92,7 +92,7 @@ class ShapeList:
     def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
         """Add shapes by two corners, float64 (n, 2 or more), in one colour or one (n, 4) each.
 
-        Those with a number that is none are left out.
+        Shapes with NaN or infinite numbers are left out.
         """
         low, high = low[:, :2], high[:, :2]
         if isinstance(colours, tuple):
@@ -135,7 +135,7 @@ class ShapeList:
         self._batch.draw()
 
     def _grow(self, n: int) -> None:
-        """Make room for so many shapes and some more."""
+        """Make room for a number of shapes and some more."""
         if self._list is not None:
             self._list.delete()
         self._capacity = n + n // 4 + 64
@@ -194,7 +194,7 @@ class Note:
         self._back.height = self.height
 
     def draw(self, window: Any, above: int) -> None:
-        """Draw in pixels, so many below the upper edge, whatever projection and view are set."""
+        """Draw in pixels below the upper edge, independent of the projection and view."""
         from pyglet.math import Mat4, Vec3
 
         projection, view = window.projection, window.view

@@ -26,7 +26,7 @@ class Show(PrintsItsName, IntFlag):
     BOXES = 1
     """The boxes of all bodies, in a colour for each kind."""
     FAT = 2
-    """Fat bounds: a body is hung elsewhere in the tree when its path leaves them."""
+    """Fat bounds: a body is reinserted into the tree when its path leaves them."""
     TREE = 4
     """The branches of the trees, the darker the deeper."""
     PAIRS = 8
@@ -89,7 +89,7 @@ class Camera:
     Attributes
     ----------
     middle : float64 (2,)
-        The point in the middle of the window, or the origin where there is none.
+        The point in the middle of the window, or the origin if the matrix has no inverse.
     """
 
     def __init__(self, matrix: Sequence[float], size: tuple[int, int]) -> None:

@@ -1,1 +1,1 @@
-"""Sentences about what is odd in a world: `Space.doctor` and `Space.explain`."""
+"""Diagnostics: `Space.doctor` and `Space.explain`."""

@@ -1,4 +1,4 @@
-"""List what would puzzle the maker of a world."""
+"""List what is odd in a world."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RESPONSE = 2  # which of them is the ResponseSystem
 
 
 def examine(examined: Examined) -> Findings:
-    """Return what would puzzle the maker of a game, the world first, then by cause."""
+    """Return what is odd, first about the world, then by cause."""
     e = Examination(examined)
     by_cause: dict[str, list[Finding]] = {}
     for entity in sorted(set(e.components) - e.dead):
@@ -61,7 +61,7 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
         low = np.maximum(table.tight_min[i], table.tight_min[j] + shift).tolist()
         high = np.minimum(table.tight_max[i], table.tight_max[j] + shift).tolist()
         depth = [high[k] - low[k] for k in range(e.dim)]
-        least = e.wrap or (None,) * e.dim  # of what is slop, where the world wraps
+        least = e.wrap or (None,) * e.dim  # the slop in a world that wraps depends on its widths
         slop = [4.0 * SLOP * max(abs(low[k]), abs(high[k]), least[k] or 0.0) for k in range(e.dim)]
         if not crossing and all(depth[k] > slop[k] for k in range(e.dim)):
             k = min(range(e.dim), key=depth.__getitem__)
@@ -91,7 +91,7 @@ def _shared(e: Examination) -> Iterator[Finding]:
                     "shared",
                     tuple(entities),
                     f"entities {named} share one instance of {kind.__name__}: what a step or the "
-                    "game sets for one is set for all of them; give each an instance of its own",
+                    "game sets for one is set for all of them; give each a different instance",
                 )
 
 
@@ -200,7 +200,7 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
             f"them one, and higher runs first; the order is {', '.join(STAGES)}",
         )
     if RESPONSE not in stages or len(set(stages)) == 1:
-        return  # what runs between them answers the impacts in a way of its own
+        return  # a system between them answers the impacts itself
     places = [place for place, (stage, _) in enumerate(running) if stage not in (None, RESPONSE)]
     for stage, name in running[places[0] : places[-1] + 1]:
         if stage is None:

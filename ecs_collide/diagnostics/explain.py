@@ -1,4 +1,4 @@
-"""Say in sentences why two entities do or do not collide."""
+"""Explain in sentences why two entities do or do not collide."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Explanation(NamedTuple):
 
 
 def explain(examined: Examined, first: int, second: int) -> Explanation:
-    """Say why two entities do or do not collide."""
+    """Return why two entities do or do not collide."""
     e = Examination(examined)
     first, second = min(first, second), max(first, second)
     if first == second:
@@ -144,11 +144,11 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
         text = "both have Separate: while they overlap they are moved apart"
         return Verdict.CROSSING, [Finding("soft", both, text)]
     if e.is_crossing_allowed(first, second):
-        text = "a response lets them cross until they separate"
+        text = "a response makes them cross until they separate"
         return Verdict.CROSSING, [Finding("let_cross", both, text)]
     decision = e.decision(first, second)
     if decision is not None and decision[0]:
-        text = "a system lets them cross in the step under way"
+        text = "a system makes them cross in the current step"
         return Verdict.CROSSING, [Finding("let_cross", both, text)]
     return Verdict.SOLID, [
         *_one_ways(e, first, second),
@@ -170,7 +170,7 @@ def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
 
 
 def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
-    """Return what says that two bodies never meet, if anything does."""
+    """Return why two bodies never meet, or None if they may."""
     both = (first, second)
     owners = [_owner_of(e, entity) for entity in both]
     if (owners[0] or first) == (owners[1] or second):
@@ -205,7 +205,7 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
             for a, b in pair
         ) and not allows(first, second):
             name = getattr(allows, "__name__", repr(allows))
-            return Finding("predicate", both, f"{name}, given to filter_pairs, lets them not meet")
+            return Finding("predicate", both, f"filter_pairs() callback {name} rejects this pair")
     return None
 
 
@@ -242,7 +242,7 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
 
 
 def _who_pushes(e: Examination, first: int, second: int) -> Iterator[Finding]:
-    """Yield who of two solid bodies does not give way to the other, though it yields."""
+    """Yield which of two solid bodies does not move for the other, though it yields."""
     both = [entity for entity in (first, second) if e.yields(entity)]
     levels = {entity: int(e.of(entity).get(Dominance, Dominance(0)).level) for entity in both}
     if len(set(levels.values())) == 2:
@@ -324,7 +324,7 @@ def _describe_placement(
 
 
 def _past(e: Examination, first: int, second: int) -> Iterator[Finding]:
-    """Yield what the last step had to say of the two."""
+    """Yield what the last step found about the two."""
     events = [
         hit for hit in e.state.events.collisions if (hit.first, hit.second) == (first, second)
     ]

@@ -1,4 +1,4 @@
-"""Look at the entities of a world, and say what is odd about each.
+"""Examine the entities of a world and report what is odd about each.
 
 All is read from the components as they are now, and from what the last step
 left behind; nothing is changed.
@@ -38,7 +38,7 @@ from ecs_collide.traits import (
     filter_numbers,
 )
 
-N_TELEPORTS = 3  # so many steps in a row in which the game sets a position are no accident
+N_TELEPORTS = 3  # consecutive steps in which the game sets a position
 _N_SHOWN = 5  # entities in a repr
 _N_LINES = 20  # findings that are printed
 
@@ -85,7 +85,7 @@ class Findings(list[Finding]):
 
 
 class Box(NamedTuple):
-    """A body as its components say: by axis, in world units and units per second."""
+    """A body by its components, on each axis, in world units and units per second."""
 
     centre: list[float]
     half: list[float]
@@ -99,7 +99,7 @@ class Examined(NamedTuple):
     Attributes
     ----------
     space : the space itself, by which the systems that run it are recognised
-    world, state, roster, judges, responses, stats, up, wrap : parts and settings of the space
+    world, state, registry, filters, responses, stats, up, wrap : parts and settings of the space
     """
 
     space: object
@@ -160,7 +160,7 @@ class Examination:
         return [kind.type.__name__ for kind in answering if self.has(entity, kind)]
 
     def is_crossing_allowed(self, first: int, second: int) -> bool:
-        """Return whether a response lets two bodies cross until they separate."""
+        """Return whether a response has made two bodies cross until they separate."""
         rows = self.row(first), self.row(second)
         return rows in self.state.timeline.contacts.until_apart()
 
@@ -431,9 +431,9 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     try:
         categories, mask, group = filter_numbers(its)
     except (AttributeError, TypeError, ValueError, OverflowError):
-        categories = mask = group = 1  # what is wrong with it is said already
+        categories = mask = group = 1  # already reported
     if group <= 0 and not (categories and mask):
-        yield found("meets_nobody", f"{its!r}: it meets nobody")
+        yield found("meets_nobody", f"{its!r}: it meets no other body")
     if PushOut in of and not e.yields(entity):
         yield found("push_out_idle", "PushOut and does not yield: nothing pushes it out")
     # What stands still, and has it, is a tower among the members.

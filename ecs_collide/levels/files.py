@@ -51,9 +51,9 @@ class LevelFiles:
         Raises
         ------
         FileNotFoundError
-            There is none.
+            The file does not exist.
         ValueError
-            It is no regular file, or it leads out of the root.
+            It is not a regular file, or it leads out of the root.
         """
         path = Path(os.path.realpath(self.level))
         if not path.is_relative_to(self.root):
@@ -122,7 +122,7 @@ class LevelFiles:
         Raises
         ------
         FileNotFoundError
-            There is none.
+            The file does not exist.
         ValueError
             It is no regular file, too large, or cannot be read.
         """

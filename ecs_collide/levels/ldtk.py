@@ -53,7 +53,7 @@ def load(
     Parameters
     ----------
     path : str or Path
-        The project; levels in files of their own are found beside it.
+        The project; levels in separate files are found beside it.
     level : str
         Its name in LDtk, in whichever world; may be left out where there is only one.
     cells : mapping

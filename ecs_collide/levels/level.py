@@ -266,7 +266,7 @@ def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None
         if not callable(make):
             raise TypeError(
                 f"the table has {make!r} for {thing.type!r}; it must have classes and functions, "
-                "as each entity gets components of its own: lambda thing: Component(...)"
+                "because each entity gets its own components: lambda thing: Component(...)"
             )
         try:
             parts = make() if isinstance(make, type) else make(thing)
@@ -286,7 +286,7 @@ def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None
 
 
 def check_numbers(owner: str, **numbers: object) -> None:
-    """Refuse what a file gives as a place, an angle or a size and is none.
+    """Check the positions, angles and sizes of a file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a level's properties say of a body: which components, and whether it is one at all."""
+"""Read the properties of levels: whether a thing is a body, and its components."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
 def traits_of(
     properties: Mapping[str, Any], owner: str, names: Mapping[str, int]
 ) -> tuple[Factory, ...]:
-    """Return what makes the components that properties ask for, anew at each call.
+    """Return a function that creates the components for properties.
 
     Parameters
     ----------

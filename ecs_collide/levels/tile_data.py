@@ -1,4 +1,4 @@
-"""Unpack the tiles of a layer: never more of them than the layer says it has."""
+"""Unpack the tiles of a layer, at most as many as the layer declares."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def _inflated(data: bytes, compression: str, limit: int) -> bytes:
 
 
 def _zstd(data: bytes, size: int) -> bytes:
-    """Return what is in data of zstd, if they say themselves that it is so many bytes."""
+    """Return the content of zstd data, if their header declares this number of bytes."""
     if importlib.util.find_spec("zstd") is None:
         raise ValueError(
             'its zstd data need a package that is not installed: pip install "pytiled-parser[zstd]"'
         )
     declared = _zstd_size(data)
     if declared != size:
-        # The package has no limit of its own.
+        # The package has no limit.
         raise ValueError(f"its zstd data unpack to {declared} bytes and its tiles take {size}")
     zstd = importlib.import_module("zstd")
     try:

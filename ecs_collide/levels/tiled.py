@@ -68,7 +68,7 @@ _BOXES = "; only rectangles, points, texts and tiles are boxes"
 MAX_TILES = 2**20
 """How many tiles the layers of a map may have together, unless a game says otherwise.
 
-In layers of so many tiles, the worst of them takes about 5 seconds and 320 MB.
+The worst map with this number of tiles takes about 5 seconds and 320 MB.
 """
 
 # Characters of the properties of all tiles in all layers: each combination of what a layer hands

@@ -39,7 +39,7 @@ def grown(view: Any, n_rows: int) -> Any:
 def lengthened(block: NDArray[Any], capacity: int) -> NDArray[Any]:
     """Return a copy of columns (n_columns, n_rows, ...) with `capacity` rows; zeros follow."""
     longer: NDArray[Any] = np.zeros((len(block), capacity, *block.shape[2:]), block.dtype)
-    if block.view(np.uint8).any():  # else its pages stay untouched: the system has given none yet
+    if block.size and block.view(np.uint8).any():  # else its pages stay untouched
         longer[:, : block.shape[1]] = block
     return longer
 

@@ -103,7 +103,8 @@ class Bodies:
         self.tick = 0
         self.is_apart = apart
         self.blocks = blocks_of(dim, apart)
-        self.memory = self.bound = []
+        self.memory = []
+        self.bound = []
         self.capacity = 0
         self.reserve(INITIAL_ROWS)
 
@@ -120,9 +121,10 @@ class Bodies:
             self.bind()
 
     def bind(self):
-        """Use the arrays in `memory`, which hold the same as those in use."""
+        """Use the arrays in `memory`, which hold the same as those in use, unless they are in use."""
+        if self.bound is self.memory:
+            return
         views: dict = views_of(self.blocks, self.memory)
-
         for block in self.blocks:
             if block.user:
                 user = self if block.user == "bodies" else getattr(self, block.user)
@@ -284,7 +286,7 @@ class Bodies:
     @cython.cfunc
     @cython.exceptval(check=False)
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether body i, if it is inside j, is the one to be pushed out: of two only one is."""
+        """Return whether body i, if it overlaps j, is the one of the two that is pushed out."""
         has: cython.int = self.surface_bits[j]
 
         if self.sensor[j] or has & ONE_WAY or self.surfaces.is_soft(i, j):

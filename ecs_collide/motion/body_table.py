@@ -56,7 +56,7 @@ class BodyTable:
         self.__dict__.update(new)  # one call, in which nothing can come between
 
     def reserve(self, n_more: int) -> bool:
-        """Make room for so many more rows; return whether the arrays were replaced."""
+        """Make room for more rows; return whether the arrays were replaced."""
         wanted = self.capacity - len(self._free) + n_more
         if wanted <= self.capacity:
             return False

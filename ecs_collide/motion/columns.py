@@ -5,7 +5,8 @@ block of memory, so that a new body is cleared, and the table is lengthened, a b
 Vectors hold a number for each axis, in world units.
 
 `seen_` columns hold what the game's components were last known to say.  Columns that only
-some bodies need take no memory before they are written: the system gives zeroed pages on first use.
+some bodies need are not written, nor copied, before the first body needs them: most of their pages
+take no memory until then.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _APART_COLUMNS = {
 
 _SCALARS = (
     "mass",  # as `Mass` says, 1 without one: it is used as it is read
-    "restitution",  # of `Deflect`; 0 without one, and where its number is quarantined
+    "restitution",  # of `Deflect`, where that is its response, else 0
     "base",  # time of `path` as a fraction of the step; of all bodies placed in this step
     "turned_at",  # of a marked body: the last instant at which it turned, or -1
 )

@@ -1,4 +1,4 @@
-"""Who pushes whom, as columns: dominance, locked axes, a maximum speed, bouncy surfaces.
+"""The columns of dominance, locked axes, maximum speed and restitution.
 
 A body of a higher dominance outweighs all of lower ones, as if its mass were infinitely many
 times theirs.  Most worlds have none of this: the columns are not looked at until the first body has any.

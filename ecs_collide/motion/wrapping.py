@@ -95,7 +95,7 @@ class PeriodicDomain:
         return taken
 
     def around(self, minimum: Sequence[int], maximum: Sequence[int]) -> Iterator[Floats]:
-        """Yield how far off images are, from so many widths up to so many on each axis."""
+        """Yield the offsets of images, from one number of widths up to another on each axis."""
         counts = [range(low, high + 1) for low, high in zip(minimum, maximum, strict=True)]
         for numbers in product(*counts):
             yield np.array(numbers) * self.widths

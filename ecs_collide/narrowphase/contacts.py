@@ -1,4 +1,4 @@
-"""Who lies against whom: contacts, remembered from step to step.
+"""Contacts between bodies, kept from step to step.
 
 A solid contact begins with an impact of two bodies that are not in contact.
 Between two changes of a velocity each gap of a pair is linear in time, so when
@@ -39,6 +39,7 @@ if cython.compiled:
         OVERLAPPING,
         PENETRATING,
         PositionCorrection,
+        soft_overlap,
     )
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
@@ -58,6 +59,7 @@ else:
         OVERLAPPING,
         PENETRATING,
         PositionCorrection,
+        soft_overlap,
     )
 
 import numpy as np
@@ -84,9 +86,9 @@ from ecs_collide.constants import BEGAN, ENDED, INF, SLOP
 # Codes of events.ContactKind and events.END_REASONS.
 SOLID = 0
 CROSSING = 1
-PASSING = 2  # one falls through the other; nobody is told of it
-LEAVING = 3  # solid as yet, and with the next step one falls through the other
-UNTIL_APART = 4  # crossing, because a response lets the two cross until they separate
+PASSING = 2  # one falls through the other; no event reports it
+LEAVING = 3  # solid until the next step, in which one begins to fall through the other
+UNTIL_APART = 4  # crossing until they separate, as a response has decided
 SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
@@ -110,7 +112,7 @@ class Contacts:
     n : int
     rows : int64 (n or more, 5)
         first, second (rows), kind, axis, sign, and during a step 1 once the
-        contact has been dealt with.
+        contact has been handled.
     since : float64 (n or more,)
         When each began, in seconds of the space's time.
     clock : float
@@ -118,13 +120,13 @@ class Contacts:
     pressed : int64 (n_pressed or more,)
         Rows of the bodies that lay against others at the step's start, where both yield.
     left : list of int
-        Rows of bodies that sleep and have lost a contact, until somebody clears it.
+        Rows of sleeping bodies that have lost a contact; the caller clears it.
     forgotten : list of int
-        Rows of bodies all of whose contacts were ended before a step, until somebody clears it.
+        Rows of bodies all of whose contacts were ended before a step; the caller clears it.
     images : int64 (n or more,)
         In a world that wraps, by which image of the second body they touch; see `broadphase.images`.
     n_open : int
-        Within a step: the contacts that there were, and the solid ones that have begun since.
+        Within a step: number of contacts at its start, and of solid ones that have begun since.
     parts : float64 (n_open or more,)
         When the bodies of a solid contact part on their present paths: a
         fraction of the step, 1 or more where that is after its end.
@@ -170,7 +172,7 @@ class Contacts:
 
     @cython.ccall
     def keep(self) -> cython.void:
-        """Keep the contacts as they are now, before a step, for `kept`."""
+        """Copy the contacts before a step, for `kept`."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -190,14 +192,14 @@ class Contacts:
         self.n_kept = self.n
 
     def kept(self) -> tuple:
-        """Return the contacts that were kept, as `recover` and `recover_images` take them."""
+        """Return the contacts copied by `keep`: arguments of `recover` and `recover_images`."""
         n: cython.Py_ssize_t = self.n_kept
 
         return self.kept_rows[:n], self.kept_since[:n], self.kept_images[:n]
 
     @cython.ccall
     def find_pressed(self):
-        """Find the bodies that lie against others, where both yield; see `pressed`."""
+        """Find the bodies in contact with others where both yield; see `pressed`."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         side: cython.int
@@ -222,7 +224,7 @@ class Contacts:
 
     @cython.cfunc
     def recall(self) -> cython.void:
-        """Tell the pairs which of them are in contact since the step before."""
+        """Mark the pairs that have been in contact since the step before."""
         n: cython.Py_ssize_t
 
         kept: cython.Py_ssize_t = 0
@@ -257,7 +259,7 @@ class Contacts:
     @cython.cfunc
     @cython.exceptval(check=False)
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
-        """Let a pair be in a contact that there was at the start of the step, both bodies at rest."""
+        """Put a pair into a contact that existed at the start of the step, both bodies at rest."""
         self.pairs.known[p] = 1
         self.pairs.memory[p] = n
         if self.rows[n, KIND] == UNTIL_APART:
@@ -273,7 +275,7 @@ class Contacts:
 
     @cython.cfunc
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
-        """Have places for `n` contacts within a step."""
+        """Make room for `n` contacts within a step."""
         if n > self.parts.shape[0]:
             self.opened = grown(self.opened, 2 * n)
             self.side = grown(self.side, 2 * n)
@@ -283,7 +285,7 @@ class Contacts:
 
     @cython.cfunc
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
-        """Let a solid pair have an impact, which begins a contact unless it is in one."""
+        """Begin the contact of a solid pair that has an impact, unless it is in contact."""
         if self.pairs.inside[p]:
             return
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
@@ -318,7 +320,7 @@ class Contacts:
 
     @cython.cfunc
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
-        """Let a pair that has been solid cross: a contact that it is in ends at `now`."""
+        """Make a solid pair cross: end its contact at `now`, if it is in one."""
         n: cython.Py_ssize_t = self.pairs.memory[p]
 
         if self.pairs.inside[p]:
@@ -334,14 +336,14 @@ class Contacts:
     @cython.cfunc
     @cython.exceptval(check=False)
     def forget_known(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let the contact that a pair had at the step's start be dealt with."""
+        """Mark the contact that a pair had at the step's start as handled."""
         if self.pairs.known[p]:
             self.rows[self.pairs.memory[p], HANDLED] = 1
             self.pairs.known[p] = 0
 
     @cython.cfunc
     def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
-        """End the contact of a crossing pair that is outside each other at the step's start."""
+        """End the contact of a crossing pair that does not overlap at the step's start."""
         self._report_end(self.pairs.memory[p], AT_START, 0.0, SEPARATED)
         self._leave(self.pairs.first[p], self.pairs.second[p])
         self.forget_known(p)
@@ -475,7 +477,7 @@ class Contacts:
         time: cython.double,
         reason: cython.int,
     ) -> cython.void:
-        """Log that a contact ended, unless nobody was told that it began."""
+        """Report that a contact ended, unless its begin was not reported."""
         if self.bodies.wraps:
             self.event_buffer.image = self.images[n]
         if self.rows[n, KIND] != PASSING:
@@ -523,7 +525,7 @@ class Contacts:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair is in contact at the end of the step; set the settler's side."""
+        """Return whether a pair is in contact at the end of the step; set the side in `correction`."""
         if not self.pairs.crossing[p]:
             if self.pairs.clear[p]:
                 return False
@@ -542,7 +544,7 @@ class Contacts:
 
     @cython.cfunc
     def compare(self) -> cython.void:
-        """Find the contacts that began and ended, and remember those that are."""
+        """Find the contacts that began and ended in the step, and keep those that exist."""
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t
@@ -582,7 +584,7 @@ class Contacts:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_left_out(self, n: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a contact is between two bodies that are no pair, for lack of room."""
+        """Return whether the bodies of a contact are not a pair because there was no room."""
         i: cython.Py_ssize_t = self.rows[n, FIRST]
         j: cython.Py_ssize_t = self.rows[n, SECOND]
 
@@ -592,7 +594,7 @@ class Contacts:
 
     @cython.cfunc
     def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
-        """Find whether a pair that does not cross freely is in contact, and remember it if so."""
+        """Update the contact of a solid pair at the end of the step."""
         b: Bodies = self.bodies
         s: PositionCorrection = self.correction
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
@@ -629,7 +631,7 @@ class Contacts:
 
     @cython.cfunc
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
-        """Find whether the insides of a pair that crosses freely overlap, and remember it if so."""
+        """Update the contact of a crossing pair at the end of the step."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         i: cython.Py_ssize_t = self.pairs.first[p]
@@ -663,14 +665,14 @@ class Contacts:
 
     @cython.cfunc
     def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
-        """Find whether two members of soft crowds overlap, and remember it if so.
+        """Update the contact of two members of soft crowds at the end of the step.
 
-        When within the step that began or ended nobody has looked.
+        A begin or an end is reported at time 1: it is not known when in the step it happened.
         """
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
-        side: cython.int = self.broadphase.separating.overlap(i, j, self.pairs.offset, p)
+        side: cython.int = soft_overlap(self.bodies, i, j, self.pairs.offset, p)
 
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
@@ -692,7 +694,7 @@ class Contacts:
 
     @cython.cfunc
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
-        """Note who sleeps, held by the other body, when the contact of two has ended."""
+        """Note the sleeping bodies whose support is gone when the contact of two bodies has ended."""
         if self.bodies.is_held(i) and not self.bodies.yields[j]:
             self.left.append(i)
         if self.bodies.is_held(j) and not self.bodies.yields[i]:
@@ -711,7 +713,7 @@ class Contacts:
         n: cython.Py_ssize_t = self.n
 
         if n == self.next_rows.shape[0]:
-            # Last the rows, by whose length it is known how much room there is.
+            # The rows last: their length is the room there is.
             self.next_since = grown(self.next_since, 2 * n)
             self.next_rows = grown(self.next_rows, 2 * n)
         self.next_since[n] = since
@@ -728,9 +730,12 @@ class Contacts:
         self.n = n + 1
 
     def shift_images(self, shifts: cython.longlong[::1]):
-        """Let the images follow bodies that were brought into the world.
+        """Update the images after bodies were moved back into the world.
 
-        By row: the images by which they were off before.
+        Parameters
+        ----------
+        shifts : int64 (n_rows,)
+            The image by which each body was moved.
         """
         n: cython.Py_ssize_t
 
@@ -738,7 +743,7 @@ class Contacts:
             self.images[n] += shifts[self.rows[n, SECOND]] - shifts[self.rows[n, FIRST]]
 
     def offsets_into(self, offsets: cython.double[:, ::1]):
-        """Write for each contact how far off its second body is touched, float64 (n, dim)."""
+        """Write the offset of the image of each contact's second body, float64 (n, dim)."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -765,7 +770,7 @@ class Contacts:
         self.n = kept
 
     def wake_partners(self, row: cython.Py_ssize_t):
-        """Wake whoever sleeps in contact with a body that the game has moved."""
+        """Note the sleeping bodies in contact with a body that the game has moved, to be woken."""
         n: cython.Py_ssize_t
 
         for n in range(self.n):
@@ -775,7 +780,7 @@ class Contacts:
                     self.left.append(partner)
 
     def drop(self, row: cython.Py_ssize_t, platform: cython.Py_ssize_t) -> int:
-        """Let a body fall through one-way bodies that it lies on, from the next step on.
+        """Make a body fall through one-way bodies that it stands on, from the next step on.
 
         Parameters
         ----------
@@ -785,7 +790,7 @@ class Contacts:
         Returns
         -------
         int
-            How many there are.
+            Number of one-way bodies that the body begins to fall through.
         """
         n: cython.Py_ssize_t
         dropped: cython.Py_ssize_t = 0
@@ -811,7 +816,7 @@ class Contacts:
         return dropped
 
     def recover_images(self, images: cython.longlong[::1]):
-        """Take the images of the contacts that are."""
+        """Set the images of all contacts, int64 (n,)."""
         n: cython.Py_ssize_t
 
         self.images = grown(self.images, max(self.n, self.images.shape[0]))
@@ -819,7 +824,7 @@ class Contacts:
             self.images[n] = images[n]
 
     def recover(self, rows: cython.longlong[:, ::1], since: cython.double[::1]):
-        """Take contacts for those that are, in place of what there was.
+        """Replace all contacts.
 
         Parameters
         ----------
@@ -844,7 +849,7 @@ class Contacts:
 
 
 def _keep_at_once(contacts):
-    """Do as `Contacts.keep` over whole arrays, where a loop would be one in Python."""
+    """Do what `Contacts.keep` does on whole arrays, which is faster in pure Python."""
     n = contacts.n
     for kept, now in (
         (contacts.kept_since, contacts.since),

@@ -1,4 +1,4 @@
-"""What happened in a step, as columns: collisions, and contacts that began or ended."""
+"""The events of a step as arrays: collisions, and contacts that began or ended."""
 
 try:
     import cython
@@ -82,7 +82,7 @@ class EventBuffer:
         n: cython.Py_ssize_t = self.n_collisions
 
         if n == self.codes.shape[0]:
-            # Last the codes, by whose length it is known how much room there is.
+            # The codes last: their length is the room there is.
             room: cython.Py_ssize_t = 2 * n
             self.numbers = grown(self.numbers, room)
             self._name_columns()
@@ -103,11 +103,11 @@ class EventBuffer:
         kind: cython.int,
         reason: cython.int,
     ) -> cython.void:
-        """Note that a contact began or ended."""
+        """Add the event that a contact began or ended."""
         n: cython.Py_ssize_t = self.n_contacts
 
         if n == self.contact_time.shape[0]:
-            # Last the times, by whose length it is known how much room there is.
+            # The times last: their length is the room there is.
             room: cython.Py_ssize_t = 2 * n
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
@@ -131,7 +131,7 @@ class EventBuffer:
         bodies: cython.longlong[:, ::1],
         codes: cython.schar[:, ::1],
     ):
-        """Take contact events, as they stand in the columns, for all that has happened so far."""
+        """Replace all events by contact events, given as the columns have them."""
         n: cython.Py_ssize_t
 
         self.clear()

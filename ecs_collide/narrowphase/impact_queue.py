@@ -1,10 +1,12 @@
-"""The next impact of each pair, the earliest first.
+"""A priority queue of the next impact of each pair: a binary heap.
 
 The key is (time, rank, lower id, higher id, image): no two pairs share one, so the
 order is the same whatever order the pairs came in.  Of one instant the impacts of faces come
 first (rank 0), then those of corners (1): without this a box aimed at the seam of two tiles
-would catch on it.  Pairs that cross come last (2): what a solid body holds back does not enter a
-sensor whose face is flush with it.
+would catch on it.  Pairs that cross come last (2): a body that is stopped by a solid one does not
+enter a sensor whose face is flush with the solid one.
+
+Invariant: `place` of a queued pair, minus 1, is its index in `heap`; it is 0 for all others.
 """
 
 try:
@@ -59,7 +61,7 @@ class ImpactQueue:
     @cython.cfunc
     @cython.exceptval(check=False)
     def clear(self) -> cython.void:
-        """Take out all pairs."""
+        """Remove all pairs."""
         n: cython.Py_ssize_t
 
         for n in range(self.size):
@@ -75,7 +77,7 @@ class ImpactQueue:
     @cython.cfunc
     @cython.exceptval(check=False)
     def top(self) -> cython.Py_ssize_t:
-        """Return the pair with the least key, or -1 when none is left."""
+        """Return the pair with the least key, or -1 if the queue is empty."""
         if self.size == 0:
             return -1
         return self.heap[0]
@@ -93,7 +95,7 @@ class ImpactQueue:
     @cython.cfunc
     @cython.exceptval(check=False)
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
-        """Take a pair out if it is queued.  O(log n)."""
+        """Remove a pair if it is queued.  O(log n)."""
         hole: cython.Py_ssize_t = self.place[pair] - 1  # places count from 1; 0 is outside
 
         if hole < 0:
@@ -114,7 +116,7 @@ class ImpactQueue:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Tell which of two pairs of one time comes first."""
+        """Return whether the first of two pairs of equal time comes first."""
         if self.rank[one] != self.rank[other]:
             return self.rank[one] < self.rank[other]
         if self.low[one] != self.low[other]:
@@ -126,7 +128,7 @@ class ImpactQueue:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _rise(self, place: cython.Py_ssize_t, pair: cython.Py_ssize_t) -> cython.void:
-        """Put a pair where there is a hole, or further up."""
+        """Put a pair into a hole, or further up."""
         time: cython.double = self.time[pair]
 
         while place > 0:

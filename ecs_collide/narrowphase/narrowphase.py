@@ -1,7 +1,10 @@
-"""When the bodies of a pair meet next, from where they are now.
+"""Find the time of impact of pairs and queue it.
 
-Sweeps pairs from the time reached to the end of the step and keeps the queue
-of what comes next: impacts, and for pairs that cross freely also exits.
+A pair is swept from the current time to the end of the step.  The queue holds the next event of
+each pair: its impact, or for a crossing pair the time at which it enters or leaves.
+
+Invariant: at the time that the step has reached, the queue has the next impact of each pair whose
+paths have not changed since it was swept.
 """
 
 try:
@@ -19,7 +22,6 @@ if cython.compiled:
         SEPARATE,
         Sweeper,
     )
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
     from cython.cimports.libc.math import copysign
 else:
     from math import copysign
@@ -28,29 +30,24 @@ else:
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
-    from ecs_collide.response.clusters import Clusters
 
 
 cython.declare(
     INF=cython.double,
     CLEAR=cython.double,
-    KEEPS=cython.int,
-    OVERLAPS=cython.int,
-    PARTS=cython.int,
     CROSSES=cython.int,
 )
 from ecs_collide.constants import INF
 
-CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
+CLEAR = 2.0**-30  # of the largest coordinate: no rounding within a step closes a larger gap
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
-# How a pair touches: added to 1 + axis in `PairTable.touch`.
-KEEPS = 3  # up to this: it has kept together since it was swept
-OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
-PARTS = 8  # it touches at this instant, and parts
-
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
+    # How a pair touches: added to 1 + axis in `PairTable.touch`.
+    KEEPS = 3  # up to this: it has kept together since it was swept
+    OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
+    PARTS = 8  # it touches at this instant, and parts
     # The first columns of `numbers`, and those of `codes` after two ids, in `impacts_into`.
     IMPACT_TIME = 0
     IMPACT_EXIT = 1
@@ -67,7 +64,7 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
 @cython.final
 @cython.cclass
 class Narrowphase:
-    """The sweeps of a step, and what they queue.
+    """Sweeps the pairs of a step.
 
     Attributes
     ----------
@@ -76,12 +73,11 @@ class Narrowphase:
     instant_tick : int
         The tick at which the step reached this time; see `Bodies`.
     n_sweeps : int
-        In this step; pairs that pass each other far off are told without one.
+        Number of sweeps in this step; pairs that pass far from each other need none.
     """
 
-    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue, clusters: Clusters):
+    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue):
         self.bodies = bodies
-        self.clusters = clusters
         self.pairs = pairs
         self.queue = queue
         self.sweeper = Sweeper(bodies.dim)
@@ -90,7 +86,7 @@ class Narrowphase:
         self.instant_tick = 0
 
     def begin_step(self):
-        """Start again at time 0, with nothing queued."""
+        """Reset to time 0 with an empty queue."""
         self.queue.clear()
         self.now = 0.0
         self.n_sweeps = 0
@@ -99,11 +95,11 @@ class Narrowphase:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _misses(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Tell of most pairs, at little cost, that they have no impact; note which end clear.
+        """Return whether a cheap test shows that a pair has no impact; note whether it ends clear.
 
-        One of the two sides of each axis is looked at, without a branch: if it
-        is open now and would be after a whole step of its rate, by more than
-        all rounding, no sweep can find an impact.
+        The test covers most pairs.  It compares one of the two sides of each axis, without a
+        branch: if its gap is open now, and still is after a whole step at its rate, by more than
+        all rounding, there is no impact.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
@@ -359,100 +355,16 @@ class Narrowphase:
             self._note_touch(p)
 
     @cython.cfunc
-    def find_closing(self) -> cython.void:
-        """Queue the impacts that are due because velocities of this instant have changed.
-
-        Looks along faces that touch: at the rims of the clusters whose
-        velocity has changed, and at the bodies that turned alone.
-        """
-        c: Clusters = self.clusters
-
-        while True:
-            root: cython.Py_ssize_t = c.pop_changed()
-            if root == 0:
-                break
-            node: cython.Py_ssize_t = c.rim[root]
-            last: cython.Py_ssize_t = c.last_rim[root]
-            c.rim[root] = c.last_rim[root] = 0
-            while node:
-                next_node: cython.Py_ssize_t = c.next_rim[node] if node != last else 0
-                c.is_on_rim[node] = 0
-                i: cython.Py_ssize_t = c.body[node]
-                if c.node_of[i, c.axis[node]] == node and self._find_closing_of(
-                    i, c.axis[node], root
-                ):
-                    c.keep_on_rim(node, root)
-                node = next_node
-        while True:
-            i = c.pop_alone()
-            if i < 0:
-                break
-            self._find_closing_of(i, -1, 0)
-
-    @cython.cfunc
     @cython.exceptval(check=False)
-    def _find_closing_of(
-        self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
-    ) -> cython.bint:
-        """Queue what closes of the contacts of a body, on one axis or (-1) on all.
-
-        Returns
-        -------
-        bool
-            Whether any of them is with a body outside the cluster of `root`.
-        """
-        c: Clusters = self.clusters
-        pairs: PairTable = self.pairs
-        is_outside: cython.bint = False
-        p: cython.Py_ssize_t = pairs.head_of(i)
-        at: cython.Py_ssize_t = p
-
-        while at >= 0:
-            p = at
-            if pairs.first[p] == i:
-                j: cython.Py_ssize_t = pairs.second[p]
-                at = pairs.next_of_first[p] - 1
-            else:
-                j = pairs.first[p]
-                at = pairs.next_of_second[p] - 1
-            side: cython.int = pairs.touch[p]
-            if side == 0:
-                continue
-            k: cython.int = (abs(side) - 1) & 3
-            if axis >= 0 and k != axis:
-                continue
-            node: cython.Py_ssize_t = c.node_of[j, k]
-            other: cython.Py_ssize_t = c.root(node) if node else 0
-            if other and other == root:
-                continue
-            if abs(side) > KEEPS and (abs(side) < PARTS or pairs.tick[p] < self.instant_tick):
-                continue
-            is_outside = True
-            if root == 0 and node and not c.is_on_rim[node]:
-                c.keep_on_rim(node, other)
-            apart: cython.double = c.velocity[other] if other else self.bodies.velocity[j, k]
-            apart -= c.velocity[root] if root else c.velocity_of(i, k)
-            if (
-                apart != 0.0
-                and (apart > 0.0) == ((side > 0) == (j == pairs.second[p]))
-                and not self._needs_no_sweep(p)
-            ):
-                c.write_body(i)
-                c.write_body(j)
-                self._sweep_closing(p)
-        return is_outside
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether nothing is to be looked for: the pair is due already, or has no impacts."""
+    def needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a sweep is useless: the pair is due already, or has no impacts."""
         if self.pairs.left_alone[p] or self.pairs.gone[p]:
             return True
         return self.queue.holds(p) and self.queue.time[p] == self.now
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
+    def sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair whose touching faces close; queue its impact if it is due at once.
 
         It is not where the two pass each other on another axis; then the pair
@@ -506,7 +418,7 @@ class Narrowphase:
     def impacts_into(
         self, numbers: cython.double[:, ::1], codes: cython.longlong[:, ::1]
     ) -> cython.Py_ssize_t:
-        """Write the next impact of each pair that has one queued; return how many there are.
+        """Write the next impact of each queued pair; return their number.
 
         Parameters
         ----------
@@ -519,8 +431,8 @@ class Narrowphase:
 
         Notes
         -----
-        In the order of the heap, which depends on the tree.  When a crossing pair leaves each
-        other is queued too, and is no impact.
+        In the order of the heap, which depends on the tree.  The times at which crossing pairs
+        separate are queued too, but they are not impacts and not written.
         """
         b: Bodies = self.bodies
         at: cython.Py_ssize_t
@@ -562,10 +474,10 @@ class Narrowphase:
     def _is_impact_now(self) -> cython.bint:
         """Return whether the pair just swept is meeting at this instant.
 
-        A gap within the slop of where they now are is none: where placement has left one ulp, the
-        impact belongs to this instant and not to one of its own, in which the
-        groups of this one would have ended.  On no axis may there be more: a side
-        that closes by less than the slop until they meet tells nothing of when.
+        A gap within the slop of the current positions counts as 0.  If placement has left a gap
+        of one ulp, the impact belongs to this instant, not to a later one in which the clusters of
+        this instant are dissolved.  No axis may have a larger gap: the time of impact on a side
+        that closes by less than the slop has no meaning.
         """
         kind: cython.int = self.sweeper.kind
         side: cython.int
@@ -585,7 +497,7 @@ class Narrowphase:
     @cython.cfunc
     @cython.exceptval(check=False)
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Sweep a pair from now; tell whether it is meeting at this instant, and keep its side."""
+        """Sweep a pair from now; return whether it is meeting at this instant, and keep its side."""
         self.solve(p)
         if not self._is_impact_now():
             return False
@@ -608,10 +520,10 @@ class Narrowphase:
     @cython.cfunc
     @cython.exceptval(check=False)
     def waits(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Let a corner impact wait for a face impact of either body that is all but due.
+        """Requeue a corner impact behind a face impact of either body that is due within the slop.
 
-        Two times that should be one differ by rounding, and the corner must
-        come second: it is requeued for the time of the face impact.
+        The two times should be equal but differ by rounding, and the face must come first.
+        Returns whether the impact was requeued, at the time of the face impact.
         """
         n: cython.int
         earliest: cython.double = INF

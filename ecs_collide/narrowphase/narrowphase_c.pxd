@@ -1,7 +1,6 @@
 cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
-from ecs_collide.response.clusters_c cimport Clusters
 from ecs_collide.broadphase.pair_table_c cimport PairTable
 from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
 from ecs_collide.narrowphase.sweep_test_c cimport Sweeper
@@ -18,10 +17,14 @@ cdef enum:  # the first columns of `numbers`, those of `codes` after two ids, in
     IMPACT_SIGN = 6
     IMPACT_CROSSES = 7
 
+cdef enum:  # how a pair touches: added to 1 + axis in PairTable.touch
+    KEEPS = 3
+    OVERLAPS = 4
+    PARTS = 8
+
 @cython.final
 cdef class Narrowphase:
     cdef Bodies bodies
-    cdef Clusters clusters
     cdef PairTable pairs
     cdef readonly ImpactQueue queue
     cdef public Sweeper sweeper
@@ -40,10 +43,8 @@ cdef class Narrowphase:
     cdef bint _keeps_clear(self, Py_ssize_t p) noexcept
     cdef void _note_touch(self, Py_ssize_t p) noexcept
     cdef void sweep_at_rest(self, Py_ssize_t p) noexcept
-    cdef void find_closing(self)
-    cdef bint _find_closing_of(self, Py_ssize_t i, int axis, Py_ssize_t root) noexcept
-    cdef bint _needs_no_sweep(self, Py_ssize_t p) noexcept
-    cdef void _sweep_closing(self, Py_ssize_t p) noexcept
+    cdef bint needs_no_sweep(self, Py_ssize_t p) noexcept
+    cdef void sweep_closing(self, Py_ssize_t p) noexcept
     cdef void _sweep(self, Py_ssize_t p) noexcept
     cdef void _queue_impact(self, Py_ssize_t p) noexcept
     cdef void sweep_crossing(self, Py_ssize_t p, int kind)

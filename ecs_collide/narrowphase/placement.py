@@ -1,8 +1,9 @@
-"""Where a body is put when it meets another, and how pairs stand at the end of a step.
+"""Place a body flush against another, and correct positions at the end of a step.
 
-A centre moved by ``c + v * t`` ends inside the wall in up to 45 % of all hits,
-by rounding.  So the contact axis is never computed that way: the body is
-snapped to its partner's face.
+A centre moved by ``c + v * t`` ends inside the wall in up to 45 % of all impacts, by rounding.  So
+on the contact axis the body is snapped to the face of its partner instead.
+
+Invariant: after `correct`, no pair that must stay apart penetrates, unless bodies are crushed.
 """
 
 try:
@@ -30,6 +31,8 @@ cython.declare(
     NO_LEVEL=cython.longlong,
     APART_AT_LEAST=cython.double,
     N_PASSES=cython.int,
+    SOFT_DEPTH=cython.double,
+    COORDINATE_ROUNDING=cython.double,
     APART=cython.int,
     TOUCHING=cython.int,
     PENETRATING=cython.int,
@@ -38,14 +41,16 @@ cython.declare(
 from ecs_collide.constants import INF, SLOP
 
 APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
-NO_LEVEL = 1 << 40  # the level of a body that no immovable one holds
-N_PASSES = 4  # rounding seldom needs a second
+NO_LEVEL = 1 << 40  # the level of a body that is not connected to an immovable one
+SOFT_DEPTH = 2.0**-24  # of two half sizes: a soft overlap must be deeper than this
+COORDINATE_ROUNDING = 2.0**-40  # of the coordinates: and deeper than rounding may have made it
+N_PASSES = 4  # the second pass is seldom needed
 
-# How a pair stands, as `PositionCorrection.solid_placement` tells it.
+# The relative placement of a pair.
 APART = 0
-TOUCHING = 1  # on one axis, deep on all others
-PENETRATING = 2  # inside each other by less than the slop
-OVERLAPPING = 3
+TOUCHING = 1  # on one axis, and overlapping on all others
+PENETRATING = 2  # by less than the slop
+OVERLAPPING = 3  # by more than the slop
 
 
 @cython.cfunc
@@ -61,10 +66,10 @@ def _snap(
 ) -> cython.void:
     """Put body `i`, at its base time, flush against the face of `j` at that time.
 
-    Of the two, the second of the pair is so far off where they meet: `shift` or `shift2`.
+    `shift` is the offset of the image of `i`, `shift2` that of `j`; one of them is 0.
 
-    Two bodies without thickness are put one ulp apart: with no gap between
-    them it would be forgotten on which side each is.
+    Two bodies without thickness are put one ulp apart: at distance 0 their positions would not
+    show on which side each of them is.
     """
     half: cython.double = b.half_of(i, k)
     centre: cython.double = b.centre_at(j, k, b.base[i]) + shift2
@@ -101,9 +106,9 @@ def _unshifted(
     shift: cython.double,
     thin: cython.bint,
 ) -> cython.double:
-    """Return a centre that lies flush against a face once it is shifted, and rounded.
+    """Return a centre that is flush against a face after a shift and its rounding.
 
-    Where numbers are coarser at home than where the bodies meet, it may lie beyond it.
+    It may stay away from the face where floats are coarser than at the shifted position.
     """
     start: cython.double = centre
     nudge: cython.double = 0.0
@@ -129,10 +134,11 @@ def place(
     t: cython.double,
     shift: cython.double,
 ) -> cython.void:
-    """Make the faces of a pair meet on axis `k` at time `t`, `j` being `shift` off.
+    """Make the faces of a pair meet on axis `k` at time `t`; `shift` is the offset of `j`.
 
-    Never moves an anchored body, nor one that is held if the other is neither;
-    else the lighter of the two, then the one with the higher id.
+    Moves a body that is neither anchored nor held; of two such bodies the lighter one, then the
+    one with the higher id.  A held body is moved if the other one is anchored or held as well; an
+    anchored body is never moved.
     """
     fixed1: cython.bint = b.is_anchored(i, k, t)
     fixed2: cython.bint = b.is_anchored(j, k, t)
@@ -154,10 +160,44 @@ def place(
             b.anchor(j, i, k, t)
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+def soft_overlap(
+    b: Bodies,
+    i: cython.Py_ssize_t,
+    j: cython.Py_ssize_t,
+    offset: cython.double[:, ::1],
+    p: cython.Py_ssize_t,
+) -> cython.int:
+    """Return the side of body j on which i is inside it at the end of the step; 0 if it is not.
+
+    It is the shallowest side, and the one of the lowest axis among equals.  `offset` has the
+    offset of j in row `p` in a world that wraps.
+    """
+    k: cython.int
+    side: cython.int = 0
+    least: cython.double = INF
+
+    for k in range(b.dim):
+        apart: cython.double = b.centre[i, k] - b.centre[j, k]
+        if b.wraps:
+            apart -= offset[p, k]
+        sizes: cython.double = b.half[i, k] + b.half[j, k]
+        depth: cython.double = sizes - abs(apart)
+        if not depth > max(
+            SOFT_DEPTH * sizes, COORDINATE_ROUNDING * (abs(b.centre[i, k]) + abs(b.centre[j, k]))
+        ):
+            return 0
+        if depth < least:
+            least = depth
+            side = k + 1 if apart > 0.0 else -k - 1
+    return side
+
+
 @cython.final
 @cython.cclass
 class PositionCorrection:
-    """Puts right at the end of a step what rounding has moved inside something else.
+    """Corrects, at the end of a step, the positions of bodies that penetrate by rounding.
 
     Attributes
     ----------
@@ -165,8 +205,8 @@ class PositionCorrection:
         Pairs that touch or penetrate each other.
     near_axis : int64 (n_near_pairs or more,)
         Their axes: `axis` of a pair that touches, ``-1 - axis`` of one that penetrates.
-    axis, sign, gap : of the pair last related: its shallowest side
-    n_near : the number of axes on which that pair is not deep
+    axis, sign, gap : the shallowest side of the pair that was placed last
+    n_near : number of axes on which the gap of that pair is within the slop
     """
 
     def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue):
@@ -195,7 +235,7 @@ class PositionCorrection:
     @cython.cfunc
     @cython.exceptval(check=False)
     def solid_placement(self, p: cython.Py_ssize_t) -> cython.int:
-        """Tell how a pair stands as `relative_placement` does; those that let each other through are apart."""
+        """Return the relative placement of a pair; APART if one passes through the other."""
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
         relation: cython.int = self.relative_placement(p)
@@ -209,7 +249,7 @@ class PositionCorrection:
     @cython.cfunc
     @cython.exceptval(check=False)
     def relative_placement(self, p: cython.Py_ssize_t) -> cython.int:
-        """Tell how a pair stands, its bodies at rest where they are; set axis, sign and gap."""
+        """Return the relative placement of a pair as it is now; set axis, sign and gap."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
@@ -261,7 +301,7 @@ class PositionCorrection:
     @cython.cfunc
     @cython.exceptval(check=False)
     def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair must be kept apart, and does not end clear of each other anyway."""
+        """Return whether a pair must be kept apart and is not known to end apart."""
         return not (
             self.pairs.clear[p]
             or self.pairs.crossing[p]
@@ -272,7 +312,7 @@ class PositionCorrection:
     @cython.cfunc
     @cython.exceptval(check=False)
     def correct(self) -> cython.void:
-        """Snap pairs that are inside by less than the slop outward, from immovable bodies on."""
+        """Snap penetrating pairs apart, beginning at immovable bodies."""
         b: Bodies = self.bodies
         _n: cython.int
 
@@ -294,11 +334,11 @@ class PositionCorrection:
                 if self.level[i, k] != self.level[j, k]:
                     first_moves: cython.bint = self.level[i, k] > self.level[j, k]
                 elif (b.half_of(i, k) == 0.0) != (b.half_of(j, k) == 0.0):
-                    first_moves = b.half_of(i, k) > 0.0  # a plane would forget its side
+                    first_moves = b.half_of(i, k) > 0.0  # a moved plane could change sides
                 else:
                     first_moves = b.is_lighter(i, j)
                 if first_moves:
-                    b.advance(i, 1.0)  # one that sleeps is at the step's start still
+                    b.advance(i, 1.0)  # a sleeping body is still at the start of the step
                     _snap(b, i, j, k, self.sign < 0, 0.0, self.pairs.offset_of(p, k))
                 else:
                     b.advance(j, 1.0)
@@ -307,9 +347,9 @@ class PositionCorrection:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _part_planes(self) -> cython.void:
-        """Part bodies without thickness whose paths end in one plane.
+        """Separate bodies without thickness whose paths end in one plane.
 
-        With no gap it would be forgotten in the next step from which side they came.
+        Without a gap, the next step could not know from which side they came.
         """
         b: Bodies = self.bodies
         p: cython.Py_ssize_t

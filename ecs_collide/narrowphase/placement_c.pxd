@@ -5,12 +5,16 @@ from ecs_collide.broadphase.pair_table_c cimport PairTable
 from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
 
 cdef double APART_AT_LEAST
+cdef double SOFT_DEPTH
+cdef double COORDINATE_ROUNDING
 cdef int APART
 cdef int TOUCHING
 cdef int PENETRATING
 cdef int OVERLAPPING
 
 cdef void place(Bodies b, Py_ssize_t i, Py_ssize_t j, int k, int sign, double t, double shift) noexcept
+
+cdef int soft_overlap(Bodies b, Py_ssize_t i, Py_ssize_t j, double[:, ::1] offset, Py_ssize_t p) noexcept
 
 @cython.final
 cdef class PositionCorrection:

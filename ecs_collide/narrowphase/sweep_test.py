@@ -156,7 +156,7 @@ class Sweeper:
     @cython.cfunc
     @cython.exceptval(check=False)
     def loosen(self, k: cython.int, largest: cython.double) -> cython.void:
-        """Let the slop of an aimed axis be that of so large a face at least."""
+        """Raise the slop of an aimed axis to that of a face at `largest`."""
         slop: cython.double = SLOP * largest
         minus: cython.double = self.gap[2 * k]
         plus: cython.double = self.gap[2 * k + 1]

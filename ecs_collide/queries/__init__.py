@@ -1,1 +1,1 @@
-"""Queries to a space and to a tree, and views of what is inside."""
+"""Queries of a space and of a tree, and the inspection of a space."""

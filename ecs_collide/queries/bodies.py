@@ -69,7 +69,7 @@ class QueriedBodies:
             self._updated = None
         return self._updated
 
-    # -- what is searched --
+    # -- bodies and trees --
 
     @property
     def searcher(self) -> Searcher:
@@ -104,7 +104,7 @@ class QueriedBodies:
     # -- which hits count --
 
     def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
-        """Return a function that tells whether an entity counts, None if all do."""
+        """Return a function that returns whether an entity may be returned; None if all may."""
         tests = [self._still_there(n_hits)]
         if solid:
             tests.append(self._tester(self._are_solid()))
@@ -116,7 +116,7 @@ class QueriedBodies:
         return lambda entity: all(test(entity) for test in wanted)
 
     def left_out(self, filter: Filter, solid: bool) -> Sequence[int]:
-        """Return the rows that no query finds: deleted bodies, and those that do not count."""
+        """Return the rows that no query finds: deleted bodies, and filtered ones."""
         gone = self._gone_rows()
         if filter is None and not solid:
             return gone
@@ -133,7 +133,7 @@ class QueriedBodies:
         return [*gone, *rows[~counts].tolist()]
 
     def _passes(self, filter: Filter) -> Callable[[int], object]:
-        """Return a function that tells whether an entity passes a filter."""
+        """Return a function that returns whether an entity passes a filter."""
         if isinstance(filter, CategoryFilter):
             mine, filters = filter_numbers(filter), self._filters()
             return lambda entity: filters_allow(mine, filters[self.row(entity)].tolist())
@@ -177,10 +177,10 @@ class QueriedBodies:
             return np.arange(len(self.present.ids)), self.present.ids
         return self._registry.rows, self._registry.entities
 
-    # -- who is still there --
+    # -- existence --
 
     def _still_there(self, n_hits: int) -> Allowed:
-        """Return a function that tells whether an entity is still there, None if all are."""
+        """Return a function that returns whether an entity still exists; None if all do."""
         world = self._link.attached
         if world is None:
             return None

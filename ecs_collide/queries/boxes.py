@@ -1,4 +1,4 @@
-"""The boxes of an `AABBTree`, as its queries search them."""
+"""The boxes of an `AABBTree` for its queries."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from ecs_collide.queries.queries import Allowed, Filter
 from ecs_collide.queries.searcher import Boxes, Searcher
 
-OWN: Any = np.zeros((0, 2)).data  # tells a kernel that the boxes in the tree are the items' own
+OWN: Any = np.zeros((0, 2)).data  # the boxes in the tree are the items' own
 
 
 class QueriedBoxes:
-    """Boxes by id, which the tree holds as they are.
+    """Boxes by id, without other boxes than those in the tree.
 
     Attributes
     ----------
@@ -23,11 +23,15 @@ class QueriedBoxes:
     def __init__(self, dim: int, tree: Any, rows: Any) -> None:
         self.searcher = Searcher(dim, "tree", tree)
         self._rows = rows
+        self._boxes: Boxes = (OWN, OWN, rows.ids)
+        self._room: int = rows.room  # the array of ids is replaced when it grows
 
     @property
     def boxes(self) -> Boxes:
         """No boxes besides those in the tree, and the ids by row."""
-        return OWN, OWN, self._rows.ids
+        if self._room != self._rows.room:
+            self._boxes, self._room = (OWN, OWN, self._rows.ids), self._rows.room
+        return self._boxes
 
     def row(self, id: int) -> int:
         """Return the row of an id, -1 if it has none."""

@@ -1,4 +1,4 @@
-"""Who lies against whom, and who may: contacts, the ground, carriers, platforms."""
+"""Contact queries: contacts, the ground, carriers, platforms, and which bodies may meet."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ from ecs_collide.traits import Filter as FilterTrait
 from ecs_collide.traits import filter_numbers, filters_allow
 
 _HIDDEN = len(ContactKind)
-# By the kernel's kinds of contacts: solid; crossing; one falls through the other; solid until
-# the next step; crossing until they separate.
+# By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.
 _REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 
 
 def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the `ContactKind` of each row of the kernel's contacts; more for those not shown."""
+    """Return the `ContactKind` of each row of the kernel's contacts; `_HIDDEN` for others."""
     _first, _second, kinds, *_ = rows.T
     shown: NDArray[np.int64] = _REPORTED_KINDS[kinds]
     return shown
@@ -46,7 +45,7 @@ class ContactQueries:
         lookup: BodyLookup,
         lock: StepLock,
         queried: QueriedBodies,
-        judges: PairFilters,
+        pair_filters: PairFilters,
         up: Vector,
         has_images: bool,
     ) -> None:
@@ -57,12 +56,12 @@ class ContactQueries:
         self._lookup = lookup
         self._lock = lock
         self._queried = queried
-        self._pair_filters = judges
+        self._pair_filters = pair_filters
         self._up = up
         self._has_images = has_images
 
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
-        """Return the contacts that there are, of one body or of all, sorted by ids."""
+        """Return the contacts of one body or of all, sorted by ids."""
         self._lock.refuse_others()
         kept = self._state.timeline.contacts
         rows, since = np.asarray(kept.rows)[: kept.n], np.asarray(kept.since)[: kept.n]
@@ -71,15 +70,15 @@ class ContactQueries:
         )
         rows, since = rows[order], since[order]
         kinds = kinds_shown(rows)
-        told = kinds < len(ContactKind)
+        shown = kinds < len(ContactKind)
         if entity is not None:
             row = self._lookup.row(entity)
             first, second, *_ = rows.T
-            told &= (first == row) | (second == row)
+            shown &= (first == row) | (second == row)
         ids = self._registry.table.ids
         contacts = []
         for (first, second, _, axis, sign, _), kind, began in zip(
-            rows[told].tolist(), kinds[told].tolist(), since[told].tolist(), strict=True
+            rows[shown].tolist(), kinds[shown].tolist(), since[shown].tolist(), strict=True
         ):
             contacts.append(
                 Contact(
@@ -115,7 +114,7 @@ class ContactQueries:
         return [each for _, each in sorted({**began, **at_end}.items())]
 
     def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:
-        """Return what a body stands on, or leans against: its oldest solid contact on that side."""
+        """Return the oldest solid contact of a body on one side: its ground, or a wall."""
         wanted = self._up if normal is None else as_axis("normal", normal, self._state.dim)
         on = [
             contact
@@ -128,7 +127,7 @@ class ContactQueries:
         return min(on, key=lambda contact: (contact.since, contact.other(entity)), default=None)
 
     def carried(self, entity: int) -> Vector:
-        """Return how fast a body is carried by the `Carry` that it stands on, beside its Velocity."""
+        """Return the velocity that a `Carry` adds to the `Velocity` of a body that stands on it."""
         row, carriers = self._lookup.row(entity), self._state.timeline.carriers
         ride = carriers.rode if self._state.is_stepping else carriers.now
         if row < 0 or ride.n == 0 or not ride.carrier[row]:
@@ -136,7 +135,7 @@ class ContactQueries:
         return tuple(np.asarray(ride.carrier_velocity)[row].tolist())
 
     def drop_through(self, entity: int, platform: int | None = None) -> bool:
-        """Let a body fall through the `OneWay` platforms that it stands on."""
+        """Make a body fall through the `OneWay` platforms that it stands on."""
         with self._lock:
             if self._state.is_stepping or self._lock.is_changing:
                 raise RuntimeError(
@@ -150,7 +149,7 @@ class ContactQueries:
             return bool(self._state.timeline.contacts.drop(row, under))
 
     def may_meet(self, first: int, second: int) -> bool:
-        """Return whether two bodies are anything to each other, by `Filter` and `filter_pairs`."""
+        """Return whether two bodies may meet, by `Filter` and `filter_pairs`."""
         first, second = min(first, second), max(first, second)
         for entity in (first, second):
             self._lookup.row(entity)

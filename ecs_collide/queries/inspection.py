@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide.constants import ONE_WAY, QUARANTINED, SWITCHED_OFF
+from ecs_collide.constants import ASLEEP, ONE_WAY, QUARANTINED, SWITCHED_OFF
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
@@ -29,8 +29,6 @@ from ecs_collide.sync.registry import BodyRegistry
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
-_ASLEEP = 1  # of the column `asleep`: what a step has roused is awake
-
 
 class BodyKind(PrintsItsName, IntFlag):
     """What a body is, as bits; `Space.body_kinds` gives them for many.
@@ -43,7 +41,7 @@ class BodyKind(PrintsItsName, IntFlag):
     SENSOR : it is crossed freely
     ONE_WAY : it is solid on one side only
     ASLEEP : it moves, and sleeps as nothing happens to it
-    QUARANTINED : it is left out until what its components say is put right
+    QUARANTINED : it is left out until the values of its components are valid
     DISABLED : it is left out as long as it has `Disabled`
     """
 
@@ -162,7 +160,7 @@ class Inspection:
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return what bodies are: uint8 (n,), bits of `BodyKind`."""
         (rows, new), c = self._lookup.rows(entities), self._registry.table
-        asleep = c.asleep[rows] == _ASLEEP
+        asleep = c.asleep[rows] == ASLEEP
         kinds = np.zeros(len(rows), np.uint8)
         for kind, has in (
             (BodyKind.MOVES, (c.moves[rows] != 0) | asleep),
@@ -226,7 +224,7 @@ class Inspection:
         return mins, maxs
 
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
-        """Return the fat bounds of bodies, two float64 (n, dim); NaN for those that have none."""
+        """Return the fat bounds of bodies, two float64 (n, dim); NaN without fat bounds."""
         rows, new = self._lookup.rows(entities)
         rows = np.ascontiguousarray(rows)
         mins = np.full((len(rows), self._state.dim), np.nan)
@@ -272,14 +270,14 @@ class Inspection:
         kept, c = self._state.timeline.contacts, self._registry.table
         rows = np.array(kept.rows, np.int64)[: kept.n]
         kinds = kinds_shown(rows)
-        told = kinds < len(ContactKind)
-        rows, kinds = rows[told], kinds[told]
+        shown = kinds < len(ContactKind)
+        rows, kinds = rows[shown], kinds[shown]
         pairs = c.ids[rows[:, :2]]
         order = np.lexsort((pairs.T[1], pairs.T[0]))
         first, second, _, axes, signs, _ = rows[order].T
         offsets = np.zeros((kept.n, self._state.dim))  # of the second body's image
         kept.offsets_into(offsets.data)
-        offsets = offsets[told][order]
+        offsets = offsets[shown][order]
         low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
         high = np.minimum(c.tight_max[first], c.tight_max[second] + offsets)
         points = low / 2 + high / 2

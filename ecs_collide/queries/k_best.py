@@ -1,6 +1,6 @@
 """The first few of many items, by a key and of equal keys by id.
 
-A heap with the worst on top, so that one look tells whether an item is of use.
+A heap with the worst item on top: one comparison shows whether an item is among the best.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ LARGEST_DOUBLE = 2.0**1023 * (2.0 - 2.0**-52)
 @cython.final
 @cython.cclass
 class KBestHeap:
-    """Items offered one by one, of which the first few are kept.
+    """The first few of the items that are offered.
 
     Attributes
     ----------
     n : int
-        How many are kept.
+        Number of items.
     keys, items : memoryview
-        float64 and int64: the first `n` are what is kept; in order after `sort`.
+        float64 and int64: the first `n` are valid; in order after `sort`.
     bound : float
-        The greatest key that is still of use, never inf.
+        Items with greater keys are not kept; never inf.
     """
 
     def __init__(self) -> None:
@@ -40,32 +40,33 @@ class KBestHeap:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def begin(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.void:
-        """Keep the first `limit` items, 0 for all, with keys up to `bound`."""
+    def begin(
+        self, limit: cython.Py_ssize_t, bound: cython.double, ids: cython.p_longlong
+    ) -> cython.void:
+        """Keep the first `limit` items, 0 for all, with keys up to `bound`; `ids` break ties."""
+        self.ids = ids
         self.n = 0
         self.limit = UNLIMITED if limit == 0 else limit
         self.bound = min(bound, LARGEST_DOUBLE)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def offer(
-        self, key: cython.double, item: cython.longlong, ids: cython.longlong[::1]
-    ) -> cython.int:
+    def offer(self, key: cython.double, item: cython.longlong) -> cython.int:
         """Keep an item if it is among the first."""
         if self.n == self.limit:
-            if self._is_before(key, item, 0, ids):
-                self._sink(key, item, self.n, ids)
+            if self._is_before(key, item, 0):
+                self._sink(key, item, self.n)
                 self.bound = self.keys[0]
             return 0
         if self.n == self.keys.shape[0]:
-            # Last the keys, by whose length it is known how much room there is.
+            # The keys last: their length is the room there is.
             self.items = grown(self.items, 2 * self.n)
             self.keys = grown(self.keys, 2 * self.n)
         i: cython.Py_ssize_t = self.n
         self.n += 1
         while i > 0:
             parent: cython.Py_ssize_t = (i - 1) >> 1
-            if not self._is_after(key, item, parent, ids):
+            if not self._is_after(key, item, parent):
                 break
             self.keys[i] = self.keys[parent]
             self.items[i] = self.items[parent]
@@ -79,50 +80,34 @@ class KBestHeap:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_before(
-        self,
-        key: cython.double,
-        item: cython.longlong,
-        i: cython.Py_ssize_t,
-        ids: cython.longlong[::1],
+        self, key: cython.double, item: cython.longlong, i: cython.Py_ssize_t
     ) -> cython.bint:
         """Return whether an item comes before that at `i`."""
         if key != self.keys[i]:
             return key < self.keys[i]
-        return ids[item] < ids[self.items[i]]
+        return self.ids[item] < self.ids[self.items[i]]
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _is_after(
-        self,
-        key: cython.double,
-        item: cython.longlong,
-        i: cython.Py_ssize_t,
-        ids: cython.longlong[::1],
+        self, key: cython.double, item: cython.longlong, i: cython.Py_ssize_t
     ) -> cython.bint:
         """Return whether an item comes after that at `i`."""
         if key != self.keys[i]:
             return key > self.keys[i]
-        return ids[item] > ids[self.items[i]]
+        return self.ids[item] > self.ids[self.items[i]]
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _sink(
-        self,
-        key: cython.double,
-        item: cython.longlong,
-        n: cython.Py_ssize_t,
-        ids: cython.longlong[::1],
-    ) -> cython.void:
-        """Put an item in the place of the worst of the first `n`."""
+    def _sink(self, key: cython.double, item: cython.longlong, n: cython.Py_ssize_t) -> cython.void:
+        """Replace the worst of the first `n` by another item."""
         i: cython.Py_ssize_t = 0
         child: cython.Py_ssize_t = 1
 
         while child < n:
-            if child + 1 < n and self._is_after(
-                self.keys[child + 1], self.items[child + 1], child, ids
-            ):
+            if child + 1 < n and self._is_after(self.keys[child + 1], self.items[child + 1], child):
                 child += 1
-            if not self._is_before(key, item, child, ids):
+            if not self._is_before(key, item, child):
                 break
             self.keys[i] = self.keys[child]
             self.items[i] = self.items[child]
@@ -133,8 +118,8 @@ class KBestHeap:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def sort(self, ids: cython.longlong[::1]) -> cython.void:
-        """Let the items stand in order, the first of them first."""
+    def sort(self) -> cython.void:
+        """Sort the items that are kept."""
         i: cython.Py_ssize_t = self.n - 1
 
         while i > 0:
@@ -142,5 +127,5 @@ class KBestHeap:
             item: cython.longlong = self.items[i]
             self.keys[i] = self.keys[0]
             self.items[i] = self.items[0]
-            self._sink(key, item, i, ids)
+            self._sink(key, item, i)
             i -= 1

@@ -37,7 +37,7 @@ class MoveHit(NamedTuple):
     entity : int
         The body that was met.
     time : float
-        Fraction of the length of the way that was asked for, from 0 to 1: how much of it the
+        Fraction of the length of the requested path, from 0 to 1: how much of it the
         body had gone, or would have gone without what it met before.
     position : tuple of float
         The centre of the body that was moved, then.
@@ -67,7 +67,7 @@ class Moved(NamedTuple):
     displacement : tuple of float
         How far it moved, in world units; in a world that wraps, the way it took.
     remaining : tuple of float
-        What is left of the way: zeros, unless it was stopped.
+        The remaining displacement: zeros, unless the body was stopped.
     hits : tuple of MoveHit
         What it met, in order.
     """
@@ -231,7 +231,7 @@ class _Path:
         self._target = [at + part for at, part in zip(centre, wanted_displacement, strict=True)]
         self._response = response
         self._domain = domain
-        self._time = 0.0  # of the way that was asked for
+        self._time = 0.0  # fraction of the requested path
 
     @property
     def wanted_displacement(self) -> Vector:

@@ -31,7 +31,7 @@ _ON = 7  # the bits of these, and of `Disabled`
 
 
 class PresentBodies:
-    """All bodies of a world at one moment between two steps, in a tree of their own.  O(n log n).
+    """All bodies of a world at one moment between two steps, in a separate tree.  O(n log n).
 
     Bodies that are disabled, or whose numbers no step could work with, are left out, as a step
     does.  Attached boxes are where their owners are now.
@@ -52,7 +52,7 @@ class PresentBodies:
         ids, places, sizes, boxes = _read_boxes(world, registry, dim)
         sound = _are_sound(places, sizes, domain, registry)
         if boxes:
-            sound &= _have_owners(ids, sound, boxes)
+            sound &= _attached_soundly(ids, sound, boxes)
         ids, places, sizes = ids[sound], places[sound], sizes[sound]
         self.ids: Longs = ids
         self._centres, self._halves = registry.boxes_of(places, sizes)
@@ -73,7 +73,7 @@ class PresentBodies:
             else WrappedSearcher(domain, dim, "space", tree)
         )
         self._boxes = self.mins.data, self.maxs.data, self.ids.data
-        if not len(self.ids):  # no rows would say that the boxes in the tree are their own
+        if not len(self.ids):  # without rows the boxes in the tree would count as their own
             nowhere = np.full((1, dim), np.nan)
             self._boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
 
@@ -127,7 +127,7 @@ class PresentBodies:
         return place if place < len(self.ids) and self.ids[place] == id else -1
 
     def bounds(self, entity: int) -> tuple[Vector, Vector] | None:
-        """Return the min and the max corner of a body, None for an entity that is none."""
+        """Return the min and the max corner of a body; None if the entity is not a body."""
         row = self.row(entity)
         if row < 0:
             return None
@@ -155,7 +155,7 @@ class PresentBodies:
         return [(row, component) for row, component in found if row >= 0]
 
 
-def _have_owners(
+def _attached_soundly(
     ids: Longs, sound: NDArray[np.bool_], boxes: dict[int, Attached]
 ) -> NDArray[np.bool_]:
     """Return which bodies are not attached, or to a body that is sound and not attached."""
@@ -166,9 +166,9 @@ def _have_owners(
 def _read_boxes(
     world: World, registry: BodyRegistry, dim: int
 ) -> tuple[Longs, Doubles, Doubles, dict[int, Attached]]:
-    """Return the entities that are bodies, and what their components say of place and size.
+    """Return the entities that are bodies, their centres and half sizes, and the attached ones.
 
-    And by entity, of all entities, what attaches it to another.
+    The last is a dict: the `Attached` of all entities that have one.
 
     Raises
     ------

@@ -41,7 +41,7 @@ Allowed: TypeAlias = Callable[[int], object] | None
 
 
 class Queried(Protocol):
-    """What queries need to know of the boxes that they search."""
+    """The interface of the boxes that are searched."""
 
     @property
     def searcher(self) -> Searcher:
@@ -55,10 +55,10 @@ class Queried(Protocol):
         """Return the row of an id, -1 if it has none."""
 
     def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
-        """Return a function that tells whether a hit counts, None if all do."""
+        """Return a function that returns whether a hit may be returned; None if all may."""
 
     def left_out(self, filter: Filter, solid: bool) -> Sequence[int]:
-        """Return the rows of the boxes that do not count, in a query in bulk."""
+        """Return the rows that a query in bulk must not return."""
 
 
 class Queries:

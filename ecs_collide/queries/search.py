@@ -1,13 +1,14 @@
-"""Find the first few items of one or two trees: along a ray, before a box that moves, near a point.
+"""Ray cast, box cast and k-nearest search of one or two trees: a branch-and-bound traversal.
 
-The three questions are one.  Each gives an item a *key*, the time at which it
-is met or its distance, and a node a key that is never greater than those of
-the items below it: rounding keeps order in each operation.  What is wanted are
-the items with the least keys, of equal ones those with the least ids.  A node that
-cannot beat the worst of those found so far is not visited, and of the children of a node
-the most promising is visited first.
+The three searches are one algorithm.  Each item has a *key*, the time of its hit or its distance.
+The result are the items with the least keys, and of equal keys those with the least ids.  Children
+are visited in the order of their keys.  A node is skipped if its key is greater than that of the
+worst item found so far.
 
-No code of the game runs in here, so nothing changes a tree under a walk.
+Invariant: the key of a node is never greater than the keys of the items below it, also in floating
+point, because rounding is monotonic.
+
+No code of the game runs during a search, so the trees do not change.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ cython.declare(
 )
 from ecs_collide.constants import INF, LARGEST, STACK_ROOM, TINY
 
-RAY = 0  # when a ray is in a box, closed
-CAST = 1  # when a box that moves meets it, by the rules of the sweep
-NEAR = 2  # how far it is from a box, which may be a point
+RAY = 0  # the key is when a ray enters the box, closed
+CAST = 1  # the key is when a moving box meets it, by the rules of the sweep
+NEAR = 2  # the key is the distance from a box, which may be a point
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
 
@@ -59,11 +60,11 @@ SCALE = 2.0**600
 @cython.final
 @cython.cclass
 class Search:
-    """Asks one tree, or two as if they were one.
+    """Searches one tree, or two as if they were one.
 
-    The items' own boxes stand in row `item` of two arrays, `tight_min` and
-    `tight_max`; with no rows in them, for a single tree only, the boxes that
-    it holds are the items' own.  `ids` has the id of each item.
+    Row `item` of two arrays, `tight_min` and `tight_max`, is the item's own box.  If they have no
+    rows, for a single tree only, the boxes in the tree are the items' own.  `ids` has the id of
+    each item.
     """
 
     first: Tree
@@ -71,13 +72,21 @@ class Search:
     has_second: cython.bint
     dim: cython.Py_ssize_t
     sweeper: Sweeper
+    given_min: object  # the arrays of the last query, which hold what the next three point to
+    given_max: object
+    given_ids: object
+    n_items: cython.Py_ssize_t
+    own: cython.bint  # whether the boxes in the tree are the items' own
+    lows: cython.p_double  # otherwise their corners, `dim` numbers for each item
+    highs: cython.p_double
+    ids: cython.p_longlong  # of each item
     stack: cython.int[::1]
     entry: cython.double[::1]  # of each node on the stack: its key
     best: KBestHeap
-    excluded: cython.schar[::1]  # of each item: 1 if it is left out
+    excluded: cython.schar[::1]  # of each item: 1 if it is excluded
     n_excluded: cython.Py_ssize_t
-    is_cut_short: cython.bint  # whether a query has marked items and not taken the marks away
-    excluded_each: cython.Py_ssize_t  # another item that is left out; -1: none
+    is_cut_short: cython.bint  # whether a query has marked items and not unmarked them
+    excluded_each: cython.Py_ssize_t  # one more item that is excluded; -1: none
     kind_of_query: cython.int
     centre: cython.double[3]
     low: cython.double[3]  # of the box that moves; or the point, or the ray's origin
@@ -85,13 +94,14 @@ class Search:
     half: cython.double[3]
     displacement: cython.double[3]
     hit: cython.double[8]
-    near: cython.double[3]  # the corners of the box that is told of
+    near: cython.double[3]  # the corners of the box that is described
     far: cython.double[3]
 
     def __init__(self, first: Tree, second: Tree | None = None) -> None:
         self.first = first
         self.second = first if second is None else second
         self.has_second = second is not None
+        self.given_min = self.given_max = self.given_ids = None
         self.dim = first.dim
         self.sweeper = Sweeper(first.dim)
         self.stack = zeros(INT, STACK_ROOM)
@@ -112,67 +122,60 @@ class Search:
             self.near = [0.0] * 3
             self.far = [0.0] * 3
 
-    # Single questions
+    # Single queries
 
     def query(
         self,
         lower: object,
         upper: object,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
     ) -> object:
         """Return the ids of the items whose own boxes share a point with a box, sorted.
 
-        None where the two corners are not plain tuples of numbers in order.
+        None if the two corners are not plain tuples of numbers with min <= max.
         """
         answer: list = []
         k: cython.Py_ssize_t
 
-        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
+        if not (
+            _read_vector(lower, self.low, self.dim) and _read_vector(upper, self.high, self.dim)
+        ):
             return None
         for k in range(self.dim):
             if self.low[k] > self.high[k]:
                 return None
-        self._add_touching(answer, self.first, tight_min, tight_max, ids)
+        self._begin(None, tight_min, tight_max, ids)
+        self._add_touching(answer, self.first)
         if self.has_second:
-            self._add_touching(answer, self.second, tight_min, tight_max, ids)
+            self._add_touching(answer, self.second)
         answer.sort()
         return answer
 
     @cython.cfunc
-    def _add_touching(
-        self,
-        answer: list,
-        tree: Tree,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-    ) -> None:
+    def _add_touching(self, answer: list, tree: Tree) -> None:
         """Add the ids of the items of a tree whose own boxes share a point with the box."""
         i: cython.Py_ssize_t
 
         for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
             item: cython.longlong = tree.found[i]
-            if self._touches(item, tight_min, tight_max):
-                answer.append(ids[item])
+            if self._touches(item):
+                answer.append(self.ids[item])
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _touches(
-        self,
-        item: cython.longlong,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.bint:
+    def _touches(self, item: cython.longlong) -> cython.bint:
         """Return whether the own box of an item found in a tree shares a point with the box."""
         k: cython.Py_ssize_t
 
-        if tight_min.shape[0] == 0:  # the box in the tree is its own
+        if self.own:
             return True
         for k in range(self.dim):
-            if tight_min[item, k] > self.high[k] or tight_max[item, k] < self.low[k]:
+            if self.lows[self.dim * item + k] > self.high[k]:
+                return False
+            if self.highs[self.dim * item + k] < self.low[k]:
                 return False
         return True
 
@@ -182,30 +185,36 @@ class Search:
         direction: object,
         limit: cython.Py_ssize_t,
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
     ) -> object:
         """Return time, id, point and normal of the first `limit` hits of a ray; 0: of all.
 
-        None where the two vectors are not plain tuples of numbers.  `excluded`
-        is a tuple of the items that are left out, or None.
+        None if the two vectors are not plain tuples of numbers.  `excluded` is a tuple of the
+        items that are not returned, or None.
         """
         answers: list = []
         i: cython.Py_ssize_t
 
         if not (
-            _take(origin, self.low, self.dim) and _take(direction, self.displacement, self.dim)
+            _read_vector(origin, self.low, self.dim)
+            and _read_vector(direction, self.displacement, self.dim)
         ):
             return None
         self.kind_of_query = RAY
-        self._mark_excluded(excluded, 1, ids.shape[0])
-        self._search(limit, 1.0, tight_min, tight_max, ids)
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
+        self._search(limit, 1.0)
+        self._end(excluded)
         for i in range(self.best.n):
-            self._describe_ray(i, tight_min, tight_max)
+            self._describe_ray(i)
             answers.append(
-                (self.hit[0], ids[self.best.items[i]], self._vector(1), self._vector(1 + self.dim))
+                (
+                    self.hit[0],
+                    self.ids[self.best.items[i]],
+                    self._vector(1),
+                    self._vector(1 + self.dim),
+                )
             )
         return answers
 
@@ -216,38 +225,37 @@ class Search:
         motion: object,
         limit: cython.Py_ssize_t,
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
     ) -> object:
         """Return time, id, centre, normal and depth of the first `limit` hits of a box; 0: of all.
 
-        None where the three vectors are not plain tuples of numbers, or a half
-        size is negative.
+        None if the three vectors are not plain tuples of numbers, or a half size is negative.
         """
         answers: list = []
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
         if not (
-            _take(centre, self.centre, self.dim)
-            and _take(half, self.half, self.dim)
-            and _take(motion, self.displacement, self.dim)
+            _read_vector(centre, self.centre, self.dim)
+            and _read_vector(half, self.half, self.dim)
+            and _read_vector(motion, self.displacement, self.dim)
         ):
             return None
         for k in range(self.dim):
             if self.half[k] < 0.0:
                 return None
         self._set_box()
-        self._mark_excluded(excluded, 1, ids.shape[0])
-        self._search(limit, 1.0, tight_min, tight_max, ids)
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
+        self._search(limit, 1.0)
+        self._end(excluded)
         for i in range(self.best.n):
-            self._describe_box(i, tight_min, tight_max)
+            self._describe_box(i)
             answers.append(
                 (
                     self.hit[0],
-                    ids[self.best.items[i]],
+                    self.ids[self.best.items[i]],
                     self._vector(1),
                     self._vector(1 + self.dim),
                     self.hit[1 + 2 * self.dim],
@@ -262,33 +270,36 @@ class Search:
         limit: cython.Py_ssize_t,
         within: cython.double,
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
     ) -> object:
         """Return distance, id and closest point of the items nearest to a box; 0: of all.
 
-        The box may be a point.  None where its corners are not plain tuples of numbers in order.
+        The box may be a point.  None if its corners are not plain tuples of numbers with
+        min <= max.
         """
         answers: list = []
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        if not (_take(lower, self.low, self.dim) and _take(upper, self.high, self.dim)):
+        if not (
+            _read_vector(lower, self.low, self.dim) and _read_vector(upper, self.high, self.dim)
+        ):
             return None
         for k in range(self.dim):
             if self.low[k] > self.high[k]:
                 return None
         self.kind_of_query = NEAR
-        self._mark_excluded(excluded, 1, ids.shape[0])
-        self._search(limit, within, tight_min, tight_max, ids)
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
+        self._search(limit, within)
+        self._end(excluded)
         for i in range(self.best.n):
-            self._describe_near(i, tight_min, tight_max)
-            answers.append((self.hit[0], ids[self.best.items[i]], self._vector(1)))
+            self._describe_near(i)
+            answers.append((self.hit[0], self.ids[self.best.items[i]], self._vector(1)))
         return answers
 
-    # Questions in bulk
+    # Queries in bulk
 
     def cast_rays(
         self,
@@ -296,36 +307,36 @@ class Search:
         directions: cython.double[:, ::1],
         excluded_each: cython.longlong[::1],
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
         found: cython.longlong[::1],
         hits: cython.double[:, ::1],
     ) -> None:
-        """Write for each ray the item that it meets first, and how; -1 for none.
+        """Write the item that each ray hits first, and the hit; -1 for none.
 
-        Row i leaves out item ``excluded_each[i]`` too.  Row i of `hits`, 1 + 2 * dim
-        numbers, gets time, point and normal.
+        Row i excludes item ``excluded_each[i]`` too.  Row i of `hits` has 1 + 2 * dim numbers:
+        time, point and normal.
         """
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.low[k] = origins[i, k] + 0.0
                 self.displacement[k] = directions[i, k]
             self.kind_of_query = RAY
             self.excluded_each = excluded_each[i]
-            self._search(1, 1.0, tight_min, tight_max, ids)
+            self._search(1, 1.0)
             found[i] = -1
             if self.best.n == 0:
                 continue
             found[i] = self.best.items[0]
-            self._describe_ray(0, tight_min, tight_max)
+            self._describe_ray(0)
             for k in range(1 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._end(excluded)
         self.excluded_each = -1
 
     def cast_boxes(
@@ -335,21 +346,21 @@ class Search:
         motions: cython.double[:, ::1],
         excluded_each: cython.longlong[::1],
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
         found: cython.longlong[::1],
         hits: cython.double[:, ::1],
     ) -> None:
-        """Write for each box that moves the item that it meets first, and how; -1 for none.
+        """Write the item that each moving box meets first, and the hit; -1 for none.
 
-        Row i leaves out item ``excluded_each[i]`` too.  Row i of `hits`, 2 + 2 * dim
-        numbers, gets time, centre, normal and depth.
+        Row i excludes item ``excluded_each[i]`` too.  Row i of `hits` has 2 + 2 * dim numbers:
+        time, centre, normal and depth.
         """
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.centre[k] = centres[i, k] + 0.0
@@ -357,15 +368,15 @@ class Search:
                 self.displacement[k] = motions[i, k]
             self._set_box()
             self.excluded_each = excluded_each[i]
-            self._search(1, 1.0, tight_min, tight_max, ids)
+            self._search(1, 1.0)
             found[i] = -1
             if self.best.n == 0:
                 continue
             found[i] = self.best.items[0]
-            self._describe_box(0, tight_min, tight_max)
+            self._describe_box(0)
             for k in range(2 + 2 * self.dim):
                 hits[i, k] = self.hit[k]
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._end(excluded)
         self.excluded_each = -1
 
     def nearest_many(
@@ -375,37 +386,36 @@ class Search:
         within: cython.double,
         excluded_each: cython.longlong[::1],
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
         found: cython.longlong[:, ::1],
         hits: cython.double[:, ::1],
     ) -> None:
         """Write for each point the `limit` nearest items; -1 where there are no more.
 
-        Row i leaves out item ``excluded_each[i]`` too.  Row ``limit * i + j`` of
-        `hits`, 1 + dim numbers, gets distance and closest point of the item
-        in column j of row i.
+        Row i excludes item ``excluded_each[i]`` too.  Row ``limit * i + j`` of `hits` has 1 + dim
+        numbers: distance and closest point of the item in column j of row i.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
 
-        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
         for i in range(points.shape[0]):
             for k in range(self.dim):
                 self.low[k] = self.high[k] = points[i, k] + 0.0
             self.kind_of_query = NEAR
             self.excluded_each = excluded_each[i]
-            self._search(limit, within, tight_min, tight_max, ids)
+            self._search(limit, within)
             for j in range(limit):
                 found[i, j] = -1
             for j in range(self.best.n):
                 found[i, j] = self.best.items[j]
-                self._describe_near(j, tight_min, tight_max)
+                self._describe_near(j)
                 for k in range(1 + self.dim):
                     hits[limit * i + j, k] = self.hit[k]
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._end(excluded)
         self.excluded_each = -1
 
     def query_many(
@@ -413,15 +423,15 @@ class Search:
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
         excluded,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
+        tight_min: object,
+        tight_max: object,
+        ids: object,
         offsets: cython.longlong[::1],
     ) -> object:
-        """Return the items that share a point with each box, those of a box together, sorted by id.
+        """Return the items that share a point with each box, grouped by box, sorted by id.
 
-        An int64 memoryview; those of box i begin at ``offsets[i]``, which is
-        written, and end where the next ones begin.
+        An int64 memoryview.  The items of box i are ``offsets[i]`` to ``offsets[i + 1]``; `offsets`
+        is written.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
@@ -431,16 +441,16 @@ class Search:
         found: cython.longlong[::1] = zeros(LONG, room)
 
         offsets[0] = 0
-        self._mark_excluded(excluded, 1, ids.shape[0])
+        self._begin(excluded, tight_min, tight_max, ids)
         for i in range(mins.shape[0]):
-            self.best.begin(0, 0.0)
+            self.best.begin(0, 0.0, self.ids)
             for k in range(self.dim):
                 self.low[k] = mins[i, k]
                 self.high[k] = maxs[i, k]
-            self._touch(self.first, tight_min, tight_max, ids)
+            self._touch(self.first)
             if self.has_second:
-                self._touch(self.second, tight_min, tight_max, ids)
-            self.best.sort(ids)
+                self._touch(self.second)
+            self.best.sort()
             if total + self.best.n > room:
                 room = 2 * (total + self.best.n)
                 found = grown(found, room)
@@ -448,18 +458,12 @@ class Search:
                 found[total + j] = self.best.items[j]
             total += self.best.n
             offsets[i + 1] = total
-        self._mark_excluded(excluded, 0, ids.shape[0])
+        self._end(excluded)
         return found[:total]
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _touch(
-        self,
-        tree: Tree,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-    ) -> cython.int:
+    def _touch(self, tree: Tree) -> cython.int:
         """Offer the items of a tree whose own boxes share a point with the box."""
         i: cython.Py_ssize_t
 
@@ -467,16 +471,16 @@ class Search:
             item: cython.longlong = tree.found[i]
             if self.n_excluded > 0 and self.excluded[item]:
                 continue
-            if self._touches(item, tight_min, tight_max):
-                self.best.offer(0.0, item, ids)
+            if self._touches(item):
+                self.best.offer(0.0, item)
         return 0
 
-    # What is asked
+    # Parameters of a query
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _set_box(self) -> cython.void:
-        """Ask for a cast of the box around `centre` with its `half` sizes."""
+        """Set the parameters of a cast of the box around `centre` with its `half` sizes."""
         k: cython.Py_ssize_t
 
         self.kind_of_query = CAST
@@ -486,57 +490,77 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _mark_excluded(
-        self, excluded, mark: cython.schar, n_items: cython.Py_ssize_t
-    ) -> cython.int:
-        """Mark the items that are left out, or take their marks away."""
+    def _begin(self, excluded, tight_min: object, tight_max: object, ids: object) -> cython.int:
+        """Use the boxes and ids of the items, and mark the items that are excluded."""
+        i: cython.Py_ssize_t
+
+        if (
+            ids is not self.given_ids
+            or tight_min is not self.given_min
+            or tight_max is not self.given_max
+        ):
+            self._bind(tight_min, tight_max, ids)
+        self.n_excluded = 0
+        if self.is_cut_short:  # an exception has left marks
+            self.excluded = zeros(BYTE, 2 * self.n_items)
+        self.is_cut_short = excluded is not None
+        if excluded is None:
+            return 0
+        if self.excluded.shape[0] < self.n_items:
+            self.excluded = zeros(BYTE, 2 * self.n_items)
+        for i in range(len(excluded)):
+            item: cython.Py_ssize_t = excluded[i]
+            self.excluded[item] = 1
+            self.n_excluded += 1
+        return 0
+
+    @cython.cfunc
+    @cython.boundscheck(False)  # of empty arrays too
+    def _bind(self, tight_min: object, tight_max: object, ids: object) -> None:
+        """Keep the addresses of arrays: to find them takes longer than a small query."""
+        mins: cython.double[:, ::1] = tight_min
+        maxs: cython.double[:, ::1] = tight_max
+        numbers: cython.longlong[::1] = ids
+
+        self.given_ids = None  # if this is interrupted, the next query binds again
+        self.own = mins.shape[0] == 0
+        self.lows = flat(mins)
+        self.highs = flat(maxs)
+        self.ids = cython.address(numbers[0]) if cython.compiled else numbers
+        self.n_items = numbers.shape[0]
+        self.given_min = tight_min
+        self.given_max = tight_max
+        self.given_ids = ids
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _end(self, excluded) -> cython.int:
+        """Remove the marks of the items that were excluded."""
         i: cython.Py_ssize_t
 
         self.n_excluded = 0
-        if self.is_cut_short and mark:  # an exception has left marks
-            self.excluded = zeros(BYTE, 2 * n_items)
-        self.is_cut_short = mark and excluded is not None
-        if excluded is None:
-            return 0
-        if self.excluded.shape[0] < n_items:
-            self.excluded = zeros(BYTE, 2 * n_items)
-        for i in range(len(excluded)):
-            item: cython.Py_ssize_t = excluded[i]
-            self.excluded[item] = mark
-            self.n_excluded += mark
+        self.is_cut_short = False
+        if excluded is not None:
+            for i in range(len(excluded)):
+                item: cython.Py_ssize_t = excluded[i]
+                self.excluded[item] = 0
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _search(
-        self,
-        limit: cython.Py_ssize_t,
-        bound: cython.double,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-    ) -> cython.int:
+    def _search(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.int:
         """Find the first `limit` items with keys up to `bound`, in order."""
-        self.best.begin(limit, bound)
-        self._traverse(self.first.nodes, tight_min, tight_max, ids)
+        self.best.begin(limit, bound, self.ids)
+        self._traverse(self.first.nodes)
         if self.has_second:
-            self._traverse(self.second.nodes, tight_min, tight_max, ids)
-        self.best.sort(ids)
+            self._traverse(self.second.nodes)
+        self.best.sort()
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _traverse(
-        self,
-        nodes: Nodes,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-        ids: cython.longlong[::1],
-    ) -> cython.int:
+    def _traverse(self, nodes: Nodes) -> cython.int:
         best: KBestHeap = self.best
-        own: cython.bint = tight_min.shape[0] == 0
-        lows: cython.p_double = flat(tight_min)
-        highs: cython.p_double = flat(tight_max)
         stack: cython.int[::1] = self.stack
         entry: cython.double[::1] = self.entry
         dim: cython.Py_ssize_t = self.dim
@@ -561,7 +585,7 @@ class Search:
                 if key > best.bound:
                     continue
                 if nodes.level[node] > 0:
-                    # Sorted in: what comes first comes to lie on top.
+                    # Inserted in order, the least key on top.
                     top += 1
                     i = top
                     while i > first and entry[i - 1] < key:
@@ -573,16 +597,16 @@ class Search:
                     continue
                 if item == self.excluded_each or (self.n_excluded > 0 and self.excluded[item]):
                     continue
-                if own:
+                if self.own:
                     if self.kind_of_query == CAST:
                         key = self._time_of_impact(nodes.box, nodes.box, i, i + dim)
                 else:
                     i = dim * item
-                    key = self._least_key(lows, highs, i, i)
+                    key = self._least_key(self.lows, self.highs, i, i)
                     if self.kind_of_query == CAST and key <= best.bound:
-                        key = self._time_of_impact(lows, highs, i, i)
+                        key = self._time_of_impact(self.lows, self.highs, i, i)
                 if key <= best.bound:
-                    best.offer(key, item, ids)
+                    best.offer(key, item)
         return 0
 
     # Keys
@@ -596,7 +620,7 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return a key that none within the box from mins[p] to maxs[q] is less than."""
+        """Return a lower bound of the keys of all boxes inside that from mins[p] to maxs[q]."""
         if self.kind_of_query == NEAR:
             return self._distance(mins, maxs, p, q)
         if self.kind_of_query == RAY:
@@ -612,10 +636,10 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return how far the query's box is from another; 0 where they share a point.
+        """Return the distance of the query's box from another; 0 if they share a point.
 
-        Lengths so small that their squares might be lost are scaled: by a
-        power of two, which changes no bit of the answer.
+        Lengths whose squares might underflow are scaled by a power of two, which changes no bit
+        of the result.
         """
         scale: cython.double = 1.0
         total: cython.double = 0.0
@@ -647,8 +671,8 @@ class Search:
     ) -> cython.double:
         """Return when the moving box first touches a box, at 0 or later; inf for never.
 
-        Never later than it *meets* one within that: the gaps are those of the
-        sweep, and what that takes for 0 besides only makes it leave earlier.
+        Never later than the impact with a box inside it: the gaps are those of the sweep, and
+        gaps that the sweep counts as 0 only make it leave earlier.
         """
         enter: cython.double = 0.0
         leave: cython.double = INF
@@ -690,7 +714,7 @@ class Search:
             return self.sweeper.enter
         return 0.0 if kind == OVERLAP else INF
 
-    # What is told
+    # Results
 
     @cython.cfunc
     def _vector(self, at: cython.Py_ssize_t) -> tuple:
@@ -701,21 +725,16 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _box_of(
-        self,
-        i: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.void:
+    def _box_of(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the own box of the item found at `i`: its corners into `near` and `far`."""
         item: cython.longlong = self.best.items[i]
         nodes: Nodes = self.first.nodes
         k: cython.Py_ssize_t
 
-        if tight_min.shape[0] > 0:
+        if not self.own:
             for k in range(self.dim):
-                self.near[k] = tight_min[item, k]
-                self.far[k] = tight_max[item, k]
+                self.near[k] = self.lows[self.dim * item + k]
+                self.far[k] = self.highs[self.dim * item + k]
             return
         at: cython.Py_ssize_t = 2 * self.dim * nodes.place_of[item]
         for k in range(self.dim):
@@ -724,14 +743,9 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _describe_ray(
-        self,
-        i: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.void:
+    def _describe_ray(self, i: cython.Py_ssize_t) -> cython.void:
         """Write time, point and normal of the item found at `i`."""
-        self._box_of(i, tight_min, tight_max)
+        self._box_of(i)
         _describe_hit(
             self.near,
             self.far,
@@ -746,22 +760,16 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _describe_box(
-        self,
-        i: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.void:
+    def _describe_box(self, i: cython.Py_ssize_t) -> cython.void:
         """Write time, centre, normal and depth of the item found at `i`.
 
-        Where there is an impact the box is put flush against the face that it
-        meets, never a bit beyond it.
+        At an impact, the box is placed flush against the face that it meets, never beyond it.
         """
         dim: cython.Py_ssize_t = self.dim
         time: cython.double = self.best.keys[i]
         k: cython.Py_ssize_t
 
-        self._box_of(i, tight_min, tight_max)
+        self._box_of(i)
         self._time_of_impact(self.near, self.far, 0, 0)
         self.hit[0] = time
         for k in range(dim):
@@ -784,16 +792,11 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _describe_near(
-        self,
-        i: cython.Py_ssize_t,
-        tight_min: cython.double[:, ::1],
-        tight_max: cython.double[:, ::1],
-    ) -> cython.void:
+    def _describe_near(self, i: cython.Py_ssize_t) -> cython.void:
         """Write distance and closest point of the item found at `i`."""
         k: cython.Py_ssize_t
 
-        self._box_of(i, tight_min, tight_max)
+        self._box_of(i)
         self.hit[0] = self.best.keys[i]
         for k in range(self.dim):
             self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
@@ -801,8 +804,8 @@ class Search:
 
 @cython.cfunc
 @cython.exceptval(-1, check=False)
-def _take(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
-    """Take over a vector; return whether it is a plain tuple of numbers that are not too large."""
+def _read_vector(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
+    """Read a vector; return whether it is a plain tuple of numbers that are not too large."""
     k: cython.Py_ssize_t
 
     if type(vector) is not tuple or len(vector) != dim:
@@ -831,7 +834,7 @@ def _time_of_entry(
 ) -> cython.double:
     """Return when a ray is first in the box from mins[p] to maxs[q], at 0 or later; inf for never.
 
-    Never later than for a box within that: rounding keeps order in each operation.
+    Never later than for a box inside it, because rounding is monotonic.
     """
     k: cython.Py_ssize_t
     enter: cython.double = 0.0
@@ -866,8 +869,8 @@ def _describe_hit(
 ) -> cython.void:
     """Write the time, the point and the normal of a hit.
 
-    The point lies exactly in the face that is met.  Of several faces met at
-    once, the one of the lowest axis.
+    The point is exactly on the face that is hit.  Of several faces hit at once, the one of the
+    lowest axis.
     """
     k: cython.Py_ssize_t
     is_met: cython.bint = False
@@ -889,7 +892,7 @@ def _describe_hit(
 @cython.inline
 @cython.exceptval(check=False)
 def _without_tiny(difference: cython.double) -> cython.double:
-    """Return a difference, or 0 where the sweep takes it for none."""
+    """Return a difference, or 0 if the sweep counts it as 0."""
     if -TINY < difference < TINY:
         return 0.0
     return difference

@@ -237,7 +237,7 @@ class Searcher:
         self.place = place
         self._search = _backend.kernels.search.Search(*trees)
 
-    # Single queries: at most so many results, 0 for all
+    # Single queries: at most `limit` results, 0 for all
 
     def region(self, lower: VectorLike, upper: VectorLike, boxes: Boxes) -> list[int]:
         """Return the ids of the boxes that share a point with a region, sorted."""
@@ -395,7 +395,7 @@ class Searcher:
     # What goes in
 
     def _vectors(self, **vectors: VectorLike) -> list[Vector]:
-        """Return single vectors as plain tuples, or say what is wrong with them."""
+        """Return single vectors as plain tuples, or raise ValueError."""
         rows = same_vectors(**vectors)
         self._require_dim(rows.shape[1], vectors)
         return [tuple(row) for row in rows.tolist()]
@@ -426,7 +426,7 @@ _Hit = TypeVar("_Hit", RayHit, BoxHit, Neighbour)
 
 
 def checked_count(k: int) -> int:
-    """Return how many are wanted, or say why it is no such number."""
+    """Return the number of results, or raise ValueError."""
     try:
         number = index(k)
     except TypeError:
@@ -437,7 +437,7 @@ def checked_count(k: int) -> int:
 
 
 def checked_distance(within: float) -> float:
-    """Return the greatest distance, or say why it is none."""
+    """Return the largest distance, or raise ValueError."""
     if not (isinstance(within, (int, float)) and within >= 0.0):
         raise ValueError(f"within={within!r} must be a distance in world units, 0 or more")
     return float(within)
@@ -461,7 +461,7 @@ def rows_to_exclude(exclude: Exclude, row_of: Callable[[int], int]) -> Rows:
 def rows_to_exclude_each(
     exclude_each: Sequence[int] | Integers | None, row_of: Callable[[int], int]
 ) -> Integers | None:
-    """Return the row of each id, -1 for those that have none."""
+    """Return the row of each id; -1 for unknown ids."""
     if exclude_each is None:
         return None
     ids = np.asarray(exclude_each)

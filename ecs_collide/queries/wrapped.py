@@ -50,7 +50,7 @@ class WrappedSearcher(Searcher):
     # -- which images --
 
     def _bounds(self) -> tuple[Floats, Floats] | None:
-        """Return a box that holds all bodies where they stand, None where there are none."""
+        """Return a box that contains all bodies at their positions; None without bodies."""
         low, high = np.full(self.dim, np.inf), np.full(self.dim, -np.inf)
         one, two = np.zeros(self.dim), np.zeros(self.dim)
         for tree in self._trees:
@@ -59,7 +59,7 @@ class WrappedSearcher(Searcher):
         return None if low[0] > high[0] else (low, high)
 
     def _shifts(self, low: Floats, high: Floats) -> Iterator[Floats]:
-        """Yield how far a question that reaches from one corner to another may be off."""
+        """Yield the offsets by which a query from one corner to another may find images."""
         bounds = self._bounds()
         if bounds is None:
             return
@@ -373,7 +373,7 @@ class WrappedSearcher(Searcher):
 
 
 def _is_better(times: Floats, ids: Integers, than: Floats, of: Integers) -> NDArray[np.bool_]:
-    """Tell by row whether a hit comes before another; the lower id of two at once."""
+    """Return for each row whether a hit is before another; the lower id of two at once."""
     found: NDArray[np.bool_] = (times < than) | ((times == than) & (ids < of))
     return found & (ids >= 0)
 

@@ -108,7 +108,7 @@ def show(value: Any) -> str:
 # -- reading a world --
 
 
-def take_frame(
+def read_frame(
     space: Space,
     step: int = 0,
     dt: float = 0.0,

@@ -11,7 +11,7 @@ from typing import Any
 
 import esper
 
-from ecs_collide.recording.frames import Frame, Reader, plain, read_fields, take_frame
+from ecs_collide.recording.frames import Frame, Reader, plain, read_fields, read_frame
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space
 
@@ -21,8 +21,8 @@ FIRST, LAST = 2**31, -(2**31)  # priorities: before and after all systems of a g
 class Recorder:
     """Records a world step by step.
 
-    `ecs_collide.record` makes one that follows `esper.process`.  One made directly is told
-    of each step: `begin` before it, `take` after it.
+    `ecs_collide.record` creates one that follows `esper.process`.  For a recorder that is created
+    directly, call `begin` before each step and `take` after it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Recorder:
         What the player presses: a dict, an object with attributes, or a function that
         returns one of these.  It is read before each step.
     limit : int, optional
-        Keep the last so many steps only; by default all.
+        Number of the last steps to keep; by default all.
     snapshots : bool
         Keep `Space.snapshot` too, which the viewer shows.  Where the space cannot be
         saved, the recording has none.
@@ -73,18 +73,18 @@ class Recorder:
     def _append(self, dt: float) -> Frame:
         arguments = (self.space, self.n_steps, float(dt), self._pressed, self._reader)
         try:
-            frame = take_frame(*arguments, snapshot=self._snapshots)
-        except (ValueError, TypeError):  # of a component that snapshots were not told of
+            frame = read_frame(*arguments, snapshot=self._snapshots)
+        except (ValueError, TypeError):  # a component that was not given to snapshot_with
             if not self._snapshots:
                 raise
             self._snapshots = False
-            frame = take_frame(*arguments)
+            frame = read_frame(*arguments)
         self.frames.append(frame)
         return frame
 
     def follow(self) -> None:
         """Record each `esper.process` of the current world from now on."""
-        # esper removes a processor by its type: each recorder has types of its own.
+        # esper removes a processor by its type, so each recorder has different types.
         before: Any = type("RecordInputs", (_Processor,), {})(self, False)
         after: Any = type("RecordState", (_Processor,), {})(self, True)
         esper.add_processor(before, priority=FIRST)
@@ -163,7 +163,7 @@ def record(
         What the player presses: a dict, an object with attributes, or a function that
         returns one of these.
     limit : int, optional
-        Keep the last so many steps only; by default all.
+        Number of the last steps to keep; by default all.
     snapshots : bool
         Keep `Space.snapshot` too, which the viewer shows.
 

@@ -103,7 +103,7 @@ class Recording:
                 return cls(list(_frames(map(json.loads, file))), about)
         except (RecordingError, FileNotFoundError, PermissionError, IsADirectoryError):
             raise
-        except Exception as error:  # gzip, zlib and json each raise errors of their own
+        except Exception as error:  # gzip, zlib and json raise different errors
             raise RecordingError(f"{path} is no recording, or it is damaged: {error}") from error
 
     def without_snapshots(self) -> Recording:

@@ -1,18 +1,17 @@
 """Moving platforms: lifts and conveyor belts carry what stands on them.
 
-A body that lies against the carrying face of another is its *rider*, and what
-stands on a rider, on the same side, rides with it.  Within a step a rider has
-the velocity of its carrier beside its own; between steps its `Velocity` holds
-its own alone:
+A body in contact with the carrying face of another is its *rider*.  A body on top of a rider, on
+the same side, is a rider too.  Within a step the velocity of a rider includes that of its carrier;
+between steps its `Velocity` is its own alone:
 
-    start of a step          v = own + carrier         who rides: from the contacts
+    start of a step          v = own + carrier         riders are found from the contacts
     landing within it        v = own + carrier         from that instant
-    end of the step          own = v - carrier         who rides: from the contacts
+    end of the step          own = v - carrier         riders are found from the contacts
     before the next step     own = own + taken_off     if it has lost its carrier
 
-Invariant between steps: a rider's velocity in the world, as the last step left
-it, is its `Velocity` plus `RiderTable.taken_off`.  A rider whose carrier is deleted,
-teleported or no longer carries gets that back.
+Invariant between steps: the velocity of a rider in the world is its `Velocity` plus
+`RiderTable.taken_off`.  If its carrier is deleted, teleported or stops carrying, this sum becomes
+its `Velocity`.
 """
 
 try:
@@ -38,17 +37,17 @@ from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 
 @cython.cclass
 class RiderTable:
-    """Who is carried by whom, and how fast.
+    """The riders with their carriers and the velocities of these.
 
     Attributes
     ----------
     n : int
     riders : int64 (n or more,): rows
-    carrier : int64 (n_rows,): the row of what a body rides on, counting from 1; 0 for none
+    carrier : int64 (n_rows,): the row of a rider's carrier plus 1; 0 for other bodies
     side : int8 (n_rows,): the code of the carrying face
-    drift : float64 (n_rows, dim): the velocity of the carrier, in units per second
-    taken_off : float64 (n_rows, dim): what a rider's velocity in the world at the end of the
-        last step has beyond its own: the drift, and less where something held it back
+    carrier_velocity : float64 (n_rows, dim): in units per second
+    taken_off : float64 (n_rows, dim): the difference between a rider's velocity in the world at
+        the end of the last step and its own: `carrier_velocity`, or less if it was held back
     """
 
     def __init__(self, dim: cython.int):
@@ -75,15 +74,14 @@ class Carriers:
 
     Attributes
     ----------
-    now : Ride
-        Between steps: as of the end of the last one.
-    rode : Ride
-        Within a step: as of its start, and who has landed since.
+    now : RiderTable
+        Between steps: the riders at the end of the last step.
+    rode : RiderTable
+        Within a step: the riders at its start, and those that have landed since.
     sweeps : bool
-        Whether it is the game that moves the bodies: what they are to do along
-        a face is what it says then.
+        Whether the game moves the bodies; then the game also sets velocities along a face.
     own : float64 (n_rows, dim)
-        Within a step: the velocities of riders without what carries them.
+        Within a step: the velocities of riders without those of their carriers.
     """
 
     def __init__(self, bodies: Bodies, contacts: Contacts, solver: Solver):
@@ -102,7 +100,7 @@ class Carriers:
         self.kept_taken_off = zeros(DOUBLE, 1, bodies.dim)
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
-        """Have a place for so many bodies."""
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
         if n_rows > self.n_rows:
             self.now.set_rows(n_rows)
             self.before.set_rows(n_rows)
@@ -111,10 +109,9 @@ class Carriers:
             self.n_rows = n_rows  # last: by it it is known how much room there is
 
     def find_riders(self, at_rest: cython.bint):
-        """Find who rides on whom by the contacts that there are.
+        """Find the riders and their carriers from the contacts.
 
-        With `at_rest` the velocities of bodies are their own alone, else those
-        of riders hold already what carries them.
+        `at_rest` states that velocities do not include those of carriers.
         """
         t: Surfaces = self.bodies.surfaces
         _n: cython.Py_ssize_t
@@ -124,7 +121,9 @@ class Carriers:
         self._clear(self.now)
         if not t.any_carrier:
             return
-        for _n in range(self.contacts.n + 1):  # who carries each other in a ring would never end
+        for _n in range(
+            self.contacts.n + 1
+        ):  # bounded: bodies that carry each other in a ring would never end
             self.now, self.before = self.before, self.now
             if not self._pass(at_rest):
                 break
@@ -140,7 +139,7 @@ class Carriers:
 
     @cython.cfunc
     def _pass(self, at_rest: cython.bint) -> cython.bint:
-        """Find riders, those on top of others by what was found before; tell whether it differs."""
+        """Find riders, given those of the pass before; return whether the result differs."""
         rows: cython.longlong[:, ::1] = self.contacts.rows
         new: RiderTable = self.now
         old: RiderTable = self.before
@@ -170,9 +169,10 @@ class Carriers:
     def _offer(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, at_rest: cython.bint
     ) -> cython.void:
-        """Let body i ride on j, on a side of j, if that carries, and better than what it rides on.
+        """Make body i a rider of j if that side of j carries, and j is the best carrier so far.
 
-        Of several the one counts that moves most towards the rider, then the lower id.
+        The best carrier is the one that moves most towards the rider, then the one with the lower
+        entity id.
         """
         b: Bodies = self.bodies
         new: RiderTable = self.now
@@ -212,7 +212,7 @@ class Carriers:
         carries: cython.bint,
         adds: cython.bint,
     ) -> cython.double:
-        """Return how fast what stands on a side of a body is carried, on an axis."""
+        """Return the velocity with which a side of a body carries, on an axis."""
         if not carries:
             return self.before.carrier_velocity[j, k]
         return (
@@ -227,7 +227,7 @@ class Carriers:
         carrier_velocity: cython.double[:, ::1],
         taken_off: cython.double[:, ::1],
     ):
-        """Take bodies, by their rows, for riders until the next step looks; see `RiderTable`."""
+        """Replace the riders, until the next step finds them anew; see `RiderTable`."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -239,7 +239,7 @@ class Carriers:
         self._clear(self.now)
         for n in range(rows.shape[0]):
             self.now.riders[n] = rows[n]
-            self.now.carrier[rows[n]] = rows[n] + 1  # any: nobody asks
+            self.now.carrier[rows[n]] = rows[n] + 1  # any carrier: it is not read
             for k in range(self.bodies.dim):
                 self.now.carrier_velocity[rows[n], k] = carrier_velocity[n, k]
                 self.now.taken_off[rows[n], k] = taken_off[n, k]
@@ -247,7 +247,7 @@ class Carriers:
 
     @cython.ccall
     def keep(self) -> cython.void:
-        """Keep who rides, and how fast, as it is now, before a step, for `kept`."""
+        """Copy the riders before a step, for `kept`."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -264,7 +264,7 @@ class Carriers:
         self.n_kept = self.now.n
 
     def kept(self) -> tuple:
-        """Return the riders that were kept, as `recover` takes them."""
+        """Return the riders copied by `keep`: arguments of `recover`."""
         n: cython.Py_ssize_t = self.n_kept
 
         return self.kept_riders[:n], self.kept_carrier_velocity[:n], self.kept_taken_off[:n]
@@ -324,7 +324,7 @@ class Carriers:
     @cython.cfunc
     @cython.exceptval(check=False)
     def land(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let a solid pair that has just been answered ride, if one landed on the other's face."""
+        """Find a rider in a solid pair that has just been answered: one may have landed on the other."""
         pairs: PairTable = self.contacts.pairs
         side: cython.int = (pairs.axis[p] + 1) * pairs.sign[p]  # from second to first
 
@@ -334,7 +334,7 @@ class Carriers:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
-        """Let body i ride on a side of j from this instant, if that carries.
+        """Make body i a rider of j from this instant, if that side of j carries.
 
         Not if i rides on a third body.  If it rides on j already, and j has come to ride, i goes
         along with that too.

@@ -1,13 +1,15 @@
-"""Moving bodies out of what they are inside of from the start, never through anything else.
+"""Depenetration: move bodies out of those that they overlap from the start.
 
-A push is a displacement and no momentum: what a body meets on its way ends it for the
-step, and is met at the speed that the body has of itself.
+A body is displaced, without momentum.  The displacement ends for the step when the body meets
+another one on the way, and it meets that one at its own speed.
 
-The way out leads along one axis, past the farthest face of all that the body
-is inside of: of two tiles of one floor it is up, and never sideways into the
-neighbour.  It leads out of each of them on its nearer side, and a way on which
-the body would meet something that it is outside of is none.  A step takes it
-as far as the first of them that is left behind; the next one looks again.
+    +-------+              The minimum translation is along one axis, past the farthest face of
+    |   A   |              all bodies that A overlaps: out of two tiles of a floor A moves up,
+    |  +----+--+-------+   never sideways into the next tile.  A must leave each tile on its
+    +--| 1  |  |   2   |   nearer side, and must not enter a body that it does not overlap.
+       +----+--+-------+
+
+One step moves a body at most out of the first of these bodies; the next step searches again.
 """
 
 try:
@@ -40,11 +42,11 @@ class Depenetration:
     ----------
     n : int
     rows, axis : int64 (n or more,)
-        Who, and along which axis.
+        Rows of the bodies, and their axes.
     spared : set of (int, int)
-        Rows of two bodies that a response lets cross, in both orders: neither is pushed out.
+        Rows of two bodies that cross by a response, in both orders: neither is pushed out.
     before, speed : float64 (n or more,)
-        What the velocity on that axis was, and what it became.
+        The velocity on that axis before, and the one of the path.
     """
 
     def __init__(self, bodies: Bodies, broadphase: Broadphase):
@@ -60,9 +62,9 @@ class Depenetration:
         self.high = zeros(DOUBLE, bodies.dim)
 
     def begin(self, rows: cython.longlong[::1]):
-        """Give those of some moving bodies that are inside others the way out for their path.
+        """Set the paths of moving bodies that overlap others to lead out of them.
 
-        When all of them are in their trees with the paths that they have of themselves.
+        All bodies must be in their trees with their own paths.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -71,7 +73,7 @@ class Depenetration:
         if b.dt == 0.0:
             return
         if self.rows.shape[0] < rows.shape[0]:
-            # Last the rows, by whose length it is known how much room there is.
+            # The rows last: their length is the room there is.
             self.axis = zeros(LONG, rows.shape[0])
             self.before = zeros(DOUBLE, rows.shape[0])
             self.speed = zeros(DOUBLE, rows.shape[0])
@@ -100,7 +102,7 @@ class Depenetration:
     @cython.cfunc
     @cython.exceptval(check=False)
     def stop(self, i: cython.Py_ssize_t) -> cython.double:
-        """Push a body no further in this step; return its own velocity along the way out."""
+        """Push a body no further in this step; return its own velocity on that axis."""
         n: cython.Py_ssize_t = 0
 
         self.bodies.surfaces.translation_side[i] = 0
@@ -111,14 +113,14 @@ class Depenetration:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _own(self, n: cython.Py_ssize_t) -> cython.double:
-        """Return the velocity that a body has of itself, without what led on into others."""
+        """Return the own velocity of a body; 0 if it leads further into the others."""
         if (self.before[n] > 0.0) == (self.speed[n] > 0.0):
             return self.before[n]
         return 0.0
 
     @cython.cfunc
     def _find_exit(self, i: cython.Py_ssize_t) -> cython.void:
-        """Find the shortest way out for a body, if it is inside anything; note it."""
+        """Find the minimum translation of a body that overlaps others, and note it."""
         b: Bodies = self.bodies
         k: cython.int
         side: cython.int
@@ -172,7 +174,7 @@ class Depenetration:
     def _set_region(
         self, i: cython.Py_ssize_t, k: cython.int, displacement: cython.double
     ) -> cython.void:
-        """Take the box of a body, lengthened by its way along an axis, for the region to search."""
+        """Set the region to the box of a body, extended by a displacement on an axis."""
         b: Bodies = self.bodies
         axis: cython.int
 
@@ -214,7 +216,7 @@ class Depenetration:
     def _exit_distance(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
-        """Return how far a body has to go in a direction to be out of all it is in; inf: no way."""
+        """Return the distance in a direction out of all that a body overlaps; inf if it is blocked."""
         self._set_region(i, 0, 0.0)
         displacement: cython.double = max(
             self._exit(self.broadphase.still, i, k, sign, False),
@@ -231,7 +233,7 @@ class Depenetration:
 
     @cython.cfunc
     def _nearest_exit(self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int) -> cython.double:
-        """Return how far it is in a direction out of the first that is left behind."""
+        """Return the distance in a direction out of the nearest of the bodies that it overlaps."""
         self._set_region(i, 0, 0.0)
         return min(
             self._exit(self.broadphase.still, i, k, sign, True),
@@ -247,9 +249,9 @@ class Depenetration:
         sign: cython.int,
         nearest: cython.bint,
     ) -> cython.double:
-        """Return how far it is past the nearest or the farthest of what a body is inside of.
+        """Return the distance past the nearest or the farthest body that a body overlaps.
 
-        It is inf where one of them would be left on its farther side.
+        The farthest is inf if one of them would be left on its farther side.
         """
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
@@ -271,7 +273,7 @@ class Depenetration:
 
     @cython.cfunc
     def _is_blocked(self, tree: Tree, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether something that a body is outside of lies within the region of its way."""
+        """Return whether the region contains a body that this one does not overlap."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
         k: cython.int

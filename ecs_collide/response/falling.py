@@ -1,8 +1,8 @@
 """Bodies that fall, as answers and a game see them: with their velocity of the instant.
 
 The velocity of a path is the mean one over the rest of a step, see `motion/gravity.py`.
-Before a pair is answered, the paths of its bodies begin anew; while an impact is
-handed to the game, its two bodies say what they have at the instant.
+Before a pair is answered, the paths of its bodies begin anew.  While an impact is handed to the
+game, its two bodies show their velocities at that instant.
 """
 
 try:
@@ -69,7 +69,7 @@ class Falling:
     @cython.cfunc
     @cython.exceptval(check=False)
     def split(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Let the paths of two bodies that meet on axis `k` begin now; return whether one bends.
+        """Begin the paths of two bodies that meet on axis `k` now; return whether one bends.
 
         On the other axes too, if an answer may change them.
         """
@@ -97,7 +97,7 @@ class Falling:
     @cython.cfunc
     @cython.exceptval(check=False)
     def show(self, i: cython.Py_ssize_t, place: cython.int) -> cython.void:
-        """Let a body say the velocity that it has at this instant, until `hide`."""
+        """Show the velocity that a body has at this instant, until `hide`."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -117,7 +117,7 @@ class Falling:
     @cython.cfunc
     @cython.exceptval(check=False)
     def hide(self, place: cython.int) -> cython.void:
-        """Let a body have the velocity of its path again."""
+        """Restore the velocity of a body's path."""
         i: cython.Py_ssize_t = self.second if place else self.first
         k: cython.int
 

@@ -1,18 +1,16 @@
-"""Bodies that are held where they are to the end of a step, because a limit was reached.
+"""Hold bodies where they are to the end of a step, because a limit was reached.
 
-A step ends at a cost that is bounded by its bodies and pairs because what would
-go beyond a limit stops where it is, and goes on in the next step.  The limit
-of a body is on its *looks*: pairs that were swept again because it turned, and
-its answers.
+The cost of a step is bounded by its bodies and pairs: a body that reaches a limit stops and
+continues in the next step.  The limit of a body is on its *visits*: pairs that were swept again
+because its velocity changed, and its answers.
 
-    looks of a body <= 8 x (pair_limit + its pairs), and its pairs once or twice more
+    visits of a body <= 8 x (pair_limit + its pairs), and its pairs once or twice more
 
-To bodies that yield, a held body is a wall at rest, so nothing passes through
-it.  It gives way to immovable bodies, and to what these drive: a lift that
-reaches it moves it along, or crushes it against a wall.
+For bodies that yield, a held body is a wall at rest, so nothing passes through it.  It yields to
+immovable bodies and to bodies that they drive: a lift moves it along, or crushes it against a wall.
 
-Invariant: while `Bodies.on_hold` of a body is 1, its `velocity` and `growth`
-are what it moves with, 0 unless it is driven, and `Bodies.kept` has its own.
+Invariant: while `Bodies.on_hold` of a body is 1, its `velocity` and `growth` are those with which
+it moves, 0 unless it is driven, and `Bodies.kept` has its own.
 """
 
 try:
@@ -36,18 +34,18 @@ VISITS_PER_PAIR = 8  # for each pair, and for each answer that a pair may have
 @cython.final
 @cython.cclass
 class Holding:
-    """The bodies that are held in a step, and how often each was looked at.
+    """The bodies that are held in a step, and the visits of all bodies.
 
     Attributes
     ----------
     n : int
-        How many are held.
+        Number of held bodies.
     rows : int64 (n or more,)
-        Which, in the order in which they were.
+        Their rows, in the order in which they were held.
     pair_limit : int
         Answers of one pair in a step.
-    looks, n_pairs : int64 (n_rows,)
-        Of each body: its looks in this step, and its pairs when they were last swept.
+    visits, n_pairs : int64 (n_rows,)
+        Of each body: its visits in this step, and its pairs when they were last swept.
     """
 
     def __init__(self, bodies: Bodies, clusters: Clusters):
@@ -73,7 +71,7 @@ class Holding:
         self.n_pairs = n_pairs
 
     def begin_step(self):
-        """Hold nobody, and forget all looks."""
+        """Hold no body, and reset all visits."""
         n: cython.Py_ssize_t
 
         for n in range(self.n):
@@ -94,7 +92,7 @@ class Holding:
     @cython.cfunc
     @cython.exceptval(check=False)
     def count_visits(self, i: cython.Py_ssize_t, n_visits: cython.longlong) -> cython.void:
-        """Count looks of a body."""
+        """Count visits of a body."""
         if n_visits == 0:
             return
         if self.visits[i] == 0:
@@ -106,7 +104,7 @@ class Holding:
     @cython.cfunc
     @cython.exceptval(check=False)
     def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body that yields and is not held has had all of its looks."""
+        """Return whether a body that yields and is not held has reached its limit of visits."""
         if self.visits[i] <= VISITS_PER_PAIR * self.pair_limit:
             return False
         return (
@@ -138,7 +136,7 @@ class Holding:
     @cython.cfunc
     @cython.exceptval(check=False)
     def hold_from_start(self, i: cython.Py_ssize_t) -> cython.void:
-        """Hold a body for the whole step; its path is to be found anew."""
+        """Hold a body for the whole step; its path must be computed again."""
         k: cython.int
 
         self._keep(i)
@@ -168,14 +166,14 @@ class Holding:
     @cython.cfunc
     @cython.exceptval(check=False)
     def show(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let the game see the velocity that a held body keeps, until `hide`."""
+        """Show the velocity that a held body keeps to the game, until `hide`."""
         if self.bodies.on_hold[i]:
             self._exchange(i)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def hide(self, i: cython.Py_ssize_t) -> cython.void:
-        """Keep the velocity of a held body again; it may be what the game has set."""
+        """Keep the velocity of a held body again, as the game may have set it."""
         if self.bodies.on_hold[i]:
             self._exchange(i)
 

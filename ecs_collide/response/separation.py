@@ -23,15 +23,17 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import SOFT, PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide.narrowphase.placement_c import COORDINATE_ROUNDING, SOFT_DEPTH
     from cython.cimports.ecs_collide.response.solver_c import Solver
     from cython.cimports.libc.math import floor, sqrt
 else:
     from math import floor, sqrt
 
-    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.broadphase.pair_table import SOFT, PairTable
     from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+    from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
     from ecs_collide.response.solver import Solver
 
 from ecs_collide.constants import SEPARATES
@@ -40,10 +42,7 @@ from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, zeros
 cython.declare(
     INF=cython.double,
     N_RELAXATIONS=cython.int,
-    SOFT=cython.int,
     RELAXATION=cython.double,
-    DEPTH=cython.double,
-    COORDINATE_ROUNDING=cython.double,
     SAME_POINT=cython.double,
     BINADE=cython.double,
     MAX_PUSH=cython.double,
@@ -53,11 +52,8 @@ cython.declare(
 )
 from ecs_collide.constants import INF
 
-SOFT = 3  # in `PairTable.left_alone`
 N_RELAXATIONS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
 RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing
-DEPTH = 2.0**-24  # of two half sizes: an overlap that is less deep is none
-COORDINATE_ROUNDING = 2.0**-40  # of the coordinates: nor is one that rounding may have made
 SAME_POINT = 2.0**-30  # of two half sizes: centres nearer than this have no direction
 BINADE = 1.5 * 2.0**20  # its neighbours are 2**-32 off
 MAX_PUSH = 4.0  # sizes: what one partner can add, so that sums stay exact
@@ -109,7 +105,7 @@ class Separating:
             self.displacement = [0.0] * 3
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
-        """Have a place for so many bodies, none of which is a member yet."""
+        """Make room for bodies in rows 0 to `n_rows` - 1, none of which is a member yet."""
         self.rows = zeros(LONG, n_rows)
         self.reach = zeros(DOUBLE, n_rows)
         self.size = zeros(DOUBLE, n_rows)
@@ -127,9 +123,9 @@ class Separating:
 
     @cython.ccall
     def begin(self, rows: cython.longlong[::1]):
-        """Find the members among some moving bodies, and let their bounds hold all they may do.
+        """Find the members among moving bodies, and extend their bounds by all they may do.
 
-        When their paths are those that they have of themselves, and before the trees hold them.
+        Their paths must be their own, and the trees must not have them yet.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -312,7 +308,8 @@ class Separating:
             sizes: cython.double = self.half[i, k] + self.half[j, k]
             part: cython.double = sizes - abs(apart)
             if not part > max(
-                DEPTH * sizes, COORDINATE_ROUNDING * (abs(self.place[i, k]) + abs(self.place[j, k]))
+                SOFT_DEPTH * sizes,
+                COORDINATE_ROUNDING * (abs(self.place[i, k]) + abs(self.place[j, k])),
             ):
                 return False
             self.displacement[k] = apart / sizes
@@ -339,7 +336,7 @@ class Separating:
     def _part_by_id(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Take the direction of two bodies in one point from their ids.
 
-        Each id has a place of its own in a square, so many of them part to all sides.
+        Each id has a different point of a square, so many bodies separate in all directions.
         """
         k: cython.int
         longest: cython.double = 0.0
@@ -434,36 +431,6 @@ class Separating:
                 if self.active[i] & (1 << k) and self.bodies.velocity[i, k] == self.speed[i, k]:
                     self.bodies.velocity[i, k] = self.before[i, k]
         self.forget()
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def overlap(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[:, ::1],
-        p: cython.Py_ssize_t,
-    ) -> cython.int:  # fmt: skip
-        """Return the side of body j on which i is inside it at the end of the step; 0 if it is not.
-
-        It is the shallowest one, of several the one of the lowest axis.
-        """
-        b: Bodies = self.bodies
-        k: cython.int
-        side: cython.int = 0
-        least: cython.double = INF
-
-        for k in range(b.dim):
-            apart: cython.double = b.centre[i, k] - b.centre[j, k]
-            if b.wraps:
-                apart -= offset[p, k]
-            sizes: cython.double = b.half[i, k] + b.half[j, k]
-            depth: cython.double = sizes - abs(apart)
-            if not depth > max(
-                DEPTH * sizes, COORDINATE_ROUNDING * (abs(b.centre[i, k]) + abs(b.centre[j, k]))
-            ):
-                return 0
-            if depth < least:
-                least = depth
-                side = k + 1 if apart > 0.0 else -k - 1
-        return side
 
 
 @cython.cfunc

@@ -5,7 +5,6 @@ from ecs_collide.broadphase.pair_table_c cimport PairTable
 from ecs_collide.response.solver_c cimport Solver
 
 cdef int SEPARATES
-cdef int SOFT
 
 @cython.final
 cdef class Separating:
@@ -44,4 +43,3 @@ cdef class Separating:
     cdef bint suspend(self, Py_ssize_t i, int k, Solver solver) noexcept
     cdef void resume(self, Py_ssize_t i, Solver solver) noexcept
     cdef void end(self) noexcept
-    cdef int overlap(self, Py_ssize_t i, Py_ssize_t j, double[:, ::1] offset, Py_ssize_t p) noexcept

@@ -52,14 +52,14 @@ class SnapshotData:
     strays : where what was seen of a body is not what its components say
     filters : the filters that were seen last, where they are of any effect
     rest_count : int8, by body for how long it has rested, as in `motion.columns`
-    sleepers : who sleeps, and against what
+    sleepers : the sleeping bodies and their support
     stirred : whom, and whose neighbours, the next step may wake because of the last one
     rides : which bodies are carried, and how fast
-    contacts, pending : contacts; contact events that no step has told yet
-    collisions, contact_events : what the last step told
+    contacts, pending : contacts; contact events that have not been delivered yet
+    collisions, contact_events : the events of the last step
     counts : of the last step, as in `Stats`
     reports, n_reports : as in `Space`
-    new_reports : those that no step has told yet
+    new_reports : those that have not been delivered yet
     category_names : the names of categories in the order of their bits
     wrap, images : as in `Space`; by contact, at which image the second body is touched
     seen : what was seen last of all bodies, in the order of `SEEN`; only in what was decoded

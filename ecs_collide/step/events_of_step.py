@@ -51,12 +51,12 @@ class StepEvents:
 
     @cached_property
     def contacts_began(self) -> EventSequence[ContactBegan]:
-        """The contacts that began; picked out when first asked for."""
+        """The contacts that began; selected on first access."""
         return EventSequence(self._contacts_of(BEGAN), ContactBegan.from_row)
 
     @cached_property
     def contacts_ended(self) -> EventSequence[ContactEnded]:
-        """The contacts that ended; picked out when first asked for."""
+        """The contacts that ended; selected on first access."""
         return EventSequence(self._contacts_of(ENDED), ContactEnded.from_row)
 
     def _contacts_of(self, event: int) -> NDArray[np.void]:

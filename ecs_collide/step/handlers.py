@@ -1,4 +1,4 @@
-"""Who wants to hear of what, and telling them."""
+"""The handlers of events, and the delivery of events to them."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ class Subscribers:
             named += contact_runs()
         if CONTACT in wanted:
             named.append((CONTACT, touching()))
-        # Who is to hear of what is settled before anybody can delete a body.
+        # The handlers of each event are selected before any of them can delete a body.
         plan = [
             (key, own.function, seen)
             for name, events in named

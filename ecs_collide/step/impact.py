@@ -12,7 +12,7 @@ from ecs_collide.events import BodyPair, SweepKind, Vector, VectorLike
 
 
 class _Step(Protocol):
-    """What an impact asks of the step it happens in."""
+    """The interface of the step in which an impact happens."""
 
     def position_of(self, entity: int) -> Vector: ...
     def velocity_of(self, entity: int) -> Vector: ...

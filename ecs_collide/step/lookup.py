@@ -64,7 +64,7 @@ class BodyLookup:
         self._lock = lock
 
     def row(self, entity: int) -> int:
-        """Return the row of a body, -1 if no step has read it yet; KeyError if it is none."""
+        """Return the row of a body, -1 before its first step; KeyError if it is not a body."""
         self._lock.refuse_others()
         if self._link.attached is None:
             raise self._presence.no_body(entity, None)

@@ -1,4 +1,4 @@
-"""Who is offered the impacts of a step, and which components of a game's own matter to that."""
+"""Response systems that are offered the impacts of a step, and the components they handle."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Responses:
 
         return remove
 
-    # -- who is offered what --
+    # -- offers --
 
     @property
     def want_all(self) -> bool:

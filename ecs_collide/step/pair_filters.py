@@ -32,7 +32,7 @@ class PairFilters:
 
     @property
     def all(self) -> list[PairFilter]:
-        """The functions, and for which components each is asked."""
+        """The functions, and the components for which each is called."""
         return list(self._filters)
 
     def begin_step(self, errors: list[Exception]) -> None:
@@ -47,7 +47,7 @@ class PairFilters:
         first_kind: type | None,
         second_kind: type | None,
     ) -> Unsubscribe:
-        """Ask one more function; return what takes it away again.
+        """Add a function; return a function that removes it.
 
         A function that is there for the same components is asked once.  It takes the place of
         functions from the same definition that were added before the world was cleared.

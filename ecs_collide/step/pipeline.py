@@ -147,7 +147,9 @@ class Pipeline:
         registry.wake_near()
         timeline.restrain(registry.moving.data)
         registry.wake(timeline.carriers.begin())
-        if timeline.broadphase.pair_filter is not None:  # of those who sleep nobody would be asked
+        if (
+            timeline.broadphase.pair_filter is not None
+        ):  # the filter is not called for sleeping bodies
             registry.wake_all()
         state.n_movers = len(registry.moving) + registry.sleep.n
         timeline.broadphase.step = state.step
@@ -229,7 +231,7 @@ class Pipeline:
         state = self._state
         broadphase = state.timeline.broadphase
         # The members of a soft crowd part, with or without being pairs.
-        is_hard = broadphase.n_left_out > broadphase.separating.n_left_out
+        is_hard = broadphase.n_left_out > state.timeline.separating.n_left_out
         crowd = broadphase.crowd if is_hard else []
         if crowd and not state.is_crowded:
             entities = sorted(self._registry.table.ids[crowd].tolist())
@@ -445,7 +447,7 @@ class Pipeline:
 
     @property
     def stats(self) -> Stats:
-        """What the last step did, in numbers; made when first asked for after a step."""
+        """Statistics of the last step, computed on first access after it."""
         state, watch = self._state, self._stopwatch
         if state.stats is None:
             state.stats = Stats(*state.counts)._replace(

@@ -29,6 +29,7 @@ if cython.compiled:
         LEANS,
         Bodies,
     )
+    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
         AXIS,
         CROSSING,
@@ -45,6 +46,7 @@ else:
     from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
     from ecs_collide.constants import ASLEEP, AWAKE, LEANS
     from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, Bodies
+    from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import (
         AXIS,
         CROSSING,
@@ -87,6 +89,7 @@ class Sleeping:
         contacts: Contacts,
         correction: PositionCorrection,
         narrowphase: Narrowphase,
+        gravity: Gravity,
     ):
         self.bodies = bodies
         self.pairs = pairs
@@ -94,6 +97,7 @@ class Sleeping:
         self.contacts = contacts
         self.correction = correction
         self.narrowphase = narrowphase
+        self.gravity = gravity
         self.n = 0
         self.n_leaning = 0
         self.n_islands = 0
@@ -508,7 +512,7 @@ class Sleeping:
         if self.bodies.asleep[i] == ASLEEP:
             self._add_pairs(i)
             self.bodies.interrupt_rest(i)
-            self.narrowphase.clusters.gravity.start_at_rest(i)
+            self.gravity.start_at_rest(i)
 
     @cython.cfunc
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:

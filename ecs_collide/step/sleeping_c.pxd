@@ -2,6 +2,7 @@ cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.broadphase.broadphase_c cimport Broadphase
+from ecs_collide.motion.gravity_c cimport Gravity
 from ecs_collide.narrowphase.contacts_c cimport Contacts
 from ecs_collide.broadphase.pair_table_c cimport PairTable
 from ecs_collide.narrowphase.narrowphase_c cimport Narrowphase
@@ -15,6 +16,7 @@ cdef class Sleeping:
     cdef Contacts contacts
     cdef PositionCorrection correction
     cdef Narrowphase narrowphase
+    cdef Gravity gravity
     cdef readonly Py_ssize_t n
     cdef readonly Py_ssize_t n_leaning
     cdef long long n_islands

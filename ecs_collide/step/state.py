@@ -65,7 +65,7 @@ class StepState:
     counts : list
         The numbers of the last step, in the order of the fields of `Stats`.
     stats : Stats or None
-        The same as a tuple, once somebody has asked for it.
+        The same as a tuple, after the first access.
     n_movers, n_asleep : int
         Bodies that may move, those asleep included, and those asleep.
     is_settling : bool

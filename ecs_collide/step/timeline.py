@@ -1,14 +1,14 @@
 """One step of a space: candidate pairs, their impacts in time order, contacts at the end.
 
 `Timeline` holds no body's data; it drives the parts that do: bodies, the two
-trees over them, pairs, the queue of next impacts, the responder and the log.
+trees over them, pairs, the queue of next impacts, the solver and the event buffer.
 
 Each candidate pair has at most one entry in the queue.  The earliest is taken,
 its two bodies are moved to that time, answered, and every body whose velocity
 changed is swept again from there against all that its remaining path may meet.
 An entry queued for the very instant at which a velocity changes is kept and
 checked when its turn comes: a box that lands on two tiles is answered once,
-and both tiles are told.
+and both tiles get the event.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ if cython.compiled:
     from cython.cimports.ecs_collide.narrowphase.placement_c import PositionCorrection, place
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
     from cython.cimports.ecs_collide.response.carriers_c import Carriers
+    from cython.cimports.ecs_collide.response.closing_c import ClosingContacts
     from cython.cimports.ecs_collide.response.clusters_c import Clusters
     from cython.cimports.ecs_collide.response.depenetration_c import Depenetration
     from cython.cimports.ecs_collide.response.falling_c import Falling
     from cython.cimports.ecs_collide.response.holding_c import Holding
     from cython.cimports.ecs_collide.response.separation_c import Separating
     from cython.cimports.ecs_collide.response.solver_c import Solver
+    from cython.cimports.ecs_collide.step.found_pairs_c import FoundPairs
     from cython.cimports.ecs_collide.step.sleeping_c import Sleeping
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
@@ -59,12 +61,14 @@ else:
     from ecs_collide.narrowphase.placement import PositionCorrection, place
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
     from ecs_collide.response.carriers import Carriers
+    from ecs_collide.response.closing import ClosingContacts
     from ecs_collide.response.clusters import Clusters
     from ecs_collide.response.depenetration import Depenetration
     from ecs_collide.response.falling import Falling
     from ecs_collide.response.holding import Holding
     from ecs_collide.response.separation import Separating
     from ecs_collide.response.solver import Solver
+    from ecs_collide.step.found_pairs import FoundPairs
     from ecs_collide.step.sleeping import Sleeping
 
 cython.declare(
@@ -99,7 +103,7 @@ DONE = 2  # all pairs of a body that has turned were swept again
 ONCE = 2  # the pair crosses, to the end of the step
 
 INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
-MAX_VISITS = 1 << 56  # a pair limit beyond this is none
+MAX_VISITS = 1 << 56  # a larger pair limit has no effect
 REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
 
 
@@ -139,6 +143,8 @@ class Timeline:
     broadphase = cython.declare("Broadphase", visibility="public")
     contacts = cython.declare("Contacts", visibility="public")
     narrowphase = cython.declare("Narrowphase", visibility="public")
+    closing: ClosingContacts
+    separating = cython.declare("Separating", visibility="public")
     carriers = cython.declare("Carriers", visibility="public")
     depenetration = cython.declare("Depenetration", visibility="public")
     sleeping = cython.declare("Sleeping", visibility="public")
@@ -174,14 +180,20 @@ class Timeline:
         self.correction = PositionCorrection(self.bodies, self.pairs, self.queue)
         self.event_buffer = EventBuffer(bodies.dim)
         self.holding = Holding(self.bodies, self.solver.clusters)
-        self.broadphase = Broadphase(self.bodies, self.pairs, self.queue, self.holding)
+        self.separating = Separating(self.bodies, self.pairs)
+        self.broadphase = Broadphase(
+            self.bodies, self.pairs, FoundPairs(self.queue, self.holding, self.separating)
+        )
         self.contacts = Contacts(
             self.bodies, self.pairs, self.broadphase, self.correction, self.event_buffer
         )
         self.carriers = Carriers(self.bodies, self.contacts, self.solver)
         self.falling = Falling(self.bodies, self.solver, self.carriers)
         self.depenetration = Depenetration(self.bodies, self.broadphase)
-        self.narrowphase = Narrowphase(self.bodies, self.pairs, self.queue, self.solver.clusters)
+        self.narrowphase = Narrowphase(self.bodies, self.pairs, self.queue)
+        self.closing = ClosingContacts(
+            self.bodies, self.pairs, self.solver.clusters, self.narrowphase
+        )
         self.sleeping = Sleeping(
             self.bodies,
             self.pairs,
@@ -189,6 +201,7 @@ class Timeline:
             self.contacts,
             self.correction,
             self.narrowphase,
+            self.gravity,
         )
         self.n_rows = 0
         self.rest_speed = 0.0
@@ -223,7 +236,7 @@ class Timeline:
         self.n_rows = n_rows
 
     def require(self, n_rows: cython.Py_ssize_t):
-        """Raise IndexError unless all parts have room for bodies in so many rows."""
+        """Raise IndexError unless all parts have room for bodies in `n_rows` rows."""
         if self.n_rows != n_rows or self.bodies.capacity != n_rows:
             raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
@@ -261,7 +274,7 @@ class Timeline:
             self.falling.begin(rows)
         self.bodies.begin_step(rows, dt)
         self.attachments.start()
-        self.broadphase.separating.begin(rows)
+        self.separating.begin(rows)
         self.broadphase.place_moving(rows)
         self.contacts.find_pressed()
         self.broadphase.widen(self.contacts.pressed[: self.contacts.n_pressed])
@@ -304,7 +317,7 @@ class Timeline:
         """
         if not self.broadphase.find_pairs(rows, self.sleeping.n, self.sleeping.n_resting):
             return False
-        self.broadphase.separating.separate()
+        self.separating.separate()
         self.contacts.recall()
         return True
 
@@ -382,7 +395,7 @@ class Timeline:
         """
         if self.solver.clusters.has_changed():
             self.bodies.tick += 1
-            self.narrowphase.find_closing()
+            self.closing.find()
             return True
         if self.bodies.n_turned or self.solver.clusters.n_unwritten:
             self.bodies.tick += 1
@@ -513,7 +526,7 @@ class Timeline:
     @cython.cfunc
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
         """Give both members of soft crowds their own velocities; return whether that changes the impact."""
-        s: Separating = self.broadphase.separating
+        s: Separating = self.separating
         k: cython.int = self.pairs.axis[p]
         first: cython.bint = s.suspend(self.pairs.first[p], k, self.solver)
         second: cython.bint = s.suspend(self.pairs.second[p], k, self.solver)
@@ -528,8 +541,8 @@ class Timeline:
         if self.bodies.surfaces.any_separator:
             self.solver.clusters.write_body(self.pairs.first[p])
             self.solver.clusters.write_body(self.pairs.second[p])
-            self.broadphase.separating.resume(self.pairs.first[p], self.solver)
-            self.broadphase.separating.resume(self.pairs.second[p], self.solver)
+            self.separating.resume(self.pairs.first[p], self.solver)
+            self.separating.resume(self.pairs.second[p], self.solver)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -566,7 +579,7 @@ class Timeline:
 
         if self.bodies.surfaces.any_separator and not self.bodies.on_hold[i]:
             for k in range(self.bodies.dim):
-                self.broadphase.separating.suspend(i, k, self.solver)
+                self.separating.suspend(i, k, self.solver)
         return self.holding.hold(i, self.narrowphase.now)
 
     @cython.cfunc
@@ -630,7 +643,7 @@ class Timeline:
 
     @cython.cfunc
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """End what pushes the bodies of a pair into each other; tell whether nothing else does."""
+        """End what pushes the bodies of a pair into each other; return whether nothing else does."""
         n: cython.int
         i: cython.Py_ssize_t
         k: cython.int = self.pairs.axis[p]
@@ -1236,7 +1249,7 @@ class Timeline:
             self.correction.correct()
         self.attachments.arrive()
         self.contacts.compare()
-        self.broadphase.separating.end()
+        self.separating.end()
         self.n_held = self.holding.n
         self.holding.release()
         self.depenetration.end()

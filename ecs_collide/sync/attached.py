@@ -1,4 +1,4 @@
-"""Attached boxes: who their owners are, where a step begins with them, and which have none.
+"""Attached boxes: their owners, their positions at the start of a step, and boxes without owner.
 
 A box takes part in a step if its owner does.  It goes from where the last step left it; where its
 owner, or its offset by `Space.teleport`, has put it somewhere else, its contacts end as teleported.

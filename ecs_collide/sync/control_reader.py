@@ -1,4 +1,4 @@
-"""Carry numbers between the components that say who pushes whom and their columns."""
+"""Copy numbers between the components for dominance and restitution and their columns."""
 
 try:
     import cython

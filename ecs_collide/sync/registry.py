@@ -158,7 +158,7 @@ def _make_surface_bindings(dim: int) -> list[Any]:
 
 
 class Kept(NamedTuple):
-    """What the registry of a space was before a step.
+    """The state of the registry before a step.
 
     Attributes
     ----------
@@ -661,7 +661,7 @@ class BodyRegistry:
         rows.clear()
 
     def wake(self, rows: list[int]) -> None:
-        """Wake those of some bodies who sleep."""
+        """Wake the sleeping bodies among some bodies."""
         if self.sleep.wake(rows):
             self._part()
             self._list_moving()

@@ -47,7 +47,7 @@ class KeptSleep(NamedTuple):
 
 
 class Sleep:
-    """The bodies of a registry that sleep.
+    """The sleeping bodies of a registry.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class Sleep:
         return n
 
     def wake(self, rows: Iterable[int]) -> bool:
-        """Wake those of `rows` who sleep; return whether there are any."""
+        """Wake the sleeping bodies of `rows`; return whether there are any."""
         return len(self.wake_with_islands(rows)) > 0
 
     def wake_with_islands(self, rows: Iterable[int]) -> RowArray:
-        """Wake those of `rows` who sleep, each with all of its island; return who has woken."""
+        """Wake the sleeping bodies of `rows`, each with its island; return the rows that woke."""
         c = self._table
         if self.n == 0:
             return NO_ROWS

@@ -172,7 +172,7 @@ class SurfaceReader:
     @cython.cfunc
     @cython.exceptval(check=False)
     def side(self, kind: ComponentBinding, i: cython.Py_ssize_t) -> cython.int:
-        """Return the side to which the normal of a body points, 0 if it is none."""
+        """Return the side to which the normal of a body points, 0 if it is not valid."""
         k: cython.int
 
         for k in range(self.surfaces.dim):

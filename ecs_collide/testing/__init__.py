@@ -61,7 +61,7 @@ _OF_HYPOTHESIS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs Hypothesis when it is asked for."""
+    """Import the names that need Hypothesis on first access."""
     if name not in _OF_HYPOTHESIS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

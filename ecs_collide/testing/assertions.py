@@ -1,7 +1,7 @@
 """Assertions about what happened in a step, and about stretches of steps.
 
 Those about a stretch are context managers: they look after each `esper.process` within
-their block, whoever calls it.
+their block, from any caller.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import esper
 
-from ecs_collide.recording.frames import ABSENT, Difference, Frame, compare_frames, take_frame
+from ecs_collide.recording.frames import ABSENT, Difference, Frame, compare_frames, read_frame
 from ecs_collide.recording.recorder import Recorder, read_inputs
 from ecs_collide.recording.recording import Divergence
 from ecs_collide.space import Space
@@ -36,13 +36,13 @@ def _moment(space: Space, step: int, option: str) -> _Moment:
         data = space.snapshot()
     except (ValueError, TypeError) as error:
         raise AssertionError(f"{option}: step {step}: {error}") from error
-    return _Moment(data, take_frame(space, step), space.world.generation())
+    return _Moment(data, read_frame(space, step), space.world.generation())
 
 
 def _require(space: Space, expected: Frame, words: str) -> None:
     """Raise AssertionError unless the world is what it was."""
     __tracebackhide__ = True
-    frame = take_frame(space, expected.step, expected.dt, expected.inputs)
+    frame = read_frame(space, expected.step, expected.dt, expected.inputs)
     differences = compare_frames(expected, frame)
     if differences:
         divergence = Divergence(expected.step, differences, expected, frame)
@@ -138,7 +138,7 @@ class RollbackCheck:
         self.option = f"--physics-rollback={distance}"
         self._distance = distance
         self._numbers: WeakKeyDictionary[Space, int] = WeakKeyDictionary()
-        self._rings: WeakKeyDictionary[Space, deque[_Step]] = WeakKeyDictionary()
+        self._recent: WeakKeyDictionary[Space, deque[_Step]] = WeakKeyDictionary()
         self._begun: tuple[Space, _Moment, dict[str, Any]] | None = None
 
     def before(self, space: Space, dt: float) -> None:
@@ -148,12 +148,12 @@ class RollbackCheck:
             self._begun = None
             return
         moment = _moment(space, number, self.option)
-        domain = self._rings.setdefault(space, deque(maxlen=self._distance))
-        if domain and (
-            domain[-1].before.generation is not moment.generation
-            or _structure(domain[-1].after) != _structure(moment.frame)
+        recent = self._recent.setdefault(space, deque(maxlen=self._distance))
+        if recent and (
+            recent[-1].before.generation is not moment.generation
+            or _structure(recent[-1].after) != _structure(moment.frame)
         ):
-            domain.clear()
+            recent.clear()
         sim = current_sim()
         inputs = {} if sim is None else read_inputs(sim.inputs)
         self._begun = space, moment, inputs
@@ -165,13 +165,13 @@ class RollbackCheck:
             return
         _, moment, inputs = self._begun
         number = self._numbers[space] = self._numbers[space] + 1
-        domain, frame = self._rings[space], take_frame(space, number, dt)
+        recent, frame = self._recent[space], read_frame(space, number, dt)
         if _structure(frame) != _structure(moment.frame):
-            domain.clear()
+            recent.clear()
             return
-        domain.append(_Step(moment, dt, inputs, frame))
-        if len(domain) == self._distance:
-            self._repeat(space, list(domain))
+        recent.append(_Step(moment, dt, inputs, frame))
+        if len(recent) == self._distance:
+            self._repeat(space, list(recent))
             self.n_checks += 1
 
     def _repeat(self, space: Space, steps: list[_Step]) -> None:
@@ -186,7 +186,7 @@ class RollbackCheck:
             if n:
                 _put(space, compare_frames(steps[n - 1].after, step.before.frame))
             _press(sim, step.inputs)
-            esper.process(step.dt)  # nobody is told of it: this is within an observer
+            esper.process(step.dt)  # observers are not notified: this is within one
             if n + 1 < len(steps):
                 esper.clear_dead_entities()
             _require(space, step.after, f"{words}, and played on")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ecs_collide.debug.pictures import draw_svg, draw_text
-from ecs_collide.recording.frames import describe, take_frame
+from ecs_collide.recording.frames import describe, read_frame
 from ecs_collide.recording.recorder import Recorder
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space
@@ -18,7 +18,7 @@ FOLDER = "ECS_COLLIDE_RECORDINGS"
 """The environment variable that names the folder for recordings, by default ``.ecs_collide``."""
 
 RECORDERS: dict[Space, Recorder] = {}
-"""The recorders that run now, by space; who puts one there takes it away."""
+"""The active recorders by space; the code that adds one removes it."""
 
 _EVENTS = 10  # of a report
 _SLOTS = 4  # files that a test leaves, one that is tried with many examples too
@@ -70,7 +70,7 @@ def _report(space: Space, pair: Sequence[int]) -> list[str]:
     lines = []
     if len(pair) == 2 and pair[0] != pair[1]:
         lines.append(f"explain: {space.explain(*pair)}")
-    frame = take_frame(space)
+    frame = read_frame(space)
     shown = [describe(event, frame) for event in frame.events[-_EVENTS:]]
     lines.append(f"last events, {len(shown)} of {len(frame.events)}:")
     lines += [f"  {line}" for line in shown]

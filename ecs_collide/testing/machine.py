@@ -16,7 +16,7 @@ from ecs_collide.testing.failures import failure
 from ecs_collide.testing.sim import Sim
 from ecs_collide.testing.watch import require_space
 
-LEAST_MOVE = 1e-6  # world units: who is no further than this from where it was has not moved
+LEAST_MOVE = 1e-6  # world units: a body that is closer to its start than this has not moved
 
 
 def level_machine(
@@ -40,7 +40,7 @@ def level_machine(
     inputs : sequence of str
         What can be pressed.
     player : type, optional
-        The component of the player; without it nobody is looked at for being stuck.
+        The component of the player; without it, being stuck is not checked.
     bounds : (min, max), optional
         Two corners of the map; by default those of all bodies as they are built.
     stuck_after : float

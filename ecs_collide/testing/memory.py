@@ -84,7 +84,7 @@ class Memory:
 
     def register(self, kinds: Iterable[type]) -> None:
         """Let snapshots hold components of these types from now on."""
-        # Those of the library, characters too, are held without being told.
+        # Snapshots include those of the library, and characters, already.
         new = {kind for kind in kinds if not kind.__module__.startswith(LIBRARY)}
         for kind in sorted(
             new - self._kinds, key=lambda kind: (kind.__module__, kind.__qualname__)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import esper
 
-from ecs_collide.recording.frames import Frame, compare_frames, take_frame
+from ecs_collide.recording.frames import Frame, compare_frames, read_frame
 from ecs_collide.recording.recording import Divergence
 from ecs_collide.testing.memory import Memory
 from ecs_collide.testing.sim import Sim
@@ -109,7 +109,7 @@ class Places:
             kept.sim.resume()
             kept.memory.bring_back(0)
         self._visited.append(name)
-        frame = take_frame(kept.sim.space, 0, 0.0, kept.frame.inputs)
+        frame = read_frame(kept.sim.space, 0, 0.0, kept.frame.inputs)
         differences = compare_frames(kept.frame, frame)
         if differences:
             raise AssertionError(
@@ -150,7 +150,7 @@ class Places:
             sim.close()
             raise
         self.n_built += 1
-        frame = take_frame(sim.space)
+        frame = read_frame(sim.space)
         return _Kept(sim, memory, frame, _processors(), _handlers(sim))
 
     def leave(self) -> None:

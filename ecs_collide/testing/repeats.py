@@ -14,7 +14,7 @@ from typing import Any
 from unittest import mock
 
 from ecs_collide import _backend
-from ecs_collide.recording.frames import Frame, compare_frames, take_frame
+from ecs_collide.recording.frames import Frame, compare_frames, read_frame
 from ecs_collide.recording.recording import Divergence, Recording, first_difference
 from ecs_collide.replay import draw_frame
 from ecs_collide.snapshot.capture import FIELDS
@@ -156,7 +156,7 @@ def _with_other_hash_seed(build: Build, script: Script, dt: float) -> _Runs:
 
 
 def run_job(job: bytes, path: str) -> None:
-    """Do a run that another process of this program asks for, and save its recording."""
+    """Do a run for another process of this program, and save its recording."""
     build, script, dt = pickle.loads(job)
     _run(build, script, dt).save(path)
 
@@ -267,7 +267,7 @@ def _advance(sim: Sim, names: str) -> None:
 
 def _require_same(sim: Sim, expected: Frame, words: str, is_restored: bool = False) -> None:
     __tracebackhide__ = True
-    frame = take_frame(sim.space, expected.step, expected.dt, expected.inputs)
+    frame = read_frame(sim.space, expected.step, expected.dt, expected.inputs)
     differences = compare_frames(expected, frame)
     if not differences:
         return

@@ -239,7 +239,7 @@ class Sim:
         second: Selector = None,
         at_most: int = AT_MOST,
     ) -> Event:
-        """Do steps until an event happens; return it, with the bodies in the order asked for.
+        """Do steps until an event happens; return it, with the bodies in the given order.
 
         Parameters
         ----------
@@ -469,7 +469,7 @@ def steps_of(script: Script) -> list[tuple[str, int]]:
     Raises
     ------
     TypeError, ValueError
-        It is none.
+        `script` is not valid.
     """
     if isinstance(script, int):
         return [("", script)]

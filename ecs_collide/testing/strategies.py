@@ -110,7 +110,7 @@ def crowds(
     speed: float = 500.0,
     responses: Sequence[type] = RESPONSES,
 ) -> tuple[Mover, ...]:
-    """Return up to `most` boxes that move, each in a cell of its own: no two overlap."""
+    """Return up to `most` boxes that move, each in a different cell: no two overlap."""
     side = max(2, int(most ** (1 / dim)) + 1)
     cells = draw(st.lists(st.integers(0, side**dim - 1), min_size=1, max_size=most, unique=True))
     halves = st.integers(1, int(cell // 2)).map(float)

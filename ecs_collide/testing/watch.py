@@ -1,6 +1,6 @@
-"""Follow every `esper.process`, whoever calls it: what options and assertions are built on.
+"""Follow every call of `esper.process`, for options and assertions.
 
-Nothing is patched while nobody watches.
+`esper.process` is patched only while there are observers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ecs_collide.systems import BroadphaseSystem
 
 
 class Observer(Protocol):
-    """Is told of each step of the worlds that have a space."""
+    """Is notified of each step of the worlds that have a space."""
 
     def before(self, space: Space, dt: float) -> None:
         """Look at the world before `esper.process`; entities that were deleted are gone."""
@@ -65,11 +65,11 @@ class _Watched:
         dt = args[0] if args else kwargs.get("dt", 1.0)
         esper.clear_dead_entities()  # as esper.process begins with
         observers = list(self.observers)
-        self._tell(observers, "before", space, dt)
+        self._notify(observers, "before", space, dt)
         self.process(*args, **kwargs)
-        self._tell(observers, "after", space, dt)
+        self._notify(observers, "after", space, dt)
 
-    def _tell(self, observers: list[Observer], what: str, space: Space, dt: float) -> None:
+    def _notify(self, observers: list[Observer], what: str, space: Space, dt: float) -> None:
         self.is_quiet = True
         try:
             for observer in observers:
@@ -79,7 +79,7 @@ class _Watched:
 
 
 def watch(observer: Observer) -> Callable[[], None]:
-    """Tell an observer of each step from now on; return a function that ends it."""
+    """Notify an observer of each step from now on; return a function that ends it."""
     current: Any = esper.process
     if not isinstance(current, _Watched):
         current = _Watched(current)

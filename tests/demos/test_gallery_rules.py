@@ -40,7 +40,7 @@ def test_blocks_count_pi(world: str, digits: int) -> None:
 
 def test_blocks_that_bounce_no_more_than_64_times_a_step_count_pi_too(world: str) -> None:
     if not ec.COMPILED:
-        pytest.skip("the same in both lives, and slow in this one")
+        pytest.skip("the same as compiled, and slow as pure Python")
     scene = blocks.build(digits=5)
     scene.space.pair_limit = 64
     run(scene, 600)

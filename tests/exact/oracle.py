@@ -1,4 +1,4 @@
-"""Judge what the library says of a pair of boxes: does any pair within the slop have it?
+"""Check the result for a pair of boxes: is it exact for any pair within the slop?
 
 An answer is accepted only with a *witness* in hand: another pair, as near to the
 stored one as the tolerance says, of which the exact reference gives this very

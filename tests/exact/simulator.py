@@ -3,7 +3,7 @@
 Written from the rules (`docs/design.md`, "The timeline"), not from the kernels:
 all pairs instead of a tree, a search for the least key instead of a heap, and
 neither slop nor rounding.  What meets at one instant meets at exactly that
-instant.  `tests/exact/test_simulator.py` tests it by a judge that shares no
+instant.  `tests/exact/test_simulator.py` tests it by an oracle that shares no
 code with it, and by faults put into this very file.
 """
 

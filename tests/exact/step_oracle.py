@@ -1,4 +1,4 @@
-"""Judge an exact step by its paths alone.
+"""Check an exact step by its paths alone.
 
 It shares no code with the simulator and asks other questions: not when two
 boxes meet, but whether their insides overlap at this instant or that.  Time is
@@ -130,7 +130,7 @@ def check(exact: Simulator) -> None:
     """Raise an AssertionError where a step, run with ``watch=True``, breaks a rule."""
     paths = {i: Path(exact, i) for i in exact.bodies}
     _check_paths(exact, paths)
-    if exact.kept:  # velocities that change without an answer: the rest is not for this judge
+    if exact.kept:  # velocities that change without an answer: the rest cannot be checked here
         _check_held(exact, paths)
         return
     assert len(exact.states) == len(exact.events)

@@ -1,4 +1,4 @@
-"""The judge is judged: it accepts what lies within the slop, and nothing that does not.
+"""Tests of the oracle: it accepts results within the slop and rejects all others.
 
 What it accepts it can show: a witness.  Here the witnesses are checked by
 other means, answers are falsified, and the kernel itself is broken: each fault must

@@ -105,15 +105,15 @@ class Asked:
             flush = flush + side * self.half * rng.choice((0.0, 1.0), (M, 1))
             flush = flush + rng.choice((0, 0, 0, 1, -1), (M, dim)) * np.spacing(flush)
             self.points = np.where(rng.random((M, 1)) < 0.7, flush, self.points)
-        # Ways: anywhere, along axes, to faces and centres of boxes, and none.
-        self.ways = more[0] - self.points
+        # Paths: anywhere, along axes, to faces and centres of boxes, and none.
+        self.paths = more[0] - self.points
         if n:
             goal = rng.integers(0, n, M)
             side = rng.choice((-1.0, 0.0, 1.0), (M, dim))
             aimed = self.centres[goal] + side * self.halves[goal] - self.points
-            self.ways = np.where(rng.random((M, 1)) < 0.6, aimed, self.ways)
-        self.ways = self.ways * rng.choice((1.0, 1.0, 2.0, 0.5), (M, 1))
-        self.ways[rng.random((M, dim)) < 0.3] = 0.0
+            self.paths = np.where(rng.random((M, 1)) < 0.6, aimed, self.paths)
+        self.paths = self.paths * rng.choice((1.0, 1.0, 2.0, 0.5), (M, 1))
+        self.paths[rng.random((M, dim)) < 0.3] = 0.0
         self.each = rng.choice(self.ids, M) if n and rng.random() < 0.5 else None
 
     def without(self, keys, each=None):
@@ -140,13 +140,13 @@ def test_a_box_that_is_cast_meets_what_the_sweeps_of_all_say(kind, n_worlds):
     n_met = 0
     for w in worlds(kind, n_worlds):
         bodies = np.vstack([w.centres, w.points]), np.vstack([w.halves, w.half])
-        motions = np.vstack([np.zeros((w.n, w.dim)), w.ways])
+        motions = np.vstack([np.zeros((w.n, w.dim)), w.paths])
         pairs = np.array([(w.n + i, j) for i in range(M) for j in range(w.n)]).reshape(-1, 2)
         batch = sweep_pairs(*bodies, motions, pairs)
         times = np.where(np.isnan(batch.time), INF, batch.time).reshape(M, w.n)
         order, n_hits = w.order(w.without(times, w.each))
 
-        hits = w.tree.cast_boxes(w.points, w.half, w.ways, exclude=w.exclude, exclude_each=w.each)
+        hits = w.tree.cast_boxes(w.points, w.half, w.paths, exclude=w.exclude, exclude_each=w.each)
 
         for i in range(M):
             if n_hits[i] == 0:
@@ -159,7 +159,7 @@ def test_a_box_that_is_cast_meets_what_the_sweeps_of_all_say(kind, n_worlds):
             assert (hits.ids[i], hits.times[i]) == (w.ids[j], sweep.time)
             assert tuple(hits.normals[i]) == sweep.normal
             assert hits.depths[i] == sweep.depth
-            straight = w.points[i] + sweep.time * w.ways[i]
+            straight = w.points[i] + sweep.time * w.paths[i]
             beside = np.arange(w.dim) != sweep.axis
             assert (hits.centres[i] == straight)[beside].all()
             placed, half = hits.centres[i, sweep.axis], w.half[i, sweep.axis]
@@ -172,7 +172,7 @@ def test_a_box_that_is_cast_meets_what_the_sweeps_of_all_say(kind, n_worlds):
                     gap = (placed - half) - w.high[j, sweep.axis]
                 assert 0.0 <= gap <= np.spacing(abs(placed) + half)
         some = int(w.rng.integers(M))
-        single = w.tree.cast_box(w.points[some], w.half[some], w.ways[some], exclude=w.exclude)
+        single = w.tree.cast_box(w.points[some], w.half[some], w.paths[some], exclude=w.exclude)
         order, n_hits = w.order(w.without(times))
         assert (single and (single.id, single.time)) == (
             (w.ids[order[some, 0]], times[some, order[some, 0]]) if n_hits[some] else None
@@ -218,12 +218,12 @@ def test_a_ray_hits_all_that_it_meets(kind, n_worlds):
     for w in worlds(kind, n_worlds):
         times = ray_times(w)
         order, n_hits = w.order(w.without(times, w.each))
-        many = w.tree.cast_rays(w.points, w.ways, exclude=w.exclude, exclude_each=w.each)
+        many = w.tree.cast_rays(w.points, w.paths, exclude=w.exclude, exclude_each=w.each)
         firsts = [w.ids[order[i, 0]] if n_hits[i] else -1 for i in range(M)]
         assert many.ids.tolist() == firsts
         order, n_hits = w.order(w.without(times))
         for i in range(M):
-            origin, way = tuple(w.points[i].tolist()), tuple(w.ways[i].tolist())
+            origin, way = tuple(w.points[i].tolist()), tuple(w.paths[i].tolist())
 
             hits = w.tree.ray_hits(origin, way, exclude=w.exclude)
 
@@ -241,7 +241,7 @@ def ray_times(w):
     """Return when each ray is first in each box, inf for never."""
     first = w.low - w.points[:, None]
     last = w.high - w.points[:, None]
-    way = np.broadcast_to(w.ways[:, None], first.shape)
+    way = np.broadcast_to(w.paths[:, None], first.shape)
     with np.errstate(all="ignore"):
         enter = np.where(way > 0, first, last) / way
         leave = np.where(way > 0, last, first) / way
@@ -275,18 +275,18 @@ def test_among_whole_numbers_answers_are_those_of_exact_arithmetic(dim, volume):
         w = Asked(whole, dim, 1000 + seed)
         if w.n > 40:
             continue
-        points, half, ways = np.round(w.points), np.round(w.half), np.round(w.ways)
+        points, half, paths = np.round(w.points), np.round(w.half), np.round(w.paths)
         still = [0] * dim
         boxes = [exactly(*box, still) for box in zip(w.low.tolist(), w.high.tolist(), strict=True)]
         for i in range(M):
-            cast = exactly((points[i] - half[i]).tolist(), (points[i] + half[i]).tolist(), ways[i])
+            cast = exactly((points[i] - half[i]).tolist(), (points[i] + half[i]).tolist(), paths[i])
             best = None
             for id, box in zip(w.ids.tolist(), boxes, strict=True):
                 answer = meet(sides_of(cast, box))
                 if answer.kind in (IMPACT, OVERLAP):
                     time = answer.enter if answer.kind == IMPACT else Fraction(0)
                     best = min(best or (INF,), (time, id, answer))
-            hit = w.tree.cast_box(points[i], half[i], ways[i])
+            hit = w.tree.cast_box(points[i], half[i], paths[i])
             if best is None:
                 assert hit is None
                 kinds.add("none")
@@ -325,13 +325,13 @@ def test_compiled_and_pure_python_answer_with_the_same_bits(dim, monkeypatch):
         for kind in KINDS:
             for seed in range(3):
                 w = Asked(kind, dim, seed)
-                log += [part.tobytes() for part in w.tree.cast_boxes(w.points, w.half, w.ways)]
+                log += [part.tobytes() for part in w.tree.cast_boxes(w.points, w.half, w.paths)]
                 log += [part.tobytes() for part in w.tree.nearest_many(w.points, 3)]
                 log += [
                     part.tobytes()
                     for part in w.tree.query_many(w.points - w.half, w.points + w.half)
                 ]
-                log += [repr(w.tree.ray_hits(*ray)) for ray in zip(w.points, w.ways, strict=True)]
+                log += [repr(w.tree.ray_hits(*ray)) for ray in zip(w.points, w.paths, strict=True)]
         logs.append(log)
 
     assert logs[0] == logs[1]

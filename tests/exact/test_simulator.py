@@ -1,4 +1,4 @@
-"""The exact simulator, tested: by hand-made scenes, by a judge, and by faults put into it."""
+"""The exact simulator, tested: by hand-made scenes, by an oracle, and by faults put into it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.exact.crowds import body, crowd, pressing_crowd
 
 # It uses no kernel: where the suite is run once more on plain kernels it has nothing to add.
 pytestmark = pytest.mark.skipif(
-    bool(os.environ.get("ECS_COLLIDE_PURE_PYTHON")), reason="the same in both lives"
+    bool(os.environ.get("ECS_COLLIDE_PURE_PYTHON")), reason="the same compiled and as pure Python"
 )
 
 SOURCE = Path(simulator.__file__).read_text()
@@ -486,7 +486,7 @@ def test_the_square_root_is_exact_where_there_is_one():
     assert abs(simulator.root(small) ** 2 / small - 1) < Fraction(1, 2**100)
 
 
-# The judge -----------------------------------------------------------------------------
+# The oracle -----------------------------------------------------------------------------
 
 
 def test_every_step_of_a_crowd_agrees_with_the_oracle():

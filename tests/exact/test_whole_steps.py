@@ -102,7 +102,7 @@ def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
     for number in choose_worlds(6, 24, 96):
         rng = random.Random(f"crowd {number}")
         space = ec.install()
-        crowd = [walker(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]
+        crowd = [member(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]
         if number % 3 == 0:
             box((7.0, 7.0), (0.5, 0.5))
         for step in range(6):
@@ -124,7 +124,7 @@ def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
     assert tally.cut_short < tally.steps / 8
 
 
-def walker(rng, cell, number):
+def member(rng, cell, number):
     """Create a member of a crowd in a cell of its own."""
     responses = [ec.Slide(), ec.Slide(), ec.Stop(), ec.Deflect(0.25), ec.Deflect(), ec.Push()]
     place = (4.0 * (cell % 4) + rng.uniform(0, 1), 4.0 * (cell // 4) + rng.uniform(0, 1))

@@ -69,10 +69,10 @@ class Copies:
         return tuple(where.tolist())
 
     def about(self, place):
-        """Return the same but for roundings, which points on the way have."""
+        """Return the same but for roundings, which points on the path have."""
         return self.inside(np.round(np.array(place) * 2.0**20) / 2.0**20)
 
-    def way(self):
+    def path(self):
         longest = 4 * np.where(self.wrapped, self.widths, 12.0)
         kinds = (0.0, 0.25, 1.0, 2.0)
         return tuple(
@@ -134,34 +134,34 @@ def test_regions_and_points(worlds):
 def test_rays(worlds):
     n_hits = n_around = 0
     for c in worlds():
-        starts, ways, firsts = [], [], []
+        starts, paths, firsts = [], [], []
         for _ in range(20):
-            start, way = c.place(), c.way()
+            start, path = c.place(), c.path()
             here = c.inside(start)
-            copies = c.tree.ray_hits(here, way)
+            copies = c.tree.ray_hits(here, path)
             wanted = c.first_of_each((hit.id, hit.time) for hit in copies)
             told = {
                 (int(c.of[hit.id]), hit.time, c.about(hit.point), hit.normal or (0.0,) * c.dim)
                 for hit in copies
             }
 
-            hits = c.space.ray_hits(start, way)
+            hits = c.space.ray_hits(start, path)
             assert [(hit.time, hit.entity) for hit in hits] == wanted
             for hit in hits:
                 assert (hit.entity, hit.time, c.about(hit.point), hit.normal) in told
                 assert hit.point == c.inside(hit.point)
-            first = c.space.cast_ray(start, way)
+            first = c.space.cast_ray(start, path)
             assert first == (hits[0] if hits else None)
             rest = [hit for hit in hits if hit.entity != (first and first.entity)]
-            assert c.space.ray_hits(start, way, exclude=[first.entity] if first else []) == rest
+            assert c.space.ray_hits(start, path, exclude=[first.entity] if first else []) == rest
             marked = [hit for hit in hits if esper.has_component(hit.entity, Marked)]
-            assert c.space.cast_ray(start, way, filter=Marked) == (marked[0] if marked else None)
+            assert c.space.cast_ray(start, path, filter=Marked) == (marked[0] if marked else None)
             starts.append(start)
-            ways.append(way)
+            paths.append(path)
             firsts.append(first)
             n_hits += len(hits)
             n_around += any(hit.time > 0 for hit in hits)
-        many = c.space.cast_rays(starts, ways)
+        many = c.space.cast_rays(starts, paths)
         assert many.ids.tolist() == [-1 if hit is None else hit.entity for hit in firsts]
         for row, hit in enumerate(firsts):
             if hit is None:
@@ -171,9 +171,9 @@ def test_rays(worlds):
             assert (many.times[row], tuple(many.points[row]), tuple(many.normals[row])) == hit[1:]
         second = [
             c.space.cast_ray(*ray, exclude=excluded_each)
-            for *ray, excluded_each in zip(starts, ways, many.ids, strict=True)
+            for *ray, excluded_each in zip(starts, paths, many.ids, strict=True)
         ]
-        others = c.space.cast_rays(starts, ways, exclude_each=many.ids)
+        others = c.space.cast_rays(starts, paths, exclude_each=many.ids)
         assert others.ids.tolist() == [-1 if hit is None else hit.entity for hit in second]
         assert others.times.tolist() == [math.inf if hit is None else hit.time for hit in second]
     assert n_hits >= n_around > 0
@@ -184,12 +184,12 @@ def test_boxes_that_are_cast(worlds):
     for c in worlds():
         rows = []
         for _ in range(20):
-            start, way = c.place(), c.way()
+            start, path = c.place(), c.path()
             half = tuple(c.rng.randrange(0, 9) / 4 for _ in range(c.dim))
             here = c.inside(start)
             copies, excluded = [], []
             while True:  # all hits of the tree, one after the other
-                hit = c.tree.cast_box(here, half, way, exclude=excluded)
+                hit = c.tree.cast_box(here, half, path, exclude=excluded)
                 if hit is None:
                     break
                 copies.append(hit)
@@ -200,18 +200,18 @@ def test_boxes_that_are_cast(worlds):
                 for hit in copies
             }
 
-            hit = c.space.cast_box(start, half, way)
+            hit = c.space.cast_box(start, half, path)
             assert (hit and (hit.time, hit.entity)) == (wanted[0] if wanted else None)
             assert hit is None or tuple(hit._replace(centre=c.about(hit.centre))) in told
             if hit is not None:
                 n_hits += 1
-                then = c.space.cast_box(start, half, way, exclude=hit.entity)
+                then = c.space.cast_box(start, half, path, exclude=hit.entity)
                 assert (then and (then.time, then.entity)) == (wanted[1] if wanted[1:] else None)
-            marked = c.space.cast_box(start, half, way, filter=Marked)
+            marked = c.space.cast_box(start, half, path, filter=Marked)
             assert (marked and marked.entity) == next(
                 (entity for _, entity in wanted if esper.has_component(entity, Marked)), None
             )
-            rows.append((start, half, way, hit))
+            rows.append((start, half, path, hit))
         many = c.space.cast_boxes(*([row[n] for row in rows] for n in range(3)))
         for row, (*_, hit) in enumerate(rows):
             assert many.ids[row] == (-1 if hit is None else hit.entity)
@@ -224,8 +224,8 @@ def test_boxes_that_are_cast(worlds):
         others = c.space.cast_boxes(
             *([row[n] for row in rows] for n in range(3)), exclude_each=excluded_each
         )
-        for row, (start, half, way, hit) in enumerate(rows):
-            then = c.space.cast_box(start, half, way, exclude=hit and [hit.entity])
+        for row, (start, half, path, hit) in enumerate(rows):
+            then = c.space.cast_box(start, half, path, exclude=hit and [hit.entity])
             assert others.ids[row] == (-1 if then is None else then.entity)
     assert n_hits > 2
 

@@ -27,12 +27,12 @@ def in_both_implementations(monkeypatch, run):
             pytest.skip("the compiled kernels are not installed")
         with monkeypatch.context() as patch:
             patch.setattr(_backend, "kernels", kernels)
-            esper.switch_world("both lives")
+            esper.switch_world("both versions")
             try:
                 found.append(run())
             finally:
                 esper.switch_world("default")
-                esper.delete_world("both lives")
+                esper.delete_world("both versions")
     return found
 
 

@@ -149,9 +149,9 @@ def test_who_leaves_the_floor_and_lands_on_it_in_one_step_stands_there_anew():
 
     to_floor = [event for event in space.contact_array if event["first"] == floor]
     assert [(event["event"], event["time"]) for event in to_floor] == [
-        (ec.events.ENDED, 0.0),
-        (ec.events.BEGAN, pytest.approx(2 / 3)),
-        (ec.events.ENDED, pytest.approx(2 / 3)),
+        (ec.ENDED, 0.0),
+        (ec.BEGAN, pytest.approx(2 / 3)),
+        (ec.ENDED, pytest.approx(2 / 3)),
     ]
     assert space.time > began
 

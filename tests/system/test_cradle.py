@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 SPEED = 3.7  # no nice number: the velocities are handed on, not computed
 
 
-def hang(n_arriving, axis, dim, turned):
+def row_of_boxes(n_arriving, axis, dim, turned):
     """Build six boxes of side 1 in a row, the first `n_arriving` of them 2 away and moving."""
     where = []
     for i in range(6):
@@ -33,7 +33,7 @@ def hang(n_arriving, axis, dim, turned):
 @pytest.mark.parametrize(("dim", "axis"), [(2, 0), (2, 1), (3, 2)])
 @pytest.mark.parametrize("n_arriving", [1, 2, 3, 4, 5])
 def test_as_many_leave_as_arrive(n_arriving, dim, axis, turned):
-    boxes = hang(n_arriving, axis, dim, turned)
+    boxes = row_of_boxes(n_arriving, axis, dim, turned)
     space = ec.install(dim=dim)
 
     esper.process(1.0)
@@ -54,7 +54,7 @@ def test_as_many_leave_as_arrive(n_arriving, dim, axis, turned):
 
 
 def test_energy_is_exact_over_a_swing_between_walls():
-    boxes = hang(2, 0, 2, turned=False)
+    boxes = row_of_boxes(2, 0, 2, turned=False)
     for x in (-12.5, 17.5):
         esper.create_entity(ec.Position(x, 0), ec.Extents(0.5, 5))
     ec.install()

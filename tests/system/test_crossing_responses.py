@@ -17,8 +17,8 @@ class Ghost:
     """A game's own component."""
 
 
-class Lets(ec.ResponseSystem):
-    """Lets bodies cross that have a Ghost, and counts how often it is asked."""
+class Crosses(ec.ResponseSystem):
+    """Makes bodies with a Ghost cross, and counts the impacts that it is offered."""
 
     handles = Ghost
     until_separate = False
@@ -29,13 +29,13 @@ class Lets(ec.ResponseSystem):
         impact.cross(self.until_separate)
 
 
-class LetsUntilApart(Lets):
+class CrossesUntilApart(Crosses):
     """The same, until they separate."""
 
     until_separate = True
 
 
-def install(kind=Lets, **settings):
+def install(kind=Crosses, **settings):
     """Install a space and a system that lets ghosts cross."""
     space = ec.install(ec.Space(**settings))
     system = kind(space)
@@ -62,7 +62,7 @@ def reason(name):
 #   +---+                    +--+
 
 
-@pytest.mark.parametrize("kind", [Lets, LetsUntilApart])
+@pytest.mark.parametrize("kind", [Crosses, CrossesUntilApart])
 def test_a_body_that_is_let_cross_keeps_its_path(kind):
     ghost = mover((0, 0), (1, 1), (8, 2), ec.Slide(), Ghost())
     wall = box((5, 0), (0.5, 9))
@@ -116,7 +116,7 @@ def test_a_crossing_of_one_step_is_an_overlap_in_the_next():
 def test_bodies_that_cross_until_they_separate_are_let_through_once():
     ghost = mover((-1, 0), (1, 1), (2, 0), ec.Slide(), Ghost())
     box((5, 0), (2, 9))
-    space, system = install(LetsUntilApart)
+    space, system = install(CrossesUntilApart)
     ledger = Ledger(space)
     places, events = [], []
 
@@ -133,7 +133,7 @@ def test_bodies_that_cross_until_they_separate_are_let_through_once():
 
 def test_bodies_that_have_separated_are_solid_again_in_the_same_step():
     # Through the wall, off the bumper behind it, and back onto the wall.
-    class Once(Lets):
+    class Once(Crosses):
         def respond(self, impact):
             self.n_asked += 1
             if self.n_asked > 1:
@@ -195,15 +195,15 @@ def test_bodies_that_cross_for_the_step_cross_again_in_it():
 def test_a_trapdoor_that_opens_ends_the_solid_contact():
     crate = mover((0, 2), (1, 1), (0, -1), ec.Slide())
     door = box((0, 0), (4, 1), Ghost())
-    space, system = install(LetsUntilApart)
+    space, system = install(CrossesUntilApart)
     system.respond = lambda impact: ec.DEFAULT
-    esper.remove_processor(LetsUntilApart)
+    esper.remove_processor(CrossesUntilApart)
     ledger = Ledger(space)
     esper.process(1.0)
     ledger.record()
     assert space.is_on(crate, (0, 1)) is not None
 
-    esper.add_processor(LetsUntilApart(space), priority=115)
+    esper.add_processor(CrossesUntilApart(space), priority=115)
     set_velocity(crate, 0, -1)
     places = []
     for _ in range(5):
@@ -221,7 +221,7 @@ def test_a_trapdoor_that_opens_ends_the_solid_contact():
 def test_a_body_that_turns_back_inside_leaves_where_it_came_in():
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide(), Ghost())
     box((5, 0), (2, 9))
-    space, system = install(LetsUntilApart)
+    space, system = install(CrossesUntilApart)
     ledger = Ledger(space)
     asked = []
 
@@ -240,7 +240,7 @@ def test_a_body_that_turns_back_inside_leaves_where_it_came_in():
 def test_a_body_that_comes_to_rest_inside_leaves_as_freely_as_it_came():
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide(), Ghost())
     box((5, 0), (2, 9))
-    space, system = install(LetsUntilApart)
+    space, system = install(CrossesUntilApart)
     esper.process(1.0)
     set_velocity(ghost, 0, 0)
     for _ in range(30):
@@ -260,7 +260,7 @@ def test_a_sleeping_body_is_struck_inside_what_it_crosses():
     # The striker pushes it on through the wall.
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide())
     box((5, 0), (2, 9), Ghost(), ec.Filter(mask=~2))
-    space, system = install(LetsUntilApart)
+    space, system = install(CrossesUntilApart)
     esper.process(1.0)
     set_velocity(ghost, 0, 0)
     for _ in range(30):
@@ -283,7 +283,7 @@ def test_a_sleeping_body_is_struck_inside_what_it_crosses():
 def test_a_crossing_ends_for_other_reasons_too(how):
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide(), Ghost())
     wall = box((5, 0), (2, 9))
-    space, system = install(LetsUntilApart)
+    space, system = install(CrossesUntilApart)
     ledger = Ledger(space)
     esper.process(1.0)
     ledger.record()
@@ -312,7 +312,7 @@ def test_a_crossing_ends_for_other_reasons_too(how):
 def test_bodies_that_the_game_makes_smaller_until_they_are_apart_are_solid_at_once():
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide(), Ghost())
     wall = box((5, 0), (2, 9))
-    space, system = install(LetsUntilApart)
+    space, system = install(CrossesUntilApart)
     ledger = Ledger(space)
     esper.process(1.0)
     ledger.record()
@@ -333,7 +333,7 @@ def test_bodies_that_the_game_makes_smaller_until_they_are_apart_are_solid_at_on
 
 def test_a_body_that_leaves_the_ground_crosses_it_when_it_comes_back():
     # Up to the ceiling and back within a step, in which the ground opens.
-    class Opens(Lets):
+    class Opens(Crosses):
         def respond(self, impact):
             if impact.velocity(ghost)[1] > 0:
                 return ec.DEFAULT
@@ -361,7 +361,7 @@ def test_a_body_that_leaves_the_ground_crosses_it_when_it_comes_back():
 def test_nothing_pushes_a_body_out_of_what_it_crosses():
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide(), ec.PushOut(50), Ghost())
     box((5, 0), (2, 9))
-    install(LetsUntilApart)
+    install(CrossesUntilApart)
 
     places = []
     for _ in range(4):
@@ -374,7 +374,7 @@ def test_nothing_pushes_a_body_out_of_what_it_crosses():
 def test_a_one_way_body_may_be_crossed_until_both_separate():
     faller = mover((0, 4), (1, 1), (0, -2), ec.Slide(), Ghost())
     box((0, 0), (4, 1), ec.OneWay((0, 1)))
-    _, system = install(LetsUntilApart)
+    _, system = install(CrossesUntilApart)
 
     for _ in range(5):
         esper.process(1.0)
@@ -386,7 +386,7 @@ def test_a_one_way_body_may_be_crossed_until_both_separate():
 def test_a_moving_body_crosses_one_that_moves_too():
     one = mover((0, 0), (1, 1), (4, 0), ec.Deflect(), Ghost())
     two = mover((7, 0), (1, 1), (-4, 0), ec.Deflect())
-    space, _ = install(LetsUntilApart)
+    space, _ = install(CrossesUntilApart)
     ledger = Ledger(space)
 
     for _ in range(3):
@@ -400,7 +400,7 @@ def test_a_moving_body_crosses_one_that_moves_too():
 def test_a_crossing_goes_around_a_world_that_wraps():
     ghost = mover((90, 50), (2, 2), (6, 0), ec.Slide(), Ghost())
     box((99, 50), (4, 40))
-    space, system = install(LetsUntilApart, wrap=(100, None))
+    space, system = install(CrossesUntilApart, wrap=(100, None))
     places, n_contacts = [], []
 
     for _ in range(5):
@@ -431,7 +431,7 @@ def run(space, ghost, n):
 def test_a_rollback_goes_on_with_the_crossing(after):
     ghost = mover((0, 0), (1, 1), (2, 0), ec.Slide(), Ghost())
     box((5, 0), (2, 9))
-    space, system = install(LetsUntilApart)
+    space, system = install(CrossesUntilApart)
     for _ in range(after):
         esper.process(1.0)
     saved = space.snapshot()
@@ -445,7 +445,7 @@ def test_a_rollback_goes_on_with_the_crossing(after):
 
 
 def test_a_crossing_that_is_over_is_solid_after_a_rollback_too():
-    class Once(LetsUntilApart):
+    class Once(CrossesUntilApart):
         def respond(self, impact):
             self.n_asked += 1
             if self.n_asked == 1:
@@ -470,7 +470,7 @@ def test_a_crossing_that_is_over_is_solid_after_a_rollback_too():
 def test_another_process_takes_up_a_crossing(world):
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide())
     wall = box((5, 0), (2, 9), Ghost())
-    space, _ = install(LetsUntilApart)
+    space, _ = install(CrossesUntilApart)
     esper.process(1.0)
     saved = space.snapshot()
     expected = run(space, ghost, 3)
@@ -492,33 +492,33 @@ def test_another_process_takes_up_a_crossing(world):
 def test_explain_says_that_two_cross_until_they_separate():
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide(), Ghost())
     wall = box((5, 0), (2, 9))
-    space, _ = install(LetsUntilApart)
+    space, _ = install(CrossesUntilApart)
     esper.process(1.0)
 
     found = space.explain(wall, ghost)
 
     assert found.verdict is ec.Verdict.CROSSING
     assert found.findings[0].cause == "let_cross"
-    assert "lets them cross until they separate" in str(found)
+    assert "makes them cross until they separate" in str(found)
     for _ in range(2):
         esper.process(1.0)
     assert space.explain(wall, ghost).verdict is ec.Verdict.SOLID
 
 
 def test_explain_says_what_an_impact_is_offered_to():
-    def ring(impact):
+    def bounce(impact):
         return ec.DEFAULT
 
     ghost = mover((0, 0), (1, 1), (4, 0), ec.Slide(), Ghost())
     wall = box((15, 0), (2, 9))
     other = box((35, 0), (2, 9))
-    space, _ = install(Lets)
-    space.respond_with(Ghost, ring)
+    space, _ = install(Crosses)
+    space.respond_with(Ghost, bounce)
     esper.process(1.0)
 
     found = {finding.cause: finding for finding in space.explain(wall, ghost).findings}
 
-    assert found["offered"].message == "their impacts are offered to Lets, then ring"
+    assert found["offered"].message == "their impacts are offered to Crosses, then bounce"
     assert "offered" not in [finding.cause for finding in space.explain(wall, other).findings]
 
 

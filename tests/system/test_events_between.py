@@ -50,11 +50,11 @@ def test_first_is_the_body_with_the_first_type_and_all_else_follows():
     assert repr(event.normal) == "(-1.0, 0.0)"  # no -0.0
     assert (event.position_first, event.position_second) == ((7.0, 0.0), (10.0, 0.0))
     assert (event.velocity_first, event.velocity_second) == ((14.0, -2.0), (0.0, 0.0))
-    (told,) = space.collisions
-    assert event == told.swapped()
-    assert (told.first, told.normal) == (enemy, (1.0, 0.0))
+    (named,) = space.collisions
+    assert event == named.swapped()
+    assert (named.first, named.normal) == (enemy, (1.0, 0.0))
     assert space.collisions_between(Arrow, Enemy) == [event]
-    assert space.collisions_between(Enemy, Arrow) == [told]
+    assert space.collisions_between(Enemy, Arrow) == [named]
 
 
 def test_a_single_type_is_that_of_the_first_body():
@@ -276,14 +276,14 @@ class Level:
 
         space.on_collision(nested, Arrow, Enemy)
         space.on_collision(self.method, Arrow, Enemy)
-        space.on_collision(functools.partial(self.told, name="partial"), Arrow, Enemy)
+        space.on_collision(functools.partial(self.named, name="partial"), Arrow, Enemy)
         for arrow in self.arrows:
             space.on_contact_began(lambda event, arrow=arrow: heard.append(arrow), Arrow)
 
     def method(self, event):
         self.heard.append("method")
 
-    def told(self, event, name):
+    def named(self, event, name):
         self.heard.append(name)
 
 

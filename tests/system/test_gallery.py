@@ -1,4 +1,4 @@
-"""The demos' worlds: both lives of the kernels play the same game, to the bit."""
+"""The demos' worlds: compiled and pure kernels play the same game, to the bit."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 DT = 1 / 60
 
 
-class Picky:
+class Excluded:
     """A component of the game."""
 
 
@@ -120,16 +120,16 @@ def test_bodies_that_a_filter_keeps_apart_are_not_met():
     space = ec.install()
     piece = box((0, 0), (1, 1), ec.Filter(categories=2, mask=4))
     box((5, 0), (1, 1))
-    picky = box((10, 0), (1, 1), ec.Filter(categories=4, mask=2), Picky())
+    excluded = box((10, 0), (1, 1), ec.Filter(categories=4, mask=2), Excluded())
     wall = box((15, 0), (1, 1), ec.Filter(categories=4, mask=2))
-    space.filter_pairs(lambda first, second: False, Picky)
+    space.filter_pairs(lambda first, second: False, Excluded)
 
     moved = space.check_move(piece, (20, 0))
 
     assert hits_of(moved) == [(wall, True)]
     assert hits_of(space.check_move(piece, (20, 0), exclude=wall)) == []
-    assert hits_of(space.check_move(piece, (20, 0), filter=Picky)) == []
-    assert picky not in [hit.entity for hit in moved.hits]
+    assert hits_of(space.check_move(piece, (20, 0), filter=Excluded)) == []
+    assert excluded not in [hit.entity for hit in moved.hits]
 
 
 def test_members_of_a_soft_crowd_pass_each_other():

@@ -278,14 +278,14 @@ def test_responses_of_the_game_see_and_set_them():
 
 
 def test_a_response_may_move_a_corner():
-    def away(impact):
+    def displace(impact):
         place.x = 50.0
 
     place = Place(-1.0, 5.0)
     ball = esper.create_entity(place, Size(2.0, 2.0), Speed(0.0, -600.0), Weight(1.0))
     esper.create_entity(Place(-10.0, -2.0), Size(20.0, 2.0))
     space = ec.install(components=CORNERS)
-    space.respond_with(Weight, away)
+    space.respond_with(Weight, displace)
 
     esper.process(1 / 60)
 

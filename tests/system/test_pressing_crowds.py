@@ -153,7 +153,7 @@ def test_a_mixed_crowd_wins_no_energy(kinds, implementation):
         responses += [ec.Stop, ec.Push]
     rng = random.Random(5)
     space = ec.install(sleep=False)
-    crowd = [mixed_walker(rng, cell, rng.choice(responses)()) for cell in range(49)]
+    crowd = [mixed_member(rng, cell, rng.choice(responses)()) for cell in range(49)]
     n_lasting = 0
 
     for step in range(240 if implementation == "compiled" else 24):
@@ -172,7 +172,7 @@ def test_a_mixed_crowd_wins_no_energy(kinds, implementation):
     assert n_lasting > 5
 
 
-def mixed_walker(rng, cell, response):
+def mixed_member(rng, cell, response):
     """Create a box of some size and mass in a cell; return place, velocity and mass."""
     place = ec.Position(cell % 7 * 15 + rng.uniform(-1, 1), cell // 7 * 15 + rng.uniform(-1, 1))
     velocity, mass = ec.Velocity(0, 0), rng.choice([0.2, 1.0, 1.0, 5.0])

@@ -1,4 +1,4 @@
-"""All that some bodies have, at once: the same in both lives, in any tree, asleep, and saved."""
+"""All optional components at once: the same compiled and pure, in any tree, asleep, and saved."""
 
 from __future__ import annotations
 

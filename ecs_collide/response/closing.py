@@ -1,0 +1,121 @@
+"""Find the pairs at rest against each other that close because velocities have changed.
+
+Bodies that were pushed together move as a cluster.  When its velocity changes, only contacts at
+its *rim*, those with bodies outside it, can close; those inside it move together.
+
+Invariant: a body of a cluster that touches a body outside it is on the rim of the cluster.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
+    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import KEEPS, PARTS, Narrowphase
+    from cython.cimports.ecs_collide.response.clusters_c import Clusters
+else:
+    from ecs_collide.broadphase.pair_table import PairTable
+    from ecs_collide.motion.bodies import Bodies
+    from ecs_collide.narrowphase.narrowphase import KEEPS, PARTS, Narrowphase
+    from ecs_collide.response.clusters import Clusters
+
+
+@cython.final
+@cython.cclass
+class ClosingContacts:
+    """The search for contacts that close at an instant."""
+
+    def __init__(
+        self, bodies: Bodies, pairs: PairTable, clusters: Clusters, narrowphase: Narrowphase
+    ):
+        self.bodies = bodies
+        self.pairs = pairs
+        self.clusters = clusters
+        self.narrowphase = narrowphase
+
+    @cython.cfunc
+    def find(self) -> cython.void:
+        """Queue the impacts that are due because velocities of this instant have changed.
+
+        Looks along faces that touch: at the rims of the clusters whose
+        velocity has changed, and at the bodies that turned alone.
+        """
+        c: Clusters = self.clusters
+
+        while True:
+            root: cython.Py_ssize_t = c.pop_changed()
+            if root == 0:
+                break
+            node: cython.Py_ssize_t = c.rim[root]
+            last: cython.Py_ssize_t = c.last_rim[root]
+            c.rim[root] = c.last_rim[root] = 0
+            while node:
+                next_node: cython.Py_ssize_t = c.next_rim[node] if node != last else 0
+                c.is_on_rim[node] = 0
+                i: cython.Py_ssize_t = c.body[node]
+                if c.node_of[i, c.axis[node]] == node and self._find_of(i, c.axis[node], root):
+                    c.keep_on_rim(node, root)
+                node = next_node
+        while True:
+            i = c.pop_alone()
+            if i < 0:
+                break
+            self._find_of(i, -1, 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_of(
+        self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Queue what closes of the contacts of a body, on one axis or (-1) on all.
+
+        Returns
+        -------
+        bool
+            Whether any of them is with a body outside the cluster of `root`.
+        """
+        c: Clusters = self.clusters
+        pairs: PairTable = self.pairs
+        is_outside: cython.bint = False
+        p: cython.Py_ssize_t = pairs.head_of(i)
+        at: cython.Py_ssize_t = p
+
+        while at >= 0:
+            p = at
+            if pairs.first[p] == i:
+                j: cython.Py_ssize_t = pairs.second[p]
+                at = pairs.next_of_first[p] - 1
+            else:
+                j = pairs.first[p]
+                at = pairs.next_of_second[p] - 1
+            side: cython.int = pairs.touch[p]
+            if side == 0:
+                continue
+            k: cython.int = (abs(side) - 1) & 3
+            if axis >= 0 and k != axis:
+                continue
+            node: cython.Py_ssize_t = c.node_of[j, k]
+            other: cython.Py_ssize_t = c.root(node) if node else 0
+            if other and other == root:
+                continue
+            if abs(side) > KEEPS and (
+                abs(side) < PARTS or pairs.tick[p] < self.narrowphase.instant_tick
+            ):
+                continue
+            is_outside = True
+            if root == 0 and node and not c.is_on_rim[node]:
+                c.keep_on_rim(node, other)
+            apart: cython.double = c.velocity[other] if other else self.bodies.velocity[j, k]
+            apart -= c.velocity[root] if root else c.velocity_of(i, k)
+            if (
+                apart != 0.0
+                and (apart > 0.0) == ((side > 0) == (j == pairs.second[p]))
+                and not self.narrowphase.needs_no_sweep(p)
+            ):
+                c.write_body(i)
+                c.write_body(j)
+                self.narrowphase.sweep_closing(p)
+        return is_outside
