@@ -33,6 +33,7 @@ cdef class Bodies:
     cdef readonly Controls controls
     cdef double farthest
     cdef public bint wraps
+    cdef bint any_resize
     cdef public double[::1] width
     cdef double[::1] path
     cdef double[::1] base

@@ -33,6 +33,7 @@ else:
 cython.declare(
     INF=cython.double,
     CLEAR=cython.double,
+    FACE_ROUNDING=cython.double,
     KEEPS=cython.int,
     OVERLAPS=cython.int,
     PARTS=cython.int,
@@ -40,6 +41,8 @@ cython.declare(
 )
 INF = float("inf")
 CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
+
+FACE_ROUNDING = 2.0**-46  # of the speeds of two faces that resize: they go together by design
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
@@ -164,8 +167,26 @@ class Narrowphase:
             )  # fmt: skip
             if wraps and b.width[k] > 0.0:
                 self.sweeper.loosen(k, b.width[k])
+            if b.any_resize:
+                self._settle(k, one, two)
             one += 4
             two += 4
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _settle(
+        self, k: cython.int, one: cython.Py_ssize_t, two: cython.Py_ssize_t
+    ) -> cython.void:
+        """Let two faces that resize go together on an axis if only rounding keeps them from it.
+
+        `one` and `two` are where the parts of the two bodies begin in `Bodies.path`.
+        """
+        b: Bodies = self.bodies
+        resize: cython.double = abs(b.path[one + RESIZE]) + abs(b.path[two + RESIZE])
+        speed: cython.double = abs(b.path[one + MOTION]) + abs(b.path[two + MOTION])
+
+        if resize != 0.0:
+            self.sweeper.settle(k, FACE_ROUNDING * (speed + resize))
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -294,12 +315,34 @@ class Narrowphase:
         closing = b.motion_of(self.pairs.second[p], k) - b.motion_of(self.pairs.first[p], k)
         if side < 0:
             closing = -closing
+        if b.any_resize:
+            closing = self._closing_of_faces(p, k, closing)
         if closing > 0.0:
             return False
         if closing < 0.0 and abs(side) <= KEEPS:
             self.pairs.touch[p] = side + (PARTS if side > 0 else -PARTS)
             self.pairs.tick[p] = self.bodies.tick
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _closing_of_faces(
+        self, p: cython.Py_ssize_t, k: cython.int, closing: cython.double
+    ) -> cython.double:
+        """Return how fast faces that touch close, from how fast the centres do; both per step.
+
+        0 where only rounding keeps two faces that resize from going together.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        resize: cython.double = abs(b.resize_of(i, k)) + abs(b.resize_of(j, k))
+        speed: cython.double = abs(b.motion_of(i, k)) + abs(b.motion_of(j, k))
+
+        if resize == 0.0:
+            return closing
+        closing += b.resize_of(i, k) + b.resize_of(j, k)
+        return 0.0 if abs(closing) <= FACE_ROUNDING * (speed + resize) else closing
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -328,10 +371,10 @@ class Narrowphase:
                 continue
             if s.gap[side] > s.near[k]:
                 is_apart = True
-            elif s.rate[side] == 0.0 and s.rate[side ^ 1] == 0.0:
+            elif s.rate[side] == 0.0:
                 self.pairs.touch[p] = k + 1 if side & 1 else -k - 1
                 return
-            elif s.rate[side] > 0.0 and s.rate[side] + s.rate[side ^ 1] == 0.0:
+            elif s.rate[side] > 0.0:
                 parting = k + 1 + PARTS if side & 1 else -k - 1 - PARTS
         if not is_apart:
             self.pairs.touch[p] = parting
@@ -411,7 +454,7 @@ class Narrowphase:
         other: cython.Py_ssize_t
         side: cython.int
         k: cython.int
-        apart: cython.double
+        closing: cython.double
 
         while at >= 0:
             p = at
@@ -429,24 +472,46 @@ class Narrowphase:
                 continue
             node = c.node_of[j, k]
             other = c.root(node) if node else 0
-            if other and other == root:
+            if other and other == root and not c.resizes[root]:
                 continue
             if abs(side) > KEEPS and (abs(side) < PARTS or pairs.tick[p] < self.instant_tick):
                 continue
-            is_outside = True
+            is_outside |= other != root or root == 0
             if root == 0 and node and not c.is_on_rim[node]:
                 c.keep_on_rim(node, other)
-            apart = c.velocity[other] if other else self.bodies.velocity[j, k]
-            apart -= c.velocity[root] if root else c.velocity_of(i, k)
-            if (
-                apart != 0.0
-                and (apart > 0.0) == ((side > 0) == (j == pairs.second[p]))
-                and not self._needs_no_sweep(p)
-            ):
+            closing = c.velocity[other] if other else self.bodies.velocity[j, k]
+            closing -= c.velocity[root] if root else c.velocity_of(i, k)
+            if (side > 0) != (j == pairs.second[p]):
+                closing = -closing
+            if self.bodies.any_resize:
+                closing = self._closing_speed_of(p, k, 1 if side > 0 else -1)
+            if closing > 0.0 and not self._needs_no_sweep(p):
                 c.write_body(i)
                 c.write_body(j)
                 self._sweep_closing(p)
         return is_outside
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _closing_speed_of(
+        self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast faces close whose velocities may not be written yet, per second.
+
+        0 where only rounding keeps two faces that resize from going together.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.double = self.clusters.velocity_of(i, k)
+        other: cython.double = self.clusters.velocity_of(j, k)
+        growth: cython.double = abs(b.growth[i, k]) + abs(b.growth[j, k])
+        closing: cython.double = sign * (other - one)
+
+        if growth == 0.0:
+            return closing
+        closing += b.growth[i, k] + b.growth[j, k]
+        return 0.0 if abs(closing) <= FACE_ROUNDING * (abs(one) + abs(other) + growth) else closing
 
     @cython.cfunc
     @cython.exceptval(check=False)

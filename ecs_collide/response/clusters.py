@@ -24,10 +24,16 @@ Bodies of a higher dominance outweigh those of lower ones.  The *rank* of a clus
 dominance among its members, and only members of that dominance count in its mass and momentum: the
 others go along, as with an immovable body.
 
+Faces of boxes that grow meet at one velocity where their centres do not.  Each member has a *shift*:
+its velocity is that of the root plus the shift.  So the relation between two faces stays when a
+merge changes the velocity of their cluster, and momentum and mass at a root are those of its
+velocity: the momentum is the sum of mass times velocity less shift.  All shifts are 0 in a cluster
+without resizing members.
+
 Invariants: each node is in exactly one cluster; in the instant in which a
 cluster has changed its velocity, a member that is not on either rim list has no
 contact on this axis with a body outside the cluster; the momentum of a root
-is the sum over its members that have its rank, in twice the precision.
+is that of its members that have its rank, less mass times shift of each, in twice the precision.
 
 Nodes are numbered from 1; 0 means none.
 """
@@ -100,6 +106,10 @@ class Clusters:
         Merges in this step.
     n_lasting : int
         Clusters of this step that came to last; some have merged since.
+    any_shift : bool
+        Whether merges of this step have given members a shift.
+    anchor_velocity : float
+        The velocity of the root in the next merge with an anchor.
     turned_in : int64 (n_rows, dim)
         The last instant, of any step, in which merges have turned a body on an axis; 0 if none has.
     """
@@ -117,8 +127,10 @@ class Clusters:
         self.is_alone = zeros(BYTE, 1)
         self.capacity = 16
         self.node_of = zeros(LONG, 1, bodies.dim)
-        self.links = zeros(LONG, 16, 21)
-        self.sums = zeros(DOUBLE, 16, 5)
+        self.any_shift = False
+        self.anchor_velocity = 0.0
+        self.links = zeros(LONG, 16, 22)
+        self.sums = zeros(DOUBLE, 16, 6)
         self.lists = zeros(LONG, 16, 5)
         self._name_columns()
 
@@ -128,11 +140,11 @@ class Clusters:
             self.body, self.axis, self.parent, self.size, self.anchor, self.next, self.last,
             self.next_rim, self.rim, self.last_rim, self.seen_rim, self.last_seen_rim,
             self.is_on_rim, self.is_changed, self.is_unwritten, self.is_worn, self.lasts,
-            self.lowest, self.rim_of, self.rank, self.n_ranked,
+            self.lowest, self.rim_of, self.rank, self.n_ranked, self.resizes,
         ) = interleaved(self.links)  # fmt: skip
-        self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity = interleaved(
-            self.sums
-        )
+        (
+            self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity, self.shift,
+        ) = interleaved(self.sums)  # fmt: skip
         self.changed, self.unwritten, self.live, self.free, self.lasting = interleaved(self.lists)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
@@ -172,6 +184,7 @@ class Clusters:
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_changed = self.n_unwritten = self.n_alone = 0
         self.n_merges = 0
+        self.any_shift = False
         self.now = 0.0
         self.instant += 1
         self.first_instant = self.instant
@@ -240,6 +253,7 @@ class Clusters:
         last: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.int
+        shared: cython.double
         velocity: cython.double
 
         if self.gravity.is_on:
@@ -249,12 +263,13 @@ class Clusters:
             root = self.lasting[n]
             if self.parent[root] != root or self.size[root] == 0:
                 continue
-            velocity = self.shared_velocity(root)
+            shared = self.shared_velocity(root)
             k = self.axis[root]
             node = root
             last = self.last[root]
             while True:
                 i = self.body[node]
+                velocity = shared + self.shift[node]
                 if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
                     b.mark(i)
                     b.interrupt_rest(i)
@@ -315,7 +330,17 @@ class Clusters:
         """Return the velocity of a body on an axis, written or not."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
-        return self.velocity[self.root(node)] if node else self.bodies.velocity[i, k]
+        if node == 0:
+            return self.bodies.velocity[i, k]
+        return self.velocity[self.root(node)] + self.shift[node]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return by how much the velocity of a body differs from that of its root."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        return self.shift[node] if node else 0.0
 
     @cython.cfunc
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
@@ -355,6 +380,8 @@ class Clusters:
         self.mass[node] = b.mass[i]
         self.mass_low[node] = 0.0
         self.velocity[node] = velocity
+        self.shift[node] = 0.0
+        self.resizes[node] = 0
         self.momentum[node] = b.mass[i] * velocity
         self.momentum_low[node] = error_of_product(b.mass[i], velocity, self.momentum[node])
         return node
@@ -392,7 +419,9 @@ class Clusters:
         """Return the velocity with which a body leaves the step if nothing more happens to it."""
         root: cython.Py_ssize_t = self.lasting_root(i, k)
 
-        return self.shared_velocity(root) if root else self.bodies.velocity[i, k]
+        if root == 0:
+            return self.bodies.velocity[i, k]
+        return self.shared_velocity(root) + self.shift[self.node_of[i, k]]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -522,8 +551,8 @@ class Clusters:
     ) -> cython.void:
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
-        `anchor` is the row of the immovable body whose velocity they take,
-        counted from 1; with 0 they take that of the one with the higher rank, or
+        `anchor` is the row of the immovable body against which they come to rest,
+        counted from 1, and `anchor_velocity` what they take then; with 0 they take that of the one with the higher rank, or
         their mean velocity by mass, or that of the heavier where they last.
         """
         velocity: cython.double
@@ -533,7 +562,7 @@ class Clusters:
 
         self.n_merges += 1
         if anchor:
-            velocity = self.bodies.velocity[anchor - 1, self.axis[one]]
+            velocity = self.anchor_velocity
         elif self.rank[one] != self.rank[other]:
             lasts = self.lasts[higher]
             velocity = self.velocity[higher]
@@ -554,6 +583,7 @@ class Clusters:
             self.parent[other] = one
             self.size[one] += self.size[other]
             self.rim_of[one] = min(self.rim_of[one], self.rim_of[other])
+            self.resizes[one] |= self.resizes[other]
             if self.rank[one] == self.rank[other]:
                 self._add(one, other)
             elif higher == other:
@@ -573,6 +603,30 @@ class Clusters:
             self.lasts[one] = 1
             self.lasting[self.n_lasting] = one
             self.n_lasting += 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
+        """Add a shift to that of each member of a cluster; their velocities stay.  O(members)."""
+        node: cython.Py_ssize_t = root
+        last: cython.Py_ssize_t = self.last[root]
+        momentum: cython.double = self.mass[root] * shift
+        total: cython.double = self.momentum[root] - momentum
+
+        self.resizes[root] = 1
+        self.any_shift = True
+        if shift == 0.0:
+            return
+        self.velocity[root] -= shift
+        self.momentum_low[root] += error_of_sum(self.momentum[root], -momentum, total)
+        self.momentum_low[root] -= error_of_product(self.mass[root], shift, momentum)
+        self.momentum_low[root] -= self.mass_low[root] * shift
+        self.momentum[root] = total
+        while True:
+            self.shift[node] += shift
+            if node == last:
+                break
+            node = self.next[node]
 
     @cython.cfunc
     @cython.inline
@@ -770,7 +824,10 @@ class Clusters:
             while True:
                 if self.node_of[self.body[node], self.axis[node]] == node:
                     self.bodies.turn_to(
-                        self.body[node], self.axis[node], self.velocity[root], self.now
+                        self.body[node],
+                        self.axis[node],
+                        self.velocity[root] + self.shift[node],
+                        self.now,
                     )
                 if node == last:
                     break
@@ -789,7 +846,9 @@ class Clusters:
         for k in range(self.bodies.dim):
             node = self.node_of[i, k]
             if node:
-                self.bodies.turn_to(i, k, self.velocity[self.root(node)], self.now)
+                self.bodies.turn_to(
+                    i, k, self.velocity[self.root(node)] + self.shift[node], self.now
+                )
 
     @cython.cfunc
     @cython.exceptval(check=False)

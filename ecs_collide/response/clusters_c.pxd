@@ -60,6 +60,10 @@ cdef class Clusters:
     cdef double[:] mass
     cdef double[:] mass_low
     cdef double[:] velocity
+    cdef double[:] shift
+    cdef bint any_shift
+    cdef double anchor_velocity
+    cdef long long[:] resizes
     cdef int _grow(self)
     cdef void begin_step(self) noexcept
     cdef void begin_instant(self, double now) noexcept
@@ -90,6 +94,8 @@ cdef class Clusters:
     cdef void merge(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor) noexcept
     cdef double loss(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef double loss_with(self, Py_ssize_t root, double mass, double velocity) noexcept
+    cdef double shift_of(self, Py_ssize_t i, int k) noexcept
+    cdef void shift_by(self, Py_ssize_t root, double shift) noexcept
     cdef double _mean(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef double _velocity_for(self, double momentum, double momentum_low, double mass, double mass_low) noexcept
     cdef void _set_velocity(self, Py_ssize_t root, double velocity) noexcept

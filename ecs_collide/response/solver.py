@@ -266,13 +266,13 @@ class Solver:
         self.loss = INF
         self.impulse = 0.0
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
-            self._exchange_faces(i, j, k, sign, restitution, press)
+            self._answer_faces(i, j, k, sign, restitution, press)
         elif press != 0.0:
             if not self._part(i, j, k, sign, restitution, press) and not self._merge(i, j, k):
                 return False
         elif restitution > 0.0 and self._rebound(i, j, k, sign, restitution):
             pass
-        elif not self._merge(i, j, k):
+        elif not self._join(i, j, k, sign):
             return False
         if not normal_only:
             self._turn(i, j, k, restitution)
@@ -388,7 +388,7 @@ class Solver:
     ) -> cython.bint:
         """Let body j rebound from i, a member of a cluster that lasts; False if it still closes."""
         c: Clusters = self.clusters
-        velocity: cython.double = c.shared_velocity(root)
+        velocity: cython.double = c.final_velocity(i, k)
         other: cython.double = self.bodies.velocity[j, k]
         path: cython.double = self.bodies.velocity[i, k]
         mass: cython.double = self.bodies.mass[j]
@@ -409,7 +409,9 @@ class Solver:
         after = other + (1.0 + restitution) * (velocity - other) * (
             c.mass[root] / (c.mass[root] + mass)
         )
-        self.loss = (1.0 - restitution * restitution) * c.loss_with(root, mass, other)
+        self.loss = (1.0 - restitution * restitution) * c.loss_with(
+            root, mass, other - c.shift_of(i, k)
+        )
         c.push(root, mass, other)
         c.push(root, -mass, after)
         self.impulse = mass * abs(after - other)
@@ -431,7 +433,7 @@ class Solver:
         if root == 0:
             self.change(i, k, velocity)
             return
-        shared = c.shared_velocity(root)
+        shared = c.final_velocity(i, k)
         if velocity != shared and c.rank[root] == self.bodies.controls.rank_of(i):
             c.push(root, self.bodies.mass[i], velocity)
             c.push(root, -self.bodies.mass[i], shared)
@@ -490,6 +492,171 @@ class Solver:
                     after2 = after1
         self.change(i, k, after1)
         self.change(j, k, after2)
+
+    @cython.cfunc
+    def _answer_faces(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+        press: cython.double,
+    ) -> cython.void:
+        """Merge the clusters of a pair that changes size, or let their faces rebound."""
+        if restitution == 0.0 and self._merge_faces(i, j, k, sign):
+            return
+        self._exchange_faces(i, j, k, sign, restitution, press)
+        if restitution == 0.0 and not self._keeps_alone(i, j):
+            if not self.first_joins:
+                self._anchor_face(j, i, k)
+            elif not self.second_joins:
+                self._anchor_face(i, j, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keeps_alone(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair that changes size is answered without regard to clusters."""
+        b: Bodies = self.bodies
+
+        return self.clusters.gravity.is_on or b.on_hold[i] != 0 or b.on_hold[j] != 0
+
+    @cython.cfunc
+    def _anchor_face(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Let body i, which has the velocity that the face of j wants, be a cluster anchored to j."""
+        root: cython.Py_ssize_t = self.clusters.ensure(i, k)
+
+        self.clusters.shift_by(root, 0.0)
+        self.clusters.anchor[root] = j + 1
+
+    @cython.cfunc
+    def _merge_faces(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.bint:
+        """Merge the clusters of two bodies so that their faces, which may resize, go together.
+
+        Return False if they are in one cluster, or both are held by something immovable, or one
+        is immovable and the other in no cluster.
+        """
+        b: Bodies = self.bodies
+        c: Clusters = self.clusters
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        apart: cython.double = sign * (b.growth[i, k] + b.growth[j, k])
+        shift: cython.double
+
+        if self._keeps_alone(i, j):
+            return False
+        if c.n_lasting:
+            self._leave_for(i, j, k)
+        if not (self.first_joins and self.second_joins):
+            if self.second_joins:
+                return self._merge_with_face(j, i, k, -apart)
+            return self._merge_with_face(i, j, k, apart)
+        one = c.ensure(i, k)
+        other = c.ensure(j, k)
+        if one == other or (c.anchor[one] != 0 and c.anchor[other] != 0):
+            return False
+        shift = c.shift_of(i, k) - apart - c.shift_of(j, k)
+        if c.size[other] <= c.size[one]:
+            c.shift_by(other, shift)
+        else:
+            c.shift_by(one, -shift)
+        c.anchor_velocity = c.velocity[one] if c.anchor[one] else c.velocity[other]
+        self._unite(i, j, k, one, other, c.anchor[one] or c.anchor[other])
+        return True
+
+    @cython.cfunc
+    def _merge_with_face(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        apart: cython.double,
+    ) -> cython.bint:
+        """Let the cluster of body i take the velocity that the face of j, which never yields, wants.
+
+        `apart` is by how much the velocity of i is then more than that of j.
+        """
+        c: Clusters = self.clusters
+        node: cython.Py_ssize_t = c.node_of[i, k]
+        root: cython.Py_ssize_t = c.root(node) if node else 0
+
+        if root == 0 or c.anchor[root] or c.size[root] == 1:
+            return False
+        c.shift_by(root, 0.0)
+        c.anchor_velocity = self.bodies.velocity[j, k] + apart - c.shift[node]
+        self._unite(i, i, k, root, root, j + 1)
+        return True
+
+    @cython.cfunc
+    def _unite(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        one: cython.Py_ssize_t,
+        other: cython.Py_ssize_t,
+        anchor: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Merge the clusters of two bodies, whose shifts have been set."""
+        c: Clusters = self.clusters
+
+        self.loss = INF
+        self.impulse += self._impulse_of(
+            one, other, anchor, self._velocity_of(one), self._velocity_of(other)
+        )
+        c.merge(one, other, anchor)
+        c.write_body(i)
+        c.write_body(j)
+
+    @cython.cfunc
+    def _join(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.bint:
+        """Merge the clusters of two bodies, also of those with members that resize, if that can be.
+
+        A body that its cluster and its partner hold at two velocities leaves the cluster.
+        """
+        c: Clusters = self.clusters
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+
+        if not c.any_shift:
+            return self._merge(i, j, k)
+        one = c.root(c.node_of[i, k]) if self.first_joins and c.node_of[i, k] else 0
+        other = c.root(c.node_of[j, k]) if self.second_joins and c.node_of[j, k] else 0
+        if not ((one and c.resizes[one]) or (other and c.resizes[other])):
+            return self._merge(i, j, k)
+        if self._merge_faces(i, j, k, sign):
+            return True
+        if one == other:
+            self._exchange(i, j, k, sign, 0.0)
+            return True
+        if self.first_joins and c.node_of[i, k]:
+            c.leave(i, k)
+        if self.second_joins and c.node_of[j, k]:
+            c.leave(j, k)
+        return self._merge(i, j, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _leave_for(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.int:
+        """Take the one of two bodies out of a cluster that lasts that leaves it for the other.
+
+        Return 1 for the first, 2 for the second, 0 for none.
+        """
+        if self._is_withdrawn(i, j, k, self.second_joins):
+            self.clusters.leave(i, k)
+            return 1
+        if self._is_withdrawn(j, i, k, self.first_joins):
+            self.clusters.leave(j, k)
+            return 2
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -565,18 +732,12 @@ class Solver:
         other: cython.Py_ssize_t
         anchor: cython.Py_ssize_t  # a row counted from 1, as `second_anchor`
         second_anchor: cython.Py_ssize_t
-        first_left: cython.bint = False
-        second_left: cython.bint = False
+        left: cython.int = 0
         velocity: cython.double
         second_velocity: cython.double
 
         if c.n_lasting:
-            if self._is_withdrawn(i, j, k, self.second_joins):
-                first_left = True
-                c.leave(i, k)
-            elif self._is_withdrawn(j, i, k, self.first_joins):
-                second_left = True
-                c.leave(j, k)
+            left = self._leave_for(i, j, k)
         one = c.ensure(i, k) if self.first_joins else 0
         other = c.ensure(j, k) if self.second_joins else one
 
@@ -599,11 +760,13 @@ class Solver:
         else:  # it has rebounded before
             self.loss += c.loss(one, other)
         # What leaves a cluster that lasts has its share of the momentum, not that of its path.
-        velocity = self.before_first[k] if first_left else self._velocity_of(one)
-        second_velocity = self.before_second[k] if second_left else self._velocity_of(other)
+        velocity = self.before_first[k] if left == 1 else self._velocity_of(one)
+        second_velocity = self.before_second[k] if left == 2 else self._velocity_of(other)
         if one == other:
-            velocity = second_velocity = second_velocity if second_left else velocity
-        self.impulse += self._impulse_of(one, other, anchor, k, velocity, second_velocity)
+            velocity = second_velocity = second_velocity if left == 2 else velocity
+        if anchor:
+            c.anchor_velocity = b.velocity[anchor - 1, k]
+        self.impulse += self._impulse_of(one, other, anchor, velocity, second_velocity)
         c.merge(one, other, anchor)
         c.write_body(i)
         c.write_body(j)
@@ -632,7 +795,6 @@ class Solver:
         one: cython.Py_ssize_t,
         other: cython.Py_ssize_t,
         anchor: cython.Py_ssize_t,
-        k: cython.int,
         v1: cython.double,
         v2: cython.double,
     ) -> cython.double:
@@ -642,7 +804,7 @@ class Solver:
         apart: cython.double = abs(v1 - v2)
 
         if anchor:
-            velocity = self.bodies.velocity[anchor - 1, k]
+            velocity = c.anchor_velocity
             return max(c.mass[one] * abs(velocity - v1), c.mass[other] * abs(velocity - v2))
         if c.rank[one] > c.rank[other]:
             return c.mass[other] * apart

@@ -44,7 +44,7 @@ cdef class Solver:
     cdef void _outweigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef double restitution_of(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint _is_withdrawn(self, Py_ssize_t i, Py_ssize_t j, int k, bint joins) noexcept
-    cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, int k, double v1, double v2) noexcept
+    cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, double v1, double v2) noexcept
     cdef double _velocity_of(self, Py_ssize_t root) noexcept
     cdef bint _is_held(self, Py_ssize_t i, int k) noexcept
     cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept
@@ -52,6 +52,14 @@ cdef class Solver:
     cdef bint _yields_to(self, Py_ssize_t anchor, Py_ssize_t other, int k) noexcept
     cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only)
     cdef bint _merge(self, Py_ssize_t i, Py_ssize_t j, int k)
+    cdef void _answer_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press)
+    cdef bint _keeps_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef void _anchor_face(self, Py_ssize_t i, Py_ssize_t j, int k)
+    cdef bint _merge_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign)
+    cdef bint _merge_with_face(self, Py_ssize_t i, Py_ssize_t j, int k, double apart)
+    cdef void _unite(self, Py_ssize_t i, Py_ssize_t j, int k, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor)
+    cdef bint _join(self, Py_ssize_t i, Py_ssize_t j, int k, int sign)
+    cdef int _leave_for(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef void _exchange(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
     cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press) noexcept
     cdef double closing_speed(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept

@@ -638,13 +638,7 @@ class Timeline:
     @cython.exceptval(check=False)
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
-        k: cython.int = self.pairs.axis[p]
-
-        if (
-            self.bodies.resize_of(self.pairs.first[p], k) == 0.0
-            and self.bodies.resize_of(self.pairs.second[p], k) == 0.0
-        ):
-            self.pairs.touch[p] = self.pairs.sign[p] * (k + 1)
+        self.pairs.touch[p] = self.pairs.sign[p] * (self.pairs.axis[p] + 1)
 
     @cython.cfunc
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
+from tests.exact.crowds import growing_crowd
 from tests.exact.simulator import INSTANT_LIMIT
 from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
@@ -118,6 +119,44 @@ def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
     assert n_lasting > tally.steps / 20
     assert tally.ties < tally.impacts / 5  # what touches at the start does so by rounding
     assert tally.cut_short < tally.steps / 8
+
+
+def test_every_step_of_crowds_that_grow_is_the_exact_one(choose_worlds):
+    tally = Tally()
+    n_merges = 0
+    for number in choose_worlds(12, 48, 192):
+        space = ec.install()
+        for member in sorted(growing_crowd(number), key=lambda member: member.ident):
+            create(member)
+        for step in range(3):
+            bodies = read_bodies(2)
+            esper.process(1 / 2)
+            try:
+                tally += compare_step(bodies, 1 / 2, space)
+            except AssertionError as wrong:
+                raise AssertionError(f"crowd {number}, step {step}") from wrong
+            n_merges += space.stats.merges
+    print(tally, n_merges)
+
+    assert n_merges > 2 * tally.steps
+    assert tally.ties < tally.impacts / 20
+    assert tally.cut_short < tally.steps / 8
+
+
+def create(member):
+    """Create a body of the simulator in the world of esper."""
+    low, high = (list(map(float, faces)) for faces in (member.low, member.high))
+    centre = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+    half = [(b - a) / 2 for a, b in zip(low, high, strict=True)]
+    if not member.moves:
+        box(centre, half)
+        return
+    parts = [ec.Growth(*map(float, member.growth))]
+    if member.yields:
+        bounce = float(member.restitution)
+        parts.append(ec.Deflect(bounce) if member.response == "deflect" else ec.Slide())
+        parts += [ec.Mass(float(member.mass)), ec.Dominance(member.level)]
+    mover(centre, half, [float(v) for v in member.velocity], *parts)
 
 
 def walker(rng, cell, number):
