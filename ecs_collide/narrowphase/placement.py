@@ -24,11 +24,12 @@ else:
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.sweep_test import SLOP
 
-from ecs_collide.motion.arrays import LONG, grown, zeros
+from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
 
 cython.declare(
     INF=cython.double,
     NO_LEVEL=cython.longlong,
+    NOT_NEAR=cython.longlong,
     APART_AT_LEAST=cython.double,
     N_PASSES=cython.int,
     APART=cython.int,
@@ -39,6 +40,7 @@ cython.declare(
 INF = float("inf")
 APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
 NO_LEVEL = 1 << 40  # the level of a body that no immovable one holds
+NOT_NEAR = 1 << 20  # in place of an axis
 N_PASSES = 4  # rounding seldom needs a second
 
 # How a pair stands, as `PositionCorrection.solid_placement` tells it.
@@ -164,6 +166,11 @@ class PositionCorrection:
     ----------
     near : int64 (n_pairs or more, 2)
         Pairs that touch or are inside each other, and their axes; the latter axes negative, from -1.
+    relations : int64 (n_pairs or more,)
+        Of each pair, what `_find_near` has found: `NOT_NEAR` for those that neither touch nor
+        penetrate, else as the second column of `near`.
+    is_moved : int8 (n_rows,)
+        Whether a body was snapped since `_find_near` looked last.
     axis, sign, gap : of the pair last related: its shallowest side
     n_near : the number of axes on which that pair is not deep
     """
@@ -174,18 +181,24 @@ class PositionCorrection:
         self.queue = queue
         self.level = zeros(LONG, 1, bodies.dim)
         self.near = zeros(LONG, 1, 2)
+        self.relations = zeros(LONG, 1)
+        self.is_moved = zeros(BYTE, 1)
         self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
         self.gap = 0.0
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.level = grown(self.level, n_rows)
+        level: cython.longlong[:, ::1] = grown(self.level, n_rows)
+
+        self.is_moved = grown(self.is_moved, n_rows)
+        self.level = level
 
     @cython.cfunc
     def make_room(self) -> cython.int:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
+            self.relations = zeros(LONG, 2 * self.pairs.n)
             self.near = zeros(LONG, 2 * self.pairs.n, 2)
         return 0
 
@@ -263,6 +276,7 @@ class PositionCorrection:
         return TOUCHING if self.n_near == 1 else APART
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
     def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair must be kept apart, and does not end clear of each other anyway."""
@@ -287,7 +301,7 @@ class PositionCorrection:
 
         self._part_planes()
         for _n in range(N_PASSES):
-            if not self._find_near():
+            if not self._find_near(_n == 0):
                 return
             self._find_levels()
             while self.queue.size:
@@ -306,6 +320,7 @@ class PositionCorrection:
                     first_moves = b.half_of(i, k) > 0.0  # a plane would forget its side
                 else:
                     first_moves = b.is_lighter(i, j)
+                self.is_moved[i if first_moves else j] = 1
                 if first_moves:
                     b.advance(i, 1.0)  # one that sleeps is at the step's start still
                     _snap(b, i, j, k, self.sign < 0, 0.0, self.pairs.offset_of(p, k))
@@ -355,25 +370,47 @@ class PositionCorrection:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _find_near(self) -> cython.bint:
-        """Find the pairs that touch or are inside each other; False if none are inside."""
+    def _find_near(self, is_first: cython.bint) -> cython.bint:
+        """Find the pairs that touch or are inside each other; False if none are inside.
+
+        After the first pass, only pairs with a body that was snapped are compared again.
+        """
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
-        relation: cython.int
+        found: cython.longlong
         any_penetrating: cython.bint = False
 
         for p in range(self.pairs.n):
             if not self.can_sink(p):
                 continue
-            relation = self.solid_placement(p)
-            if relation != PENETRATING and relation != TOUCHING:
+            if (
+                is_first
+                or self.is_moved[self.pairs.first[p]]
+                or self.is_moved[self.pairs.second[p]]
+            ):
+                self.relations[p] = self._relation_of(p)
+            found = self.relations[p]
+            if found == NOT_NEAR:
                 continue
-            any_penetrating |= relation == PENETRATING
+            any_penetrating |= found < 0
             self.near[n, 0] = p
-            self.near[n, 1] = -1 - self.axis if relation == PENETRATING else self.axis
+            self.near[n, 1] = found
             n += 1
         self.n_near_pairs = n
+        for n in range(self.n_near_pairs):
+            self.is_moved[self.pairs.first[self.near[n, 0]]] = 0
+            self.is_moved[self.pairs.second[self.near[n, 0]]] = 0
         return any_penetrating
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _relation_of(self, p: cython.Py_ssize_t) -> cython.longlong:
+        """Return how a pair stands: as the second column of `near`, or `NOT_NEAR`."""
+        relation: cython.int = self.solid_placement(p)
+
+        if relation == PENETRATING:
+            return -1 - self.axis
+        return self.axis if relation == TOUCHING else NOT_NEAR
 
     @cython.cfunc
     @cython.exceptval(check=False)
