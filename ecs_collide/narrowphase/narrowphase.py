@@ -174,9 +174,7 @@ class Narrowphase:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _settle(
-        self, k: cython.int, one: cython.Py_ssize_t, two: cython.Py_ssize_t
-    ) -> cython.void:
+    def _settle(self, k: cython.int, one: cython.Py_ssize_t, two: cython.Py_ssize_t) -> cython.void:
         """Let two faces that resize go together on an axis if only rounding keeps them from it.
 
         `one` and `two` are where the parts of the two bodies begin in `Bodies.path`.
@@ -667,12 +665,34 @@ class Narrowphase:
         return True
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def _may_close(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the side on which a pair was to meet now still closes, or cannot be known.
+
+        While it does not, the two stay apart on its axis, and a sweep would find nothing.
+        """
+        k: cython.int = self.pairs.axis[p]
+        closing: cython.double
+
+        if self.pairs.kind[p] != IMPACT or self.pairs.crossing[p]:
+            return True
+        closing = self.bodies.motion_of(self.pairs.second[p], k)
+        closing -= self.bodies.motion_of(self.pairs.first[p], k)
+        if self.pairs.sign[p] < 0:
+            closing = -closing
+        if self.bodies.any_resize:
+            closing = self._closing_of_faces(p, k, closing)
+        return closing > 0.0
+
+    @cython.cfunc
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.
 
         If it is due later it is queued for then.
         """
         self.pairs.tick[p] = self.bodies.tick
+        if not self._may_close(p):
+            return False
         if self.meets(p):
             return True
         if self.sweeper.kind == IMPACT:

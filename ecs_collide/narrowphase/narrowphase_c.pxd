@@ -40,5 +40,6 @@ cdef class Narrowphase:
     cdef void sweep_crossing(self, Py_ssize_t p, int kind)
     cdef bint _is_impact_now(self) noexcept
     cdef bint meets(self, Py_ssize_t p) noexcept
+    cdef bint _may_close(self, Py_ssize_t p) noexcept
     cdef bint is_due(self, Py_ssize_t p)
     cdef bint waits(self, Py_ssize_t p) noexcept
