@@ -246,15 +246,8 @@ class Clusters:
     @cython.exceptval(check=False)
     def end_step(self) -> cython.void:
         """Give the members of the clusters that last the velocity that they share."""
-        b: Bodies = self.bodies
         n: cython.Py_ssize_t
         root: cython.Py_ssize_t
-        node: cython.Py_ssize_t
-        last: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        k: cython.int
-        shared: cython.double
-        velocity: cython.double
 
         if self.gravity.is_on:
             for n in range(self.n_live):
@@ -263,21 +256,30 @@ class Clusters:
             root = self.lasting[n]
             if self.parent[root] != root or self.size[root] == 0:
                 continue
-            shared = self.shared_velocity(root)
-            k = self.axis[root]
-            node = root
-            last = self.last[root]
-            while True:
-                i = self.body[node]
-                velocity = shared + self.shift[node]
-                if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
-                    b.mark(i)
-                    b.interrupt_rest(i)
-                    b.velocity[i, k] = velocity + 0.0
-                    b.motion[i, k] = velocity * b.dt + 0.0
-                if node == last:
-                    break
-                node = self.next[node]
+            self._share(root)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _share(self, root: cython.Py_ssize_t) -> cython.void:
+        """Give the members of a cluster that lasts the velocity that they share."""
+        b: Bodies = self.bodies
+        k: cython.int = self.axis[root]
+        node: cython.Py_ssize_t = root
+        i: cython.Py_ssize_t
+        shared: cython.double = self.shared_velocity(root)
+        velocity: cython.double
+
+        while True:
+            i = self.body[node]
+            velocity = shared + self.shift[node]
+            if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
+                b.mark(i)
+                b.interrupt_rest(i)
+                b.velocity[i, k] = velocity + 0.0
+                b.motion[i, k] = velocity * b.dt + 0.0
+            if node == self.last[root]:
+                break
+            node = self.next[node]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -841,14 +843,19 @@ class Clusters:
     def write_body(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the velocity of one body."""
         k: cython.int
-        node: cython.Py_ssize_t
 
         for k in range(self.bodies.dim):
-            node = self.node_of[i, k]
-            if node:
-                self.bodies.turn_to(
-                    i, k, self.velocity[self.root(node)] + self.shift[node], self.now
-                )
+            self.write_axis(i, k)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def write_axis(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Write the velocity of one body on one axis."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        if node:
+            self.bodies.turn_to(i, k, self.velocity[self.root(node)] + self.shift[node], self.now)
 
     @cython.cfunc
     @cython.exceptval(check=False)

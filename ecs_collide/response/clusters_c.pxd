@@ -102,5 +102,7 @@ cdef class Clusters:
     cdef Py_ssize_t pop_changed(self) noexcept
     cdef void keep_on_rim(self, Py_ssize_t node, Py_ssize_t root) noexcept
     cdef void write(self) noexcept
+    cdef void write_axis(self, Py_ssize_t i, int k) noexcept
+    cdef void _share(self, Py_ssize_t root) noexcept
     cdef void write_body(self, Py_ssize_t i) noexcept
     cdef void _append_rim(self, Py_ssize_t root, Py_ssize_t first, Py_ssize_t last) noexcept

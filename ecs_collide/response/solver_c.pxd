@@ -38,6 +38,13 @@ cdef class Solver:
     cdef bint _rebound(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
     cdef bint _rebound_from(self, Py_ssize_t root, Py_ssize_t i, Py_ssize_t j, bint yields, int k, int sign, double restitution) noexcept
     cdef bint _is_anchored(self, Py_ssize_t i, int k) noexcept
+    cdef bint _may_turn(self, Py_ssize_t i) noexcept
+    cdef Py_ssize_t _find_anchor(self, Py_ssize_t i, Py_ssize_t j, int k, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef double _find_frame(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef double _part_to_turn(self, Py_ssize_t i, Py_ssize_t j, double unit) noexcept
+    cdef double _press_of(self, Py_ssize_t i, int k, double before, double kick) noexcept
+    cdef double _slide_speed(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef void _rub(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis, double part, double light1, double light2) noexcept
     cdef void _begin_sum(self) noexcept
     cdef void _add_product(self, double a, double b) noexcept
     cdef bint weigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept

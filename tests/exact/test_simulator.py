@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import types
@@ -381,7 +382,7 @@ def test_what_hits_a_row_of_boxes_that_grow_changes_the_velocity_of_all():
 
     # The momentum is -8, and the velocities differ by 2, 2 and 1.
     velocities = [exact.velocity[n][0] for n in range(4)]
-    assert [b - a for a, b in zip(velocities, velocities[1:], strict=False)] == [2, 2, 1]
+    assert [b - a for a, b in itertools.pairwise(velocities)] == [2, 2, 1]
     assert sum(velocities) == -8
 
 
