@@ -267,8 +267,10 @@ class Timeline:
         self.n_answers = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = self.n_held = 0
 
-    def place_still(self, rows: cython.longlong[::1]):
+    def place_still(self, rows):
         """Put bodies that do not move where they now are, into the tree too."""
+        if len(rows) == 0:  # so in most steps, and to look at an array costs more
+            return
         self.bodies.place_still(rows)
         self.broadphase.place_still(rows)
 
@@ -291,9 +293,13 @@ class Timeline:
         self.bodies.start(rows)
         self.broadphase.place_moving(rows)
 
-    @cython.ccall
-    def restrain(self, rows: cython.longlong[::1]) -> cython.void:
+    def restrain(self, rows):
         """Take what is locked, and what is too fast, from the velocities of bodies."""
+        if self.bodies.controls.any_lock or self.bodies.controls.any_limit:
+            self._restrain(rows)
+
+    @cython.cfunc
+    def _restrain(self, rows: cython.longlong[::1]) -> cython.void:
         self.bodies.restrain(rows, not self.carriers.sweeps)
 
     def place_resized(self, rows: cython.longlong[::1]):
@@ -305,7 +311,7 @@ class Timeline:
             self.bodies.find_swept_bounds(rows[n])
         self.broadphase.place_moving(rows)
 
-    def push_out(self, rows: cython.longlong[::1]):
+    def push_out(self, rows):
         """Give those of some moving bodies that are inside others the way out for their path."""
         self.depenetration.n = 0
         if self.bodies.surfaces.any_pusher:
@@ -1251,8 +1257,8 @@ class Timeline:
         self,
         rows: cython.longlong[::1],
         correcting: cython.bint,
-        driven: cython.longlong[::1],
-        targets: cython.double[:, ::1],
+        driven,
+        targets,
     ):
         """Move the bodies of `rows` to the end of the step and compare contacts with before.
 
@@ -1264,7 +1270,8 @@ class Timeline:
         self.bodies.finish_step(rows)
         self.bodies.finish_woken()
         self.solver.clusters.end_step()
-        self.bodies.arrive(driven, targets)
+        if len(driven) > 0:
+            self.bodies.arrive(driven, targets)
         self.queue.clear()
         if correcting:
             self.sleeping.pair_penetrating()
@@ -1280,9 +1287,9 @@ class Timeline:
         if self.gravity.is_on:
             self.gravity.finish(rows)
             self.gravity.finish_woken()
-        self.restrain(rows)
+        self._restrain(rows)
         if self.bodies.n_woken:
-            self.restrain(self.bodies.woken[: self.bodies.n_woken])
+            self._restrain(self.bodies.woken[: self.bodies.n_woken])
 
     def bring_in(self, rows: cython.longlong[::1]):
         """Bring the bodies of `rows` that have left the world at the end of a step back into it.
