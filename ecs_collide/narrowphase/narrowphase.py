@@ -33,6 +33,7 @@ else:
 cython.declare(
     INF=cython.double,
     CLEAR=cython.double,
+    CLUSTER_ROUNDING=cython.double,
     FACE_ROUNDING=cython.double,
     KEEPS=cython.int,
     OVERLAPS=cython.int,
@@ -42,6 +43,7 @@ cython.declare(
 INF = float("inf")
 CLEAR = 2.0**-30  # of the farthest coordinate: gaps that no rounding within a step can close
 
+CLUSTER_ROUNDING = 2.0**-48  # of the velocity and the shifts of two members of one cluster
 FACE_ROUNDING = 2.0**-46  # of the speeds of two faces that resize: they go together by design
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
@@ -168,13 +170,19 @@ class Narrowphase:
             if wraps and b.width[k] > 0.0:
                 self.sweeper.loosen(k, b.width[k])
             if b.any_resize:
-                self._settle(k, one, two)
+                self._settle(p, k, one, two)
             one += 4
             two += 4
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _settle(self, k: cython.int, one: cython.Py_ssize_t, two: cython.Py_ssize_t) -> cython.void:
+    def _settle(
+        self,
+        p: cython.Py_ssize_t,
+        k: cython.int,
+        one: cython.Py_ssize_t,
+        two: cython.Py_ssize_t,
+    ) -> cython.void:
         """Let two faces that resize go together on an axis if only rounding keeps them from it.
 
         `one` and `two` are where the parts of the two bodies begin in `Bodies.path`.
@@ -182,9 +190,31 @@ class Narrowphase:
         b: Bodies = self.bodies
         resize: cython.double = abs(b.path[one + RESIZE]) + abs(b.path[two + RESIZE])
         speed: cython.double = abs(b.path[one + MOTION]) + abs(b.path[two + MOTION])
+        bound: cython.double = self._shift_rounding(p, k) * b.dt
 
         if resize != 0.0:
-            self.sweeper.settle(k, FACE_ROUNDING * (speed + resize))
+            bound += FACE_ROUNDING * (speed + resize)
+        if bound != 0.0:
+            self.sweeper.settle(k, bound)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _shift_rounding(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return by how much rounding may part the velocities of two members of one cluster.
+
+        0 where they are in none, or where it has no shifts.
+        """
+        c: Clusters = self.clusters
+        node: cython.Py_ssize_t = c.node_of[self.pairs.first[p], k]
+        other: cython.Py_ssize_t = c.node_of[self.pairs.second[p], k]
+        root: cython.Py_ssize_t
+
+        if not c.any_shift or node == 0 or other == 0:
+            return 0.0
+        root = c.root(node)
+        if root != c.root(other) or not c.resizes[root]:
+            return 0.0
+        return CLUSTER_ROUNDING * (abs(c.velocity[root]) + abs(c.shift[node]) + abs(c.shift[other]))
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -336,11 +366,12 @@ class Narrowphase:
         j: cython.Py_ssize_t = self.pairs.second[p]
         resize: cython.double = abs(b.resize_of(i, k)) + abs(b.resize_of(j, k))
         speed: cython.double = abs(b.motion_of(i, k)) + abs(b.motion_of(j, k))
+        bound: cython.double = self._shift_rounding(p, k) * b.dt
 
-        if resize == 0.0:
-            return closing
-        closing += b.resize_of(i, k) + b.resize_of(j, k)
-        return 0.0 if abs(closing) <= FACE_ROUNDING * (speed + resize) else closing
+        if resize != 0.0:
+            bound += FACE_ROUNDING * (speed + resize)
+            closing += b.resize_of(i, k) + b.resize_of(j, k)
+        return 0.0 if abs(closing) <= bound else closing
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -505,11 +536,12 @@ class Narrowphase:
         other: cython.double = self.clusters.velocity_of(j, k)
         growth: cython.double = abs(b.growth[i, k]) + abs(b.growth[j, k])
         closing: cython.double = sign * (other - one)
+        bound: cython.double = self._shift_rounding(p, k)
 
-        if growth == 0.0:
-            return closing
-        closing += b.growth[i, k] + b.growth[j, k]
-        return 0.0 if abs(closing) <= FACE_ROUNDING * (abs(one) + abs(other) + growth) else closing
+        if growth != 0.0:
+            bound += FACE_ROUNDING * (abs(one) + abs(other) + growth)
+            closing += b.growth[i, k] + b.growth[j, k]
+        return 0.0 if abs(closing) <= bound else closing
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -30,7 +30,8 @@ cdef class Narrowphase:
     cdef void sweep_at_rest(self, Py_ssize_t p) noexcept
     cdef void find_closing(self)
     cdef bint _find_closing_of(self, Py_ssize_t i, int axis, Py_ssize_t root) noexcept
-    cdef void _settle(self, int k, Py_ssize_t one, Py_ssize_t two) noexcept
+    cdef double _shift_rounding(self, Py_ssize_t p, int k) noexcept
+    cdef void _settle(self, Py_ssize_t p, int k, Py_ssize_t one, Py_ssize_t two) noexcept
     cdef double _closing_of_faces(self, Py_ssize_t p, int k, double closing) noexcept
     cdef double _closing_speed_of(self, Py_ssize_t p, int k, int sign) noexcept
     cdef bint _needs_no_sweep(self, Py_ssize_t p) noexcept

@@ -339,6 +339,8 @@ class PositionCorrection:
         p: cython.Py_ssize_t
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
+        one: cython.Py_ssize_t
+        two: cython.Py_ssize_t
         k: cython.int
         sign: cython.int
         approach: cython.double
@@ -348,7 +350,11 @@ class PositionCorrection:
                 continue
             i = self.pairs.first[p]
             j = self.pairs.second[p]
+            one = b.start_of(i) + CENTRE
+            two = b.start_of(j) + CENTRE
             for k in range(b.dim):
+                if not b.wraps and b.path[one + 4 * k] != b.path[two + 4 * k]:
+                    continue
                 if (
                     b.centre_of(i, k) == b.centre_of(j, k) + self.pairs.offset_of(p, k)
                     and self.is_plane(i, k)
@@ -427,7 +433,7 @@ class PositionCorrection:
         j: cython.Py_ssize_t
         k: cython.int
         any_lock: cython.bint = b.controls.any_lock
-        changing: cython.bint = True
+        changing: cython.bint = False  # without an immovable body, no level does
 
         for n in range(self.n_near_pairs):
             i = self.pairs.first[self.near[n, 0]]
@@ -435,9 +441,11 @@ class PositionCorrection:
             for k in range(b.dim):
                 self.level[i, k] = NO_LEVEL if b.yields[i] else 0
                 self.level[j, k] = NO_LEVEL if b.yields[j] else 0
+                changing |= not (b.yields[i] and b.yields[j])
                 if any_lock:
                     self.level[i, k] *= b.gives_way(i, k)
                     self.level[j, k] *= b.gives_way(j, k)
+                    changing = True
         while changing:
             changing = False
             for n in range(self.n_near_pairs):

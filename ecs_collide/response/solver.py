@@ -17,6 +17,10 @@ bounce would be over within the step, and there is none.
 Halving the difference of a pair again and again never ends in a row of boxes;
 giving a whole cluster one velocity does.
 
+Faces that grow or shrink are given one velocity where restitution is 0: their clusters merge, with
+a shift between the centres.  Where that cannot be, the two leave their clusters and exchange the
+velocities of their faces.
+
 A cluster that lasts answers as one body of its mass and its shared velocity.
 Impulses go into its momentum, its path stays, and what then still closes on
 the path joins it.  Only an immovable partner, or a cluster of a higher dominance, takes a member

@@ -1234,6 +1234,7 @@ class Timeline:
         self.holding.n_pairs[i] = n_visits
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
     def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
