@@ -129,7 +129,7 @@ class Clusters:
         self.node_of = zeros(LONG, 1, bodies.dim)
         self.any_shift = False
         self.anchor_velocity = 0.0
-        self.links = zeros(LONG, 16, 22)
+        self.links = zeros(LONG, 16, 21)
         self.sums = zeros(DOUBLE, 16, 6)
         self.lists = zeros(LONG, 16, 5)
         self._name_columns()
@@ -140,7 +140,7 @@ class Clusters:
             self.body, self.axis, self.parent, self.size, self.anchor, self.next, self.last,
             self.next_rim, self.rim, self.last_rim, self.seen_rim, self.last_seen_rim,
             self.is_on_rim, self.is_changed, self.is_unwritten, self.is_worn, self.lasts,
-            self.lowest, self.rim_of, self.rank, self.n_ranked, self.resizes,
+            self.rim_of, self.rank, self.n_ranked, self.resizes,
         ) = interleaved(self.links)  # fmt: skip
         (
             self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity, self.shift,
@@ -375,7 +375,6 @@ class Clusters:
         self.is_on_rim[node] = 1
         self.is_changed[node] = self.is_unwritten[node] = self.lasts[node] = 0
         self.is_worn[node] = self.turned_in[i, k] >= self.first_instant
-        self.lowest[node] = b.ids[i]
         self.rank[node] = b.controls.rank_of(i)
         self.n_ranked[node] = 1
         self.rim_of[node] = self.instant
@@ -639,7 +638,6 @@ class Clusters:
 
         self.n_ranked[one] += self.n_ranked[other]
         self.is_worn[one] |= self.is_worn[other]
-        self.lowest[one] = min(self.lowest[one], self.lowest[other])
         self.mass_low[one] += self.mass_low[other]
         self.mass_low[one] += error_of_sum(self.mass[one], self.mass[other], total)
         self.mass[one] = total
@@ -655,7 +653,6 @@ class Clusters:
         self.rank[one] = self.rank[other]
         self.n_ranked[one] = self.n_ranked[other]
         self.is_worn[one] = self.is_worn[other]
-        self.lowest[one] = self.lowest[other]
         self.mass[one] = self.mass[other]
         self.mass_low[one] = self.mass_low[other]
         self.momentum[one] = self.momentum[other]
@@ -678,7 +675,26 @@ class Clusters:
             return heavier > 0.0
         if self._persists(one) != self._persists(other):
             return self._persists(one)
-        return self.lowest[one] < self.lowest[other]
+        return self._lowest(one) < self._lowest(other)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _lowest(self, root: cython.Py_ssize_t) -> cython.longlong:
+        """Return the lowest id of the members of a cluster that have its rank.  O(members)."""
+        b: Bodies = self.bodies
+        node: cython.Py_ssize_t = root
+        i: cython.Py_ssize_t
+        lowest: cython.longlong = -1
+
+        while True:
+            i = self.body[node]
+            if self.node_of[i, self.axis[node]] == node and (
+                b.controls.rank_of(i) == self.rank[root] and (lowest < 0 or b.ids[i] < lowest)
+            ):
+                lowest = b.ids[i]
+            if node == self.last[root]:
+                return lowest
+            node = self.next[node]
 
     @cython.cfunc
     @cython.exceptval(check=False)

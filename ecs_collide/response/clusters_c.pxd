@@ -51,7 +51,6 @@ cdef class Clusters:
     cdef long long[:] is_unwritten
     cdef long long[:] is_worn
     cdef long long[:] lasts
-    cdef long long[:] lowest
     cdef long long[:] rim_of
     cdef long long[:] rank
     cdef long long[:] n_ranked
@@ -88,6 +87,7 @@ cdef class Clusters:
     cdef void _add(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _outweigh(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef bint _persists(self, Py_ssize_t root) noexcept
+    cdef long long _lowest(self, Py_ssize_t root) noexcept
     cdef bint _leads(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _put_all_on_rim(self, Py_ssize_t root) noexcept
     cdef void leave(self, Py_ssize_t i, int k) noexcept
