@@ -92,6 +92,7 @@ INF = float("inf")
 NAN = float("nan")  # differs from every number
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
+FACE_ROUNDING = 2.0**-46  # of the speeds of two faces that resize: they go together by design
 SLOP = 2.0**-44  # of the largest face: 256 roundings of it.  Gaps below it are none
 
 # A hash function of entities: multiplication by 2**32 / golden ratio spreads neighbours evenly.

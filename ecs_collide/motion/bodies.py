@@ -71,6 +71,8 @@ class Bodies:
         Who of them pushes whom.
     farthest : float
         No path has ever reached further from the origin on any axis, with its box.
+    any_resize : bool
+        Whether a body grows or shrinks in this step.
     wraps : bool
         Whether any axis closes in a ring; see `broadphase.images`.
     width : float64 (3,)
@@ -97,7 +99,7 @@ class Bodies:
         self.surfaces = Surfaces(dim)
         self.controls = self.surfaces.controls
         self.farthest = 0.0
-        self.wraps = False
+        self.wraps = self.any_resize = False
         self.width = zeros(DOUBLE, 3)
         self.n_marked = self.n_woken = self.n_turned = 0
         self.tick = 0
@@ -173,6 +175,7 @@ class Bodies:
             self.is_turned[self.turned[n]] = 0
         self.n_marked = self.n_turned = 0
         self.tick = 0
+        self.any_resize = False
         self.dt = dt
         self.start(rows)
 
@@ -204,6 +207,8 @@ class Bodies:
                 path[4 * to + HALF] = half[to]
                 path[4 * to + MOTION] = motion[to]
                 path[4 * to + RESIZE] = change
+                if change != 0.0:
+                    self.any_resize = True
             self.find_swept_bounds(i)
 
     def place_still(self, rows: cython.longlong[::1]):

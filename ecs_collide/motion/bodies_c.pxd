@@ -35,6 +35,7 @@ cdef class Bodies:
     cdef readonly Controls controls
     cdef double farthest
     cdef public bint wraps
+    cdef bint any_resize
     cdef public double[::1] width
     cdef readonly bint is_apart
     cdef readonly list blocks

@@ -35,11 +35,13 @@ else:
 cython.declare(
     INF=cython.double,
     CLEAR=cython.double,
+    FACE_ROUNDING=cython.double,
     CROSSES=cython.int,
 )
-from ecs_collide.constants import INF
+from ecs_collide.constants import FACE_ROUNDING, INF
 
 CLEAR = 2.0**-30  # of the largest coordinate: no rounding within a step closes a larger gap
+
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
@@ -61,6 +63,20 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     IMPACT_CROSSES = 7
 
 
+@cython.cclass
+class SharedMotion:
+    """Bodies that move as one, as the narrowphase needs to know of them; here, none do."""
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def rounding(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return by how much rounding may part the velocities of two bodies that move as one.
+
+        0 where they do not, or have the same bits.
+        """
+        return 0.0
+
+
 @cython.final
 @cython.cclass
 class Narrowphase:
@@ -76,10 +92,11 @@ class Narrowphase:
         Number of sweeps in this step; pairs that pass far from each other need none.
     """
 
-    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue):
+    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue, shared: SharedMotion):
         self.bodies = bodies
         self.pairs = pairs
         self.queue = queue
+        self.shared = shared
         self.sweeper = Sweeper(bodies.dim)
         self.now = 0.0
         self.n_sweeps = 0
@@ -166,8 +183,35 @@ class Narrowphase:
             )  # fmt: skip
             if wraps and b.width[k] > 0.0:
                 self.sweeper.loosen(k, b.width[k])
+            if b.any_resize:
+                self._settle(p, k, one, two)
             one += 4
             two += 4
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _settle(
+        self,
+        p: cython.Py_ssize_t,
+        k: cython.int,
+        one: cython.Py_ssize_t,
+        two: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Let two faces that resize go together on an axis if only rounding keeps them from it.
+
+        `one` and `two` are where the parts of the two bodies begin in `Bodies.path`.
+        """
+        b: Bodies = self.bodies
+        resize: cython.double = abs(b.path[one + RESIZE]) + abs(b.path[two + RESIZE])
+        speed: cython.double = abs(b.path[one + MOTION]) + abs(b.path[two + MOTION])
+        bound: cython.double = b.dt * self.shared.rounding(
+            self.pairs.first[p], self.pairs.second[p], k
+        )
+
+        if resize != 0.0:
+            bound += FACE_ROUNDING * (speed + resize)
+        if bound != 0.0:
+            self.sweeper.settle(k, bound)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -296,12 +340,35 @@ class Narrowphase:
         )
         if side < 0:
             closing = -closing
+        if b.any_resize:
+            closing = self._closing_of_faces(p, k, closing)
         if closing > 0.0:
             return False
         if closing < 0.0 and abs(side) <= KEEPS:
             self.pairs.touch[p] = side + (PARTS if side > 0 else -PARTS)
             self.pairs.tick[p] = self.bodies.tick
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _closing_of_faces(
+        self, p: cython.Py_ssize_t, k: cython.int, closing: cython.double
+    ) -> cython.double:
+        """Return how fast faces that touch close, from how fast the centres do; both per step.
+
+        0 where only rounding keeps two faces that resize from going together.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        resize: cython.double = abs(b.resize_of(i, k)) + abs(b.resize_of(j, k))
+        speed: cython.double = abs(b.motion_of(i, k)) + abs(b.motion_of(j, k))
+        bound: cython.double = self.shared.rounding(i, j, k) * b.dt
+
+        if resize != 0.0:
+            bound += FACE_ROUNDING * (speed + resize)
+            closing += b.resize_of(i, k) + b.resize_of(j, k)
+        return 0.0 if abs(closing) <= bound else closing
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -329,10 +396,10 @@ class Narrowphase:
                 continue
             if s.gap[side] > s.near[k]:
                 is_apart = True
-            elif s.rate[side] == 0.0 and s.rate[side ^ 1] == 0.0:
+            elif s.rate[side] == 0.0:
                 self.pairs.touch[p] = k + 1 if side & 1 else -k - 1
                 return
-            elif s.rate[side] > 0.0 and s.rate[side] + s.rate[side ^ 1] == 0.0:
+            elif s.rate[side] > 0.0:
                 parting = k + 1 + PARTS if side & 1 else -k - 1 - PARTS
         if not is_apart:
             self.pairs.touch[p] = parting
@@ -505,12 +572,34 @@ class Narrowphase:
         return True
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def _may_close(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the side on which a pair was to meet now still closes, or cannot be known.
+
+        While it does not, the two stay apart on its axis, and a sweep would find nothing.
+        """
+        k: cython.int = self.pairs.axis[p]
+        closing: cython.double
+
+        if self.pairs.kind[p] != IMPACT or self.pairs.crossing[p]:
+            return True
+        closing = self.bodies.motion_of(self.pairs.second[p], k)
+        closing -= self.bodies.motion_of(self.pairs.first[p], k)
+        if self.pairs.sign[p] < 0:
+            closing = -closing
+        if self.bodies.any_resize:
+            closing = self._closing_of_faces(p, k, closing)
+        return closing > 0.0
+
+    @cython.cfunc
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.
 
         If it is due later it is queued for then.
         """
         self.pairs.tick[p] = self.bodies.tick
+        if not self._may_close(p):
+            return False
         if self.meets(p):
             return True
         if self.sweeper.kind == IMPACT:

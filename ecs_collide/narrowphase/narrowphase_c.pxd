@@ -22,8 +22,12 @@ cdef enum:  # how a pair touches: added to 1 + axis in PairTable.touch
     OVERLAPS = 4
     PARTS = 8
 
+cdef class SharedMotion:
+    cdef double rounding(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+
 @cython.final
 cdef class Narrowphase:
+    cdef SharedMotion shared
     cdef Bodies bodies
     cdef PairTable pairs
     cdef readonly ImpactQueue queue
@@ -43,6 +47,8 @@ cdef class Narrowphase:
     cdef bint _keeps_clear(self, Py_ssize_t p) noexcept
     cdef void _note_touch(self, Py_ssize_t p) noexcept
     cdef void sweep_at_rest(self, Py_ssize_t p) noexcept
+    cdef void _settle(self, Py_ssize_t p, int k, Py_ssize_t one, Py_ssize_t two) noexcept
+    cdef double _closing_of_faces(self, Py_ssize_t p, int k, double closing) noexcept
     cdef bint needs_no_sweep(self, Py_ssize_t p) noexcept
     cdef void sweep_closing(self, Py_ssize_t p) noexcept
     cdef void _sweep(self, Py_ssize_t p) noexcept
@@ -50,5 +56,6 @@ cdef class Narrowphase:
     cdef void sweep_crossing(self, Py_ssize_t p, int kind)
     cdef bint _is_impact_now(self) noexcept
     cdef bint meets(self, Py_ssize_t p) noexcept
+    cdef bint _may_close(self, Py_ssize_t p) noexcept
     cdef bint is_due(self, Py_ssize_t p)
     cdef bint waits(self, Py_ssize_t p) noexcept

@@ -23,12 +23,13 @@ else:
     from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
 
-from ecs_collide.motion.arrays import LONG, grown, zeros
+from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
 
 cython.declare(
     SLOP=cython.double,
     INF=cython.double,
     NO_LEVEL=cython.longlong,
+    NOT_NEAR=cython.longlong,
     APART_AT_LEAST=cython.double,
     N_PASSES=cython.int,
     SOFT_DEPTH=cython.double,
@@ -42,6 +43,7 @@ from ecs_collide.constants import INF, SLOP
 
 APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
 NO_LEVEL = 1 << 40  # the level of a body that is not connected to an immovable one
+NOT_NEAR = 1 << 20  # in place of an axis
 SOFT_DEPTH = 2.0**-24  # of two half sizes: a soft overlap must be deeper than this
 COORDINATE_ROUNDING = 2.0**-40  # of the coordinates: and deeper than rounding may have made it
 N_PASSES = 4  # the second pass is seldom needed
@@ -205,6 +207,11 @@ class PositionCorrection:
         Pairs that touch or penetrate each other.
     near_axis : int64 (n_near_pairs or more,)
         Their axes: `axis` of a pair that touches, ``-1 - axis`` of one that penetrates.
+    relations : int64 (n_pairs or more,)
+        Of each pair, what `_find_near` has found: its `near_axis`, or `NOT_NEAR` if it neither
+        touches nor penetrates.
+    is_moved : int8 (n_rows,)
+        Whether a body was snapped since the last call of `_find_near`.
     axis, sign, gap : the shallowest side of the pair that was placed last
     n_near : number of axes on which the gap of that pair is within the slop
     """
@@ -216,18 +223,24 @@ class PositionCorrection:
         self.level = zeros(LONG, 1, bodies.dim)
         self.near = zeros(LONG, 1)
         self.near_axis = zeros(LONG, 1)
+        self.relations = zeros(LONG, 1)
+        self.is_moved = zeros(BYTE, 1)
         self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
         self.gap = 0.0
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.level = grown(self.level, n_rows)
+        level: cython.longlong[:, ::1] = grown(self.level, n_rows)
+
+        self.is_moved = grown(self.is_moved, n_rows)
+        self.level = level
 
     @cython.cfunc
     def make_room(self) -> cython.int:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
+            self.relations = zeros(LONG, 2 * self.pairs.n)
             self.near_axis = zeros(LONG, 2 * self.pairs.n)
             self.near = zeros(LONG, 2 * self.pairs.n)  # last: its length is the room there is
         return 0
@@ -299,6 +312,7 @@ class PositionCorrection:
         return TOUCHING if self.n_near == 1 else APART
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
     def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair must be kept apart and is not known to end apart."""
@@ -318,7 +332,7 @@ class PositionCorrection:
 
         self._part_planes()
         for _n in range(N_PASSES):
-            if not self._find_near():
+            if not self._find_near(_n == 0):
                 return
             self._find_levels()
             while self.queue.size:
@@ -337,6 +351,7 @@ class PositionCorrection:
                     first_moves = b.half_of(i, k) > 0.0  # a moved plane could change sides
                 else:
                     first_moves = b.is_lighter(i, j)
+                self.is_moved[i if first_moves else j] = 1
                 if first_moves:
                     b.advance(i, 1.0)  # a sleeping body is still at the start of the step
                     _snap(b, i, j, k, self.sign < 0, 0.0, self.pairs.offset_of(p, k))
@@ -360,7 +375,11 @@ class PositionCorrection:
                 continue
             i: cython.Py_ssize_t = self.pairs.first[p]
             j: cython.Py_ssize_t = self.pairs.second[p]
+            one: cython.Py_ssize_t = b.start_of(i) + CENTRE
+            two: cython.Py_ssize_t = b.start_of(j) + CENTRE
             for k in range(b.dim):
+                if not b.wraps and b.path[one + 4 * k] != b.path[two + 4 * k]:
+                    continue
                 if (
                     b.centre_of(i, k) == b.centre_of(j, k) + self.pairs.offset_of(p, k)
                     and self.is_plane(i, k)
@@ -382,8 +401,11 @@ class PositionCorrection:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _find_near(self) -> cython.bint:
-        """Find the pairs that touch or are inside each other; False if none are inside."""
+    def _find_near(self, is_first: cython.bint) -> cython.bint:
+        """Find the pairs that touch or are inside each other; False if none are inside.
+
+        After the first pass, only pairs with a body that was snapped are compared again.
+        """
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         any_penetrating: cython.bint = False
@@ -391,15 +413,34 @@ class PositionCorrection:
         for p in range(self.pairs.n):
             if not self.can_sink(p):
                 continue
-            relation: cython.int = self.solid_placement(p)
-            if relation != PENETRATING and relation != TOUCHING:
+            if (
+                is_first
+                or self.is_moved[self.pairs.first[p]]
+                or self.is_moved[self.pairs.second[p]]
+            ):
+                self.relations[p] = self._relation_of(p)
+            found: cython.longlong = self.relations[p]
+            if found == NOT_NEAR:
                 continue
-            any_penetrating |= relation == PENETRATING
+            any_penetrating |= found < 0
             self.near[n] = p
-            self.near_axis[n] = -1 - self.axis if relation == PENETRATING else self.axis
+            self.near_axis[n] = found
             n += 1
         self.n_near_pairs = n
+        for n in range(self.n_near_pairs):
+            self.is_moved[self.pairs.first[self.near[n]]] = 0
+            self.is_moved[self.pairs.second[self.near[n]]] = 0
         return any_penetrating
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _relation_of(self, p: cython.Py_ssize_t) -> cython.longlong:
+        """Return how a pair stands: as `near_axis`, or `NOT_NEAR`."""
+        relation: cython.int = self.solid_placement(p)
+
+        if relation == PENETRATING:
+            return -1 - self.axis
+        return self.axis if relation == TOUCHING else NOT_NEAR
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -413,7 +454,7 @@ class PositionCorrection:
         n: cython.Py_ssize_t
         k: cython.int
         any_lock: cython.bint = b.controls.any_lock
-        changing: cython.bint = True
+        changing: cython.bint = False  # without an immovable body, no level does
 
         for n in range(self.n_near_pairs):
             i: cython.Py_ssize_t = self.pairs.first[self.near[n]]
@@ -421,9 +462,11 @@ class PositionCorrection:
             for k in range(b.dim):
                 self.level[i, k] = NO_LEVEL if b.yields[i] else 0
                 self.level[j, k] = NO_LEVEL if b.yields[j] else 0
+                changing |= not (b.yields[i] and b.yields[j])
                 if any_lock:
                     self.level[i, k] *= b.yields_along(i, k)
                     self.level[j, k] *= b.yields_along(j, k)
+                    changing = True
         while changing:
             changing = False
             for n in range(self.n_near_pairs):

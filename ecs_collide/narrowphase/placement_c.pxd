@@ -24,6 +24,8 @@ cdef class PositionCorrection:
     cdef long long[:, ::1] level
     cdef long long[::1] near
     cdef long long[::1] near_axis
+    cdef long long[::1] relations
+    cdef signed char[::1] is_moved
     cdef Py_ssize_t n_near_pairs
     cdef public int axis
     cdef public int sign
@@ -34,7 +36,8 @@ cdef class PositionCorrection:
     cdef void correct(self) noexcept
     cdef void _part_planes(self) noexcept
     cdef bint is_plane(self, Py_ssize_t i, int k) noexcept
-    cdef bint _find_near(self) noexcept
+    cdef bint _find_near(self, bint is_first) noexcept
+    cdef long long _relation_of(self, Py_ssize_t p) noexcept
     cdef void _find_levels(self) noexcept
     cdef int make_room(self)
     cdef bint can_sink(self, Py_ssize_t p) noexcept

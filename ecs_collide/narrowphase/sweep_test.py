@@ -173,6 +173,16 @@ class Sweeper:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def settle(self, k: cython.int, bound: cython.double) -> cython.void:
+        """Let the gaps of an aimed axis stay that change by no more than a bound in a whole step."""
+        side: cython.int
+
+        for side in range(2 * k, 2 * k + 2):
+            if -bound <= self.rate[side] <= bound:
+                self.rate[side] = 0.0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def solve(self) -> cython.int:
         """Find kind, times and contact side of the aimed pair; return the kind."""
         enter: cython.double = -INF

@@ -21,6 +21,7 @@ cdef class Sweeper:
     cdef public double depth
     cdef void aim(self, int k, double min1, double max1, double min2, double max2, double move1, double grow1, double move2, double grow2, double rest) noexcept
     cdef void loosen(self, int k, double largest) noexcept
+    cdef void settle(self, int k, double bound) noexcept
     cdef int solve(self) noexcept
     cdef double closing_rate(self, int axis, int sign) noexcept
     cdef int _find_front(self) noexcept

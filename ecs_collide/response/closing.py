@@ -22,6 +22,9 @@ else:
     from ecs_collide.narrowphase.narrowphase import KEEPS, PARTS, Narrowphase
     from ecs_collide.response.clusters import Clusters
 
+cython.declare(FACE_ROUNDING=cython.double)
+from ecs_collide.constants import FACE_ROUNDING
+
 
 @cython.final
 @cython.cclass
@@ -99,23 +102,46 @@ class ClosingContacts:
                 continue
             node: cython.Py_ssize_t = c.node_of[j, k]
             other: cython.Py_ssize_t = c.root(node) if node else 0
-            if other and other == root:
+            if other and other == root and not c.resizes[root]:
                 continue
             if abs(side) > KEEPS and (
                 abs(side) < PARTS or pairs.tick[p] < self.narrowphase.instant_tick
             ):
                 continue
-            is_outside = True
+            is_outside |= other != root or root == 0
             if root == 0 and node and not c.is_on_rim[node]:
                 c.keep_on_rim(node, other)
-            apart: cython.double = c.velocity[other] if other else self.bodies.velocity[j, k]
-            apart -= c.velocity[root] if root else c.velocity_of(i, k)
-            if (
-                apart != 0.0
-                and (apart > 0.0) == ((side > 0) == (j == pairs.second[p]))
-                and not self.narrowphase.needs_no_sweep(p)
-            ):
+            closing: cython.double = c.velocity[other] if other else self.bodies.velocity[j, k]
+            closing -= c.velocity[root] if root else c.velocity_of(i, k)
+            if (side > 0) != (j == pairs.second[p]):
+                closing = -closing
+            if self.bodies.any_resize:
+                closing = self._closing_speed_of(p, k, 1 if side > 0 else -1)
+            if closing > 0.0 and not self.narrowphase.needs_no_sweep(p):
                 c.write_body(i)
                 c.write_body(j)
                 self.narrowphase.sweep_closing(p)
         return is_outside
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _closing_speed_of(
+        self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast faces close whose velocities may not be written yet, per second.
+
+        0 where only rounding keeps two faces that resize from going together.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.double = self.clusters.velocity_of(i, k)
+        other: cython.double = self.clusters.velocity_of(j, k)
+        growth: cython.double = abs(b.growth[i, k]) + abs(b.growth[j, k])
+        closing: cython.double = sign * (other - one)
+        bound: cython.double = self.clusters.rounding(i, j, k)
+
+        if growth != 0.0:
+            bound += FACE_ROUNDING * (abs(one) + abs(other) + growth)
+            closing += b.growth[i, k] + b.growth[j, k]
+        return 0.0 if abs(closing) <= bound else closing

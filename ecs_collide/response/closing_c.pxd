@@ -13,3 +13,4 @@ cdef class ClosingContacts:
     cdef Narrowphase narrowphase
     cdef void find(self)
     cdef bint _find_of(self, Py_ssize_t i, int axis, Py_ssize_t root) noexcept
+    cdef double _closing_speed_of(self, Py_ssize_t p, int k, int sign) noexcept

@@ -24,10 +24,16 @@ Bodies of a higher dominance outweigh those of lower ones.  The *rank* of a clus
 dominance among its members, and only members of that dominance count in its mass and momentum: the
 others go along, as with an immovable body.
 
+Faces of boxes that grow meet at one velocity where their centres do not.  Each member has a *shift*:
+its velocity is that of the root plus the shift.  So the relation between two faces stays when a
+merge changes the velocity of their cluster, and momentum and mass at a root are those of its
+velocity: the momentum is the sum of mass times velocity less shift.  All shifts are 0 in a cluster
+without resizing members.
+
 Invariants: each node is in exactly one cluster; in the instant in which a
 cluster has changed its velocity, a member that is not on either rim list has no
 contact on this axis with a body outside the cluster; the momentum of a root
-is the sum over its members that have its rank, in twice the precision.
+is that of its members that have its rank, less mass times shift of each, in twice the precision.
 
 Nodes are numbered from 1; 0 means none.
 """
@@ -40,14 +46,17 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
     from cython.cimports.ecs_collide.motion.gravity_c import Gravity
+    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import SharedMotion
 else:
     from ecs_collide.motion.bodies import EARLIER, Bodies
     from ecs_collide.motion.gravity import Gravity
+    from ecs_collide.narrowphase.narrowphase import SharedMotion
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
 
-cython.declare(SPLITTER=cython.double)
+cython.declare(SPLITTER=cython.double, CLUSTER_ROUNDING=cython.double)
 SPLITTER = 2.0**27 + 1.0
+CLUSTER_ROUNDING = 2.0**-48  # of the velocity and the shifts of two members of one cluster
 
 
 @cython.cfunc
@@ -85,7 +94,7 @@ def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cy
 
 @cython.final
 @cython.cclass
-class Clusters:
+class Clusters(SharedMotion):
     """The clusters of a step, on all axes.
 
     Attributes
@@ -100,6 +109,10 @@ class Clusters:
         Merges in this step.
     n_lasting : int
         Clusters of this step that came to last; some have merged since.
+    any_shift : bool
+        Whether merges of this step have given members a shift.
+    anchor_velocity : float
+        The velocity of the root in the next merge with an anchor.
     turned_in : int64 (n_rows, dim)
         The last instant, of any step, in which merges have turned a body on an axis; 0 if none has.
     """
@@ -117,8 +130,10 @@ class Clusters:
         self.is_alone = zeros(BYTE, 1)
         self.capacity = 16
         self.node_of = zeros(LONG, 1, bodies.dim)
+        self.any_shift = False
+        self.anchor_velocity = 0.0
         self.links = zeros(LONG, 16, 21)
-        self.sums = zeros(DOUBLE, 16, 5)
+        self.sums = zeros(DOUBLE, 16, 6)
         self.lists = zeros(LONG, 16, 5)
         self._name_columns()
 
@@ -128,11 +143,11 @@ class Clusters:
             self.body, self.axis, self.parent, self.size, self.anchor, self.next, self.last,
             self.next_rim, self.rim, self.last_rim, self.seen_rim, self.last_seen_rim,
             self.is_on_rim, self.is_changed, self.is_unwritten, self.is_worn, self.lasts,
-            self.lowest, self.rim_of, self.rank, self.n_ranked,
+            self.rim_of, self.rank, self.n_ranked, self.resizes,
         ) = interleaved(self.links)  # fmt: skip
-        self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity = interleaved(
-            self.sums
-        )
+        (
+            self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity, self.shift,
+        ) = interleaved(self.sums)  # fmt: skip
         self.changed, self.unwritten, self.live, self.free, self.lasting = interleaved(self.lists)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
@@ -172,6 +187,7 @@ class Clusters:
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_changed = self.n_unwritten = self.n_alone = 0
         self.n_merges = 0
+        self.any_shift = False
         self.now = 0.0
         self.instant += 1
         self.first_instant = self.instant
@@ -233,14 +249,8 @@ class Clusters:
     @cython.exceptval(check=False)
     def end_step(self) -> cython.void:
         """Give the members of the clusters that last the velocity that they share."""
-        b: Bodies = self.bodies
         n: cython.Py_ssize_t
         root: cython.Py_ssize_t
-        node: cython.Py_ssize_t
-        last: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        k: cython.int
-        velocity: cython.double
 
         if self.gravity.is_on:
             for n in range(self.n_live):
@@ -249,20 +259,30 @@ class Clusters:
             root = self.lasting[n]
             if self.parent[root] != root or self.size[root] == 0:
                 continue
-            velocity = self.shared_velocity(root)
-            k = self.axis[root]
-            node = root
-            last = self.last[root]
-            while True:
-                i = self.body[node]
-                if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
-                    b.mark(i)
-                    b.interrupt_rest(i)
-                    b.velocity[i, k] = velocity + 0.0
-                    b.motion[i, k] = velocity * b.dt + 0.0
-                if node == last:
-                    break
-                node = self.next[node]
+            self._share(root)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _share(self, root: cython.Py_ssize_t) -> cython.void:
+        """Give the members of a cluster that lasts the velocity that they share."""
+        b: Bodies = self.bodies
+        k: cython.int = self.axis[root]
+        node: cython.Py_ssize_t = root
+        i: cython.Py_ssize_t
+        shared: cython.double = self.shared_velocity(root)
+        velocity: cython.double
+
+        while True:
+            i = self.body[node]
+            velocity = shared + self.shift[node]
+            if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
+                b.mark(i)
+                b.interrupt_rest(i)
+                b.velocity[i, k] = velocity + 0.0
+                b.motion[i, k] = velocity * b.dt + 0.0
+            if node == self.last[root]:
+                break
+            node = self.next[node]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -298,6 +318,27 @@ class Clusters:
         self.is_alone[self.alone[self.n_alone]] = 0
         return self.alone[self.n_alone]
 
+    # -- for the narrowphase --
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def rounding(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return by how much rounding may part the velocities of two members of one cluster.
+
+        0 where they are in none, or where it has no shifts.
+        """
+        node: cython.Py_ssize_t = self.node_of[i, k]
+        other: cython.Py_ssize_t = self.node_of[j, k]
+
+        if not self.any_shift or node == 0 or other == 0:
+            return 0.0
+        root: cython.Py_ssize_t = self.root(node)
+        if root != self.root(other) or not self.resizes[root]:
+            return 0.0
+        size: cython.double = abs(self.velocity[root])
+        size += abs(self.shift[node]) + abs(self.shift[other])
+        return CLUSTER_ROUNDING * size
+
     # -- the forest --
 
     @cython.cfunc
@@ -315,7 +356,17 @@ class Clusters:
         """Return the velocity of a body on an axis, written or not."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
-        return self.velocity[self.root(node)] if node else self.bodies.velocity[i, k]
+        if node == 0:
+            return self.bodies.velocity[i, k]
+        return self.velocity[self.root(node)] + self.shift[node]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return by how much the velocity of a body differs from that of its root."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        return self.shift[node] if node else 0.0
 
     @cython.cfunc
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
@@ -348,13 +399,14 @@ class Clusters:
         self.is_on_rim[node] = 1
         self.is_changed[node] = self.is_unwritten[node] = self.lasts[node] = 0
         self.is_worn[node] = self.turned_in[i, k] >= self.first_instant
-        self.lowest[node] = b.ids[i]
         self.rank[node] = b.controls.rank_of(i)
         self.n_ranked[node] = 1
         self.rim_of[node] = self.instant
         self.mass[node] = b.mass[i]
         self.mass_low[node] = 0.0
         self.velocity[node] = velocity
+        self.shift[node] = 0.0
+        self.resizes[node] = 0
         self.momentum[node] = b.mass[i] * velocity
         self.momentum_low[node] = error_of_product(b.mass[i], velocity, self.momentum[node])
         return node
@@ -392,7 +444,9 @@ class Clusters:
         """Return the velocity with which a body leaves the step if nothing more happens to it."""
         root: cython.Py_ssize_t = self.lasting_root(i, k)
 
-        return self.shared_velocity(root) if root else self.bodies.velocity[i, k]
+        if root == 0:
+            return self.bodies.velocity[i, k]
+        return self.shared_velocity(root) + self.shift[self.node_of[i, k]]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -522,8 +576,8 @@ class Clusters:
     ) -> cython.void:
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
-        `anchor` is the row of the immovable body whose velocity they take,
-        counted from 1; with 0 they take that of the one with the higher rank, or
+        `anchor` is the row of the immovable body against which they come to rest,
+        counted from 1, and `anchor_velocity` what they take then; with 0 they take that of the one with the higher rank, or
         their mean velocity by mass, or that of the heavier where they last.
         """
         velocity: cython.double
@@ -533,7 +587,7 @@ class Clusters:
 
         self.n_merges += 1
         if anchor:
-            velocity = self.bodies.velocity[anchor - 1, self.axis[one]]
+            velocity = self.anchor_velocity
         elif self.rank[one] != self.rank[other]:
             lasts = self.lasts[higher]
             velocity = self.velocity[higher]
@@ -554,6 +608,7 @@ class Clusters:
             self.parent[other] = one
             self.size[one] += self.size[other]
             self.rim_of[one] = min(self.rim_of[one], self.rim_of[other])
+            self.resizes[one] |= self.resizes[other]
             if self.rank[one] == self.rank[other]:
                 self._add(one, other)
             elif higher == other:
@@ -575,6 +630,30 @@ class Clusters:
             self.n_lasting += 1
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
+        """Add a shift to that of each member of a cluster; their velocities stay.  O(members)."""
+        node: cython.Py_ssize_t = root
+        last: cython.Py_ssize_t = self.last[root]
+        momentum: cython.double = self.mass[root] * shift
+        total: cython.double = self.momentum[root] - momentum
+
+        self.resizes[root] = 1
+        self.any_shift = True
+        if shift == 0.0:
+            return
+        self.velocity[root] -= shift
+        self.momentum_low[root] += error_of_sum(self.momentum[root], -momentum, total)
+        self.momentum_low[root] -= error_of_product(self.mass[root], shift, momentum)
+        self.momentum_low[root] -= self.mass_low[root] * shift
+        self.momentum[root] = total
+        while True:
+            self.shift[node] += shift
+            if node == last:
+                break
+            node = self.next[node]
+
+    @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
     def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
@@ -583,7 +662,6 @@ class Clusters:
 
         self.n_ranked[one] += self.n_ranked[other]
         self.is_worn[one] |= self.is_worn[other]
-        self.lowest[one] = min(self.lowest[one], self.lowest[other])
         self.mass_low[one] += self.mass_low[other]
         self.mass_low[one] += error_of_sum(self.mass[one], self.mass[other], total)
         self.mass[one] = total
@@ -599,7 +677,6 @@ class Clusters:
         self.rank[one] = self.rank[other]
         self.n_ranked[one] = self.n_ranked[other]
         self.is_worn[one] = self.is_worn[other]
-        self.lowest[one] = self.lowest[other]
         self.mass[one] = self.mass[other]
         self.mass_low[one] = self.mass_low[other]
         self.momentum[one] = self.momentum[other]
@@ -622,7 +699,26 @@ class Clusters:
             return heavier > 0.0
         if self._persists(one) != self._persists(other):
             return self._persists(one)
-        return self.lowest[one] < self.lowest[other]
+        return self._lowest(one) < self._lowest(other)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _lowest(self, root: cython.Py_ssize_t) -> cython.longlong:
+        """Return the lowest id of the members of a cluster that have its rank.  O(members)."""
+        b: Bodies = self.bodies
+        node: cython.Py_ssize_t = root
+        i: cython.Py_ssize_t
+        lowest: cython.longlong = -1
+
+        while True:
+            i = self.body[node]
+            if self.node_of[i, self.axis[node]] == node and (
+                b.controls.rank_of(i) == self.rank[root] and (lowest < 0 or b.ids[i] < lowest)
+            ):
+                lowest = b.ids[i]
+            if node == self.last[root]:
+                return lowest
+            node = self.next[node]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -770,7 +866,10 @@ class Clusters:
             while True:
                 if self.node_of[self.body[node], self.axis[node]] == node:
                     self.bodies.turn_to(
-                        self.body[node], self.axis[node], self.velocity[root], self.now
+                        self.body[node],
+                        self.axis[node],
+                        self.velocity[root] + self.shift[node],
+                        self.now,
                     )
                 if node == last:
                     break
@@ -784,12 +883,19 @@ class Clusters:
     def write_body(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the velocity of one body."""
         k: cython.int
-        node: cython.Py_ssize_t
 
         for k in range(self.bodies.dim):
-            node = self.node_of[i, k]
-            if node:
-                self.bodies.turn_to(i, k, self.velocity[self.root(node)], self.now)
+            self.write_axis(i, k)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def write_axis(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Write the velocity of one body on one axis."""
+        node: cython.Py_ssize_t = self.node_of[i, k]
+
+        if node:
+            self.bodies.turn_to(i, k, self.velocity[self.root(node)] + self.shift[node], self.now)
 
     @cython.cfunc
     @cython.exceptval(check=False)

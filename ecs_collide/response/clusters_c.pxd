@@ -2,12 +2,13 @@ cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.motion.gravity_c cimport Gravity
+from ecs_collide.narrowphase.narrowphase_c cimport SharedMotion
 
 cdef double error_of_product(double a, double b, double product) noexcept
 cdef double error_of_sum(double a, double b, double total) noexcept
 
 @cython.final
-cdef class Clusters:
+cdef class Clusters(SharedMotion):
     cdef Bodies bodies
     cdef public Gravity gravity
     cdef public double now
@@ -51,7 +52,6 @@ cdef class Clusters:
     cdef long long[:] is_unwritten
     cdef long long[:] is_worn
     cdef long long[:] lasts
-    cdef long long[:] lowest
     cdef long long[:] rim_of
     cdef long long[:] rank
     cdef long long[:] n_ranked
@@ -60,6 +60,10 @@ cdef class Clusters:
     cdef double[:] mass
     cdef double[:] mass_low
     cdef double[:] velocity
+    cdef double[:] shift
+    cdef bint any_shift
+    cdef double anchor_velocity
+    cdef long long[:] resizes
     cdef int _grow(self)
     cdef void begin_step(self) noexcept
     cdef void begin_instant(self, double now) noexcept
@@ -84,17 +88,22 @@ cdef class Clusters:
     cdef void _add(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _outweigh(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef bint _persists(self, Py_ssize_t root) noexcept
+    cdef long long _lowest(self, Py_ssize_t root) noexcept
     cdef bint _leads(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _put_all_on_rim(self, Py_ssize_t root) noexcept
     cdef void leave(self, Py_ssize_t i, int k) noexcept
     cdef void merge(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor) noexcept
     cdef double loss(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef double loss_with(self, Py_ssize_t root, double mass, double velocity) noexcept
+    cdef double shift_of(self, Py_ssize_t i, int k) noexcept
+    cdef void shift_by(self, Py_ssize_t root, double shift) noexcept
     cdef double _mean(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef double _velocity_for(self, double momentum, double momentum_low, double mass, double mass_low) noexcept
     cdef void _set_velocity(self, Py_ssize_t root, double velocity) noexcept
     cdef Py_ssize_t pop_changed(self) noexcept
     cdef void keep_on_rim(self, Py_ssize_t node, Py_ssize_t root) noexcept
     cdef void write(self) noexcept
+    cdef void write_axis(self, Py_ssize_t i, int k) noexcept
+    cdef void _share(self, Py_ssize_t root) noexcept
     cdef void write_body(self, Py_ssize_t i) noexcept
     cdef void _append_rim(self, Py_ssize_t root, Py_ssize_t first, Py_ssize_t last) noexcept

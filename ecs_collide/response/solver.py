@@ -17,6 +17,10 @@ bounce would be over within the step, and there is none.
 Halving the difference of a pair again and again never ends in a row of boxes;
 giving a whole cluster one velocity does.
 
+Faces that grow or shrink are given one velocity where restitution is 0: their clusters merge, with
+a shift between the centres.  Where that cannot be, the two leave their clusters and exchange the
+velocities of their faces.
+
 A cluster that lasts answers as one body of its mass and its shared velocity.
 Impulses go into its momentum, its path stays, and what then still closes on
 the path joins it.  Only an immovable partner, or a cluster of a higher dominance, takes a member
@@ -35,7 +39,6 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
     from cython.cimports.ecs_collide.motion.controls_c import Controls
-    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
     from cython.cimports.ecs_collide.response.clusters_c import Clusters, error_of_product
     from cython.cimports.libc.math import nextafter, sqrt
 else:
@@ -44,7 +47,6 @@ else:
     from ecs_collide.constants import PUSH, STOP
     from ecs_collide.motion.bodies import Bodies
     from ecs_collide.motion.controls import Controls
-    from ecs_collide.motion.surfaces import Surfaces
     from ecs_collide.response.clusters import Clusters, error_of_product
 
 
@@ -258,31 +260,43 @@ class Solver:
         """
         axis: cython.int
         press: cython.double = 0.0
+        turns: cython.bint = self._may_turn(i) or self._may_turn(j)
 
-        for axis in range(self.bodies.dim):
-            self.before_first[axis] = self.clusters.final_velocity(i, axis)
-            self.before_second[axis] = self.clusters.final_velocity(j, axis)
-            self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
-            self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
+        self.before_first[k] = self.clusters.final_velocity(i, k)
+        self.before_second[k] = self.clusters.final_velocity(j, k)
+        if turns:
+            for axis in range(self.bodies.dim):
+                self.before_first[axis] = self.clusters.final_velocity(i, axis)
+                self.before_second[axis] = self.clusters.final_velocity(j, axis)
+                self.face_first[axis] = self._surface_of(i, -sign * (k + 1), axis)
+                self.face_second[axis] = self._surface_of(j, sign * (k + 1), axis)
         self.kick_first = self.kick_second = 0.0
         if self.clusters.gravity.is_on:
             press = self._weigh_down(i, j, k, sign)
         self.loss = INF
         self.impulse = 0.0
         if self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0:
-            self._exchange_faces(i, j, k, sign, restitution, press)
+            self._answer_faces(i, j, k, sign, restitution, press)
         elif press != 0.0:
             if not self._part(i, j, k, sign, restitution, press) and not self._merge(i, j, k):
                 return False
         elif restitution > 0.0 and self._rebound(i, j, k, sign, restitution):
             pass
-        elif not self._merge(i, j, k):
+        elif not self._join(i, j, k, sign):
             return False
         if not normal_only:
-            self._turn(i, j, k, restitution)
+            if turns:
+                self._turn(i, j, k, restitution)
             if self.bodies.surfaces.is_used:
                 self._apply_friction(i, j, k, sign)
         return True
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _may_turn(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the response of a body may change its velocity along a surface."""
+        return self.bodies.response[i] == STOP or self.bodies.response[i] == PUSH
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -395,7 +409,7 @@ class Solver:
     ) -> cython.bint:
         """Let body j rebound from i, a member of a cluster that lasts; False if it still closes."""
         c: Clusters = self.clusters
-        velocity: cython.double = c.shared_velocity(root)
+        velocity: cython.double = c.final_velocity(i, k)
         other: cython.double = self.bodies.velocity[j, k]
         path: cython.double = self.bodies.velocity[i, k]
         mass: cython.double = self.bodies.mass[j]
@@ -416,7 +430,9 @@ class Solver:
         after = other + (1.0 + restitution) * (velocity - other) * (
             c.mass[root] / (c.mass[root] + mass)
         )
-        self.loss = (1.0 - restitution * restitution) * c.loss_with(root, mass, other)
+        self.loss = (1.0 - restitution * restitution) * c.loss_with(
+            root, mass, other - c.shift_of(i, k)
+        )
         c.push(root, mass, other)
         c.push(root, -mass, after)
         self.impulse = mass * abs(after - other)
@@ -438,7 +454,7 @@ class Solver:
         if root == 0:
             self.change(i, k, velocity)
             return
-        shared = c.shared_velocity(root)
+        shared = c.final_velocity(i, k)
         if velocity != shared and c.rank[root] == self.bodies.controls.rank_of(i):
             c.push(root, self.bodies.mass[i], velocity)
             c.push(root, -self.bodies.mass[i], shared)
@@ -497,6 +513,169 @@ class Solver:
                     after2 = after1
         self.change(i, k, after1)
         self.change(j, k, after2)
+
+    @cython.cfunc
+    def _answer_faces(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        restitution: cython.double,
+        press: cython.double,
+    ) -> cython.void:
+        """Merge the clusters of a pair that changes size, or let their faces rebound."""
+        if restitution == 0.0 and self._merge_faces(i, j, k, sign):
+            return
+        self._exchange_faces(i, j, k, sign, restitution, press)
+        if restitution == 0.0 and not self._keeps_alone(i, j):
+            if not self.first_joins:
+                self._anchor_face(j, i, k)
+            elif not self.second_joins:
+                self._anchor_face(i, j, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keeps_alone(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair that changes size is answered without regard to clusters."""
+        b: Bodies = self.bodies
+
+        return self.clusters.gravity.is_on or b.on_hold[i] != 0 or b.on_hold[j] != 0
+
+    @cython.cfunc
+    def _anchor_face(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Let body i, which has the velocity that the face of j wants, be a cluster anchored to j."""
+        root: cython.Py_ssize_t = self.clusters.ensure(i, k)
+
+        self.clusters.shift_by(root, 0.0)
+        self.clusters.anchor[root] = j + 1
+
+    @cython.cfunc
+    def _merge_faces(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.bint:
+        """Merge the clusters of two bodies so that their faces, which may resize, go together.
+
+        Return False if they are in one cluster, or both are held by something immovable, or one
+        is immovable and the other in no cluster.
+        """
+        b: Bodies = self.bodies
+        c: Clusters = self.clusters
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        apart: cython.double = sign * (b.growth[i, k] + b.growth[j, k])
+        shift: cython.double
+
+        if self._keeps_alone(i, j):
+            return False
+        if c.n_lasting:
+            self._leave_for(i, j, k)
+        if not (self.first_joins and self.second_joins):
+            if self.second_joins:
+                return self._merge_with_face(j, i, k, -apart)
+            return self._merge_with_face(i, j, k, apart)
+        one = c.ensure(i, k)
+        other = c.ensure(j, k)
+        if one == other or (c.anchor[one] != 0 and c.anchor[other] != 0):
+            return False
+        shift = c.shift_of(i, k) - apart - c.shift_of(j, k)
+        if c.size[other] <= c.size[one]:
+            c.shift_by(other, shift)
+        else:
+            c.shift_by(one, -shift)
+        c.anchor_velocity = c.velocity[one] if c.anchor[one] else c.velocity[other]
+        self._unite(i, j, k, one, other, c.anchor[one] or c.anchor[other])
+        return True
+
+    @cython.cfunc
+    def _merge_with_face(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        apart: cython.double,
+    ) -> cython.bint:
+        """Let the cluster of body i take the velocity that the face of j, which never yields, wants.
+
+        `apart` is by how much the velocity of i is then more than that of j.
+        """
+        c: Clusters = self.clusters
+        node: cython.Py_ssize_t = c.node_of[i, k]
+        root: cython.Py_ssize_t = c.root(node) if node else 0
+
+        if root == 0 or c.anchor[root] or c.size[root] == 1:
+            return False
+        c.shift_by(root, 0.0)
+        c.anchor_velocity = self.bodies.velocity[j, k] + apart - c.shift[node]
+        self._unite(i, i, k, root, root, j + 1)
+        return True
+
+    @cython.cfunc
+    def _unite(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        one: cython.Py_ssize_t,
+        other: cython.Py_ssize_t,
+        anchor: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Merge the clusters of two bodies, whose shifts have been set."""
+        c: Clusters = self.clusters
+
+        self.loss = INF
+        self.impulse += self._impulse_of(
+            one, other, anchor, self._velocity_of(one), self._velocity_of(other)
+        )
+        c.merge(one, other, anchor)
+        c.write_axis(i, k)
+        c.write_axis(j, k)
+
+    @cython.cfunc
+    def _join(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.bint:
+        """Merge the clusters of two bodies, also of those with members that resize, if that can be.
+
+        A body that its cluster and its partner hold at two velocities leaves the cluster.
+        """
+        c: Clusters = self.clusters
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+
+        if not c.any_shift:
+            return self._merge(i, j, k)
+        one = c.root(c.node_of[i, k]) if self.first_joins and c.node_of[i, k] else 0
+        other = c.root(c.node_of[j, k]) if self.second_joins and c.node_of[j, k] else 0
+        if not ((one and c.resizes[one]) or (other and c.resizes[other])):
+            return self._merge(i, j, k)
+        if self._merge_faces(i, j, k, sign):
+            return True
+        if one == other:
+            self._exchange(i, j, k, sign, 0.0)
+            return True
+        if self.first_joins and c.node_of[i, k]:
+            c.leave(i, k)
+        if self.second_joins and c.node_of[j, k]:
+            c.leave(j, k)
+        return self._merge(i, j, k)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _leave_for(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
+        """Take the one of two bodies out of a cluster that lasts that leaves it for the other.
+
+        Return 1 for the first, 2 for the second, 0 for none.
+        """
+        if self._is_withdrawn(i, j, k, self.second_joins):
+            self.clusters.leave(i, k)
+            return 1
+        if self._is_withdrawn(j, i, k, self.first_joins):
+            self.clusters.leave(j, k)
+            return 2
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -573,34 +752,20 @@ class Solver:
         c: Clusters = self.clusters
         one: cython.Py_ssize_t
         other: cython.Py_ssize_t
-        anchor: cython.Py_ssize_t  # a row counted from 1, as `second_anchor`
-        second_anchor: cython.Py_ssize_t
-        first_left: cython.bint = False
-        second_left: cython.bint = False
+        anchor: cython.Py_ssize_t
+        left: cython.int = 0
         velocity: cython.double
         second_velocity: cython.double
 
         if c.n_lasting:
-            if self._is_withdrawn(i, j, k, self.second_joins):
-                first_left = True
-                c.leave(i, k)
-            elif self._is_withdrawn(j, i, k, self.first_joins):
-                second_left = True
-                c.leave(j, k)
+            left = self._leave_for(i, j, k)
         one = c.ensure(i, k) if self.first_joins else 0
         other = c.ensure(j, k) if self.second_joins else one
 
         if one == 0:
             one = other
-        anchor = self._anchor_of(i, one) if self.first_joins else i + 1
-        second_anchor = self._anchor_of(j, other) if self.second_joins else j + 1
-        if anchor == 0 or self._yields_to(anchor, second_anchor, k):
-            anchor = second_anchor
-        elif self._yields_to(second_anchor, anchor, k):
-            pass
-        elif second_anchor != 0 and b.velocity[anchor - 1, k] != b.velocity[second_anchor - 1, k]:
-            self.solid_first = anchor - 1
-            self.solid_second = second_anchor - 1
+        anchor = self._find_anchor(i, j, k, one, other)
+        if anchor < 0:
             return False
         if anchor or self.first_yields != self.second_yields or c.rank[one] != c.rank[other]:
             self.loss = INF
@@ -609,15 +774,45 @@ class Solver:
         else:  # it has rebounded before
             self.loss += c.loss(one, other)
         # What leaves a cluster that lasts has its share of the momentum, not that of its path.
-        velocity = self.before_first[k] if first_left else self._velocity_of(one)
-        second_velocity = self.before_second[k] if second_left else self._velocity_of(other)
+        velocity = self.before_first[k] if left == 1 else self._velocity_of(one)
+        second_velocity = self.before_second[k] if left == 2 else self._velocity_of(other)
         if one == other:
-            velocity = second_velocity = second_velocity if second_left else velocity
-        self.impulse += self._impulse_of(one, other, anchor, k, velocity, second_velocity)
+            velocity = second_velocity = second_velocity if left == 2 else velocity
+        if anchor:
+            c.anchor_velocity = b.velocity[anchor - 1, k]
+        self.impulse += self._impulse_of(one, other, anchor, velocity, second_velocity)
         c.merge(one, other, anchor)
-        c.write_body(i)
-        c.write_body(j)
+        c.write_axis(i, k)
+        c.write_axis(j, k)
         return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_anchor(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        one: cython.Py_ssize_t,
+        other: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Return the immovable body that two clusters have once they are merged, counted from 1.
+
+        0 for none, -1 where each has one and these differ in velocity.
+        """
+        velocity: cython.double[:, ::1] = self.bodies.velocity
+        first: cython.Py_ssize_t = self._anchor_of(i, one) if self.first_joins else i + 1
+        second: cython.Py_ssize_t = self._anchor_of(j, other) if self.second_joins else j + 1
+
+        if first == 0 or self._yields_to(first, second, k):
+            return second
+        if self._yields_to(second, first, k):
+            return first
+        if second != 0 and velocity[first - 1, k] != velocity[second - 1, k]:
+            self.solid_first = first - 1
+            self.solid_second = second - 1
+            return -1
+        return first
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -642,7 +837,6 @@ class Solver:
         one: cython.Py_ssize_t,
         other: cython.Py_ssize_t,
         anchor: cython.Py_ssize_t,
-        k: cython.int,
         v1: cython.double,
         v2: cython.double,
     ) -> cython.double:
@@ -656,7 +850,7 @@ class Solver:
         apart: cython.double = abs(v1 - v2)
 
         if anchor:
-            velocity = self.bodies.velocity[anchor - 1, k]
+            velocity = c.anchor_velocity
             return max(
                 c.mass[one] * (abs(velocity - v1) + abs(self.kick_first)),
                 c.mass[other] * (abs(velocity - v2) + abs(self.kick_second)),
@@ -837,28 +1031,41 @@ class Solver:
     def _turn_as_far(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.void:
-        """Turn a pair towards what its rules want, as far as its kinetic energy does not rise.
-
-        That is the energy as an immovable partner sees it, else as the world
-        does.  After the part s of the way it exceeds what it was by
-        a s² + 2 b s + c with c <= 0, so the part to go is the larger root.
-        """
-        b: Bodies = self.bodies
+        """Turn a pair towards what its rules want, as far as its kinetic energy does not rise."""
         axis: cython.int
-        heavier: cython.double = max(b.mass[i], b.mass[j])
-        weight1: cython.double = b.mass[i] / heavier if self.second_yields else 1.0
-        weight2: cython.double = b.mass[j] / heavier if self.first_yields else 1.0
-        unit: cython.double = 0.0
-        energy: cython.double = 0.0
-        gain: cython.double = 0.0
-        square: cython.double = 0.0
-        slope: cython.double = 0.0
-        part: cython.double = 1.0
+        unit: cython.double = self._find_frame(i, j, k)
+        part: cython.double
         less: cython.double = EPSILON
 
-        weight1 *= self.first_yields
-        weight2 *= self.second_yields
-        for axis in range(b.dim):
+        if unit == 0.0:
+            return
+        part = self._part_to_turn(i, j, unit)
+        self._go(part)
+        while part > 0.0 and self._gains_energy(i, j):  # by rounding
+            part = part * (1.0 - less) if less < 1.0 else 0.0
+            less *= 4.0
+            self._go(part)
+        for axis in range(self.bodies.dim):
+            if axis == k:
+                continue
+            if self.wanted_change_first[axis] != 0.0 and self.first_yields:
+                self.change_along(i, axis, self.wanted_first[axis])
+            if self.wanted_change_second[axis] != 0.0 and self.second_yields:
+                self.change_along(j, axis, self.wanted_second[axis])
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _find_frame(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.double:
+        """Find the velocities after the normal part, and the frame in which energies count.
+
+        That is the frame of an immovable partner, or of the world.  Return the largest velocity.
+        """
+        axis: cython.int
+        unit: cython.double = 0.0
+
+        for axis in range(self.bodies.dim):
             self.frame[axis] = 0.0
             if not self.second_yields:
                 self.frame[axis] = self.before_second[axis]
@@ -872,8 +1079,32 @@ class Solver:
             unit = max(unit, self._farthest(self.after_second, axis))
             unit = max(unit, self._farthest(self.wanted_first, axis))
             unit = max(unit, self._farthest(self.wanted_second, axis))
-        if unit == 0.0:
-            return
+        return unit
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _part_to_turn(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, unit: cython.double
+    ) -> cython.double:
+        """Return how far a pair may go towards what its rules want, as a part of the way.
+
+        After the part s of it the energy exceeds what it was by a s² + 2 b s + c with c <= 0, so
+        the part is the larger root.  Velocities are divided by `unit`, masses by the larger one.
+        """
+        b: Bodies = self.bodies
+        axis: cython.int
+        heavier: cython.double = max(b.mass[i], b.mass[j])
+        weight1: cython.double = b.mass[i] / heavier if self.second_yields else 1.0
+        weight2: cython.double = b.mass[j] / heavier if self.first_yields else 1.0
+        energy: cython.double = 0.0
+        gain: cython.double = 0.0
+        square: cython.double = 0.0
+        slope: cython.double = 0.0
+        first: cython.double
+        second: cython.double
+
+        weight1 *= self.first_yields
+        weight2 *= self.second_yields
         for axis in range(b.dim):
             energy += weight1 * self._square(self.before_first, axis, unit)
             energy += weight2 * self._square(self.before_second, axis, unit)
@@ -884,44 +1115,21 @@ class Solver:
             if gain > 0.0:  # growing faces, or others of its cluster, have driven it
                 self.before_first[axis] = self.after_first[axis]
                 self.before_second[axis] = self.after_second[axis]
-            self.wanted_change_first[axis] = self.wanted_first[axis] - self.after_first[axis]
-            self.wanted_change_second[axis] = self.wanted_second[axis] - self.after_second[axis]
-            square += (
-                weight1
-                * (self.wanted_change_first[axis] / unit)
-                * (self.wanted_change_first[axis] / unit)
-            )
-            square += (
-                weight2
-                * (self.wanted_change_second[axis] / unit)
-                * (self.wanted_change_second[axis] / unit)
-            )
+            first = self.wanted_first[axis] - self.after_first[axis]
+            second = self.wanted_second[axis] - self.after_second[axis]
+            self.wanted_change_first[axis] = first
+            self.wanted_change_second[axis] = second
+            square += weight1 * (first / unit) * (first / unit)
+            square += weight2 * (second / unit) * (second / unit)
+            slope += weight1 * ((self.after_first[axis] - self.frame[axis]) / unit) * (first / unit)
             slope += (
-                weight1
-                * ((self.after_first[axis] - self.frame[axis]) / unit)
-                * (self.wanted_change_first[axis] / unit)
-            )
-            slope += (
-                weight2
-                * ((self.after_second[axis] - self.frame[axis]) / unit)
-                * (self.wanted_change_second[axis] / unit)
+                weight2 * ((self.after_second[axis] - self.frame[axis]) / unit) * (second / unit)
             )
         # What the pair has lost may have gone to others of its cluster.
         gain = min(max(gain, -self.loss / heavier / unit / unit), 0.0)
         if square + 2.0 * slope + gain > ENERGY_ROUNDING * energy:
-            part = max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
-        self._go(part)
-        while part > 0.0 and self._gains_energy(i, j):  # by rounding
-            part = part * (1.0 - less) if less < 1.0 else 0.0
-            less *= 4.0
-            self._go(part)
-        for axis in range(b.dim):
-            if axis == k:
-                continue
-            if self.wanted_change_first[axis] != 0.0 and self.first_yields:
-                self.change_along(i, axis, self.wanted_first[axis])
-            if self.wanted_change_second[axis] != 0.0 and self.second_yields:
-                self.change_along(j, axis, self.wanted_second[axis])
+            return max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
+        return 1.0
 
     @cython.cfunc
     @cython.inline
@@ -1000,81 +1208,116 @@ class Solver:
         they press against each other with.
         """
         b: Bodies = self.bodies
-        t: Surfaces = b.surfaces
         axis: cython.int
-        friction: cython.double = t.friction_between(i, j)
+        friction: cython.double = b.surfaces.friction_between(i, j)
         first: cython.double = 0.0
         second: cython.double = 0.0
         light1: cython.double = 0.0  # inverse masses, of those that yield
         light2: cython.double = 0.0
-        largest: cython.double = 0.0
-        speed: cython.double = 0.0
-        part: cython.double
-        slide: cython.double
-        share: cython.double
-        first_moves: cython.bint
-        second_moves: cython.bint
+        speed: cython.double
 
         if friction == 0.0 or not (self.first_yields or self.second_yields):
             return
-        if (self.first_yields and (b.response[i] == PUSH or b.response[i] == STOP)) or (
-            self.second_yields and (b.response[j] == PUSH or b.response[j] == STOP)
-        ):
+        if (self.first_yields and self._may_turn(i)) or (self.second_yields and self._may_turn(j)):
             return
         if self.first_yields:
-            first = b.mass[i] * abs(self._after(i, k, k) - self.before_first[k])
-            first += b.mass[i] * self._support_of(i, k, self.kick_first)
+            first = self._press_of(i, k, self.before_first[k], self.kick_first)
             light1 = 0.0 if b.controls.locks_all_but(i, k) else 1.0 / b.mass[i]
         if self.second_yields:
-            second = b.mass[j] * abs(self._after(j, k, k) - self.before_second[k])
-            second += b.mass[j] * self._support_of(j, k, self.kick_second)
+            second = self._press_of(j, k, self.before_second[k], self.kick_second)
             light2 = 0.0 if b.controls.locks_all_but(j, k) else 1.0 / b.mass[j]
-        for axis in range(b.dim):
-            if axis != k:
-                largest = max(largest, abs(self._slide(i, j, k, sign, axis)))
-        if largest == 0.0 or light1 + light2 == 0.0:
+        speed = self._slide_speed(i, j, k, sign)
+        if speed == 0.0 or light1 + light2 == 0.0:
             return
         for axis in range(b.dim):
+            if axis != k:
+                self._rub(
+                    i, j, k, sign, axis,
+                    friction * max(first, second) * (light1 + light2) / speed, light1, light2,
+                )  # fmt: skip
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _press_of(
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.int,
+        before: cython.double,
+        kick: cython.double,
+    ) -> cython.double:
+        """Return the momentum with which the normal part has pressed a body to the surface."""
+        mass: cython.double = self.bodies.mass[i]
+
+        return mass * abs(self._after(i, k, k) - before) + mass * self._support_of(i, k, kick)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _slide_speed(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
+    ) -> cython.double:
+        """Return how fast the touching faces of a pair slide over each other."""
+        axis: cython.int
+        largest: cython.double = 0.0
+        speed: cython.double = 0.0
+        slide: cython.double
+
+        for axis in range(self.bodies.dim):
+            if axis != k:
+                largest = max(largest, abs(self._slide(i, j, k, sign, axis)))
+        if largest == 0.0:
+            return 0.0
+        for axis in range(self.bodies.dim):
             if axis != k:
                 slide = self._slide(i, j, k, sign, axis) / largest
                 speed += slide * slide
-        speed = sqrt(speed) * largest
-        # The part of the sliding that is taken; all of it where that is not too much.
-        part = friction * max(first, second) * (light1 + light2) / speed
-        for axis in range(b.dim):
-            if axis == k:
-                continue
-            if self.clusters.gravity.is_on and self._hold_back(i, j, k, sign, axis, part):
-                continue
-            first_moves = self.first_yields and not b.controls.locks(i, axis)
-            second_moves = self.second_yields and not b.controls.locks(j, axis)
-            slide = self._slide(i, j, k, sign, axis)
-            if part < 1.0:
-                slide *= part
-            elif not second_moves:
-                self.change_along(i, axis, self._surface_of(j, sign * (k + 1), axis))
-                continue
-            elif not first_moves:
-                self.change_along(j, axis, self._surface_of(i, -sign * (k + 1), axis))
-                continue
-            share = light1 / (light1 + light2)
-            if first_moves != second_moves:
-                share = 1.0 if first_moves else 0.0
-            if first_moves:
-                self.change_along(i, axis, self.clusters.final_velocity(i, axis) - slide * share)
-            if part >= 1.0 and not (
-                self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
-            ):  # both yield: exactly as fast as the other
-                self.change_along(
-                    j,
-                    axis,
-                    self._surface_of(i, -sign * (k + 1), axis)
-                    - t.speed_of_surface(j, sign * (k + 1), axis),
-                )
-            elif second_moves:
-                self.change_along(
-                    j, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share)
-                )
+        return sqrt(speed) * largest
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rub(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        axis: cython.int,
+        part: cython.double,
+        light1: cython.double,
+        light2: cython.double,
+    ) -> cython.void:
+        """Take a part of the sliding of a pair on an axis; all of it where `part` is 1 or more."""
+        b: Bodies = self.bodies
+        slide: cython.double
+        share: cython.double
+        first_moves: cython.bint = self.first_yields and not b.controls.locks(i, axis)
+        second_moves: cython.bint = self.second_yields and not b.controls.locks(j, axis)
+
+        if self.clusters.gravity.is_on and self._hold_back(i, j, k, sign, axis, part):
+            return
+        slide = self._slide(i, j, k, sign, axis)
+        if part < 1.0:
+            slide *= part
+        elif not second_moves:
+            self.change_along(i, axis, self._surface_of(j, sign * (k + 1), axis))
+            return
+        elif not first_moves:
+            self.change_along(j, axis, self._surface_of(i, -sign * (k + 1), axis))
+            return
+        share = light1 / (light1 + light2)
+        if first_moves != second_moves:
+            share = 1.0 if first_moves else 0.0
+        if first_moves:
+            self.change_along(i, axis, self.clusters.final_velocity(i, axis) - slide * share)
+        if part >= 1.0 and not (
+            self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
+        ):  # both yield: exactly as fast as the other
+            slide = self._surface_of(i, -sign * (k + 1), axis)
+            slide -= b.surfaces.speed_of_surface(j, sign * (k + 1), axis)
+            self.change_along(j, axis, slide)
+        elif second_moves:
+            self.change_along(
+                j, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share)
+            )
 
     @cython.cfunc
     @cython.exceptval(check=False)

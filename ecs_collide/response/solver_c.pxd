@@ -38,13 +38,20 @@ cdef class Solver:
     cdef bint _rebound(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
     cdef bint _rebound_from(self, Py_ssize_t root, Py_ssize_t i, Py_ssize_t j, bint yields, int k, int sign, double restitution) noexcept
     cdef bint _is_anchored(self, Py_ssize_t i, int k) noexcept
+    cdef bint _may_turn(self, Py_ssize_t i) noexcept
+    cdef Py_ssize_t _find_anchor(self, Py_ssize_t i, Py_ssize_t j, int k, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef double _find_frame(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
+    cdef double _part_to_turn(self, Py_ssize_t i, Py_ssize_t j, double unit) noexcept
+    cdef double _press_of(self, Py_ssize_t i, int k, double before, double kick) noexcept
+    cdef double _slide_speed(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
+    cdef void _rub(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, int axis, double part, double light1, double light2) noexcept
     cdef void _begin_sum(self) noexcept
     cdef void _add_product(self, double a, double b) noexcept
     cdef bint weigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef void _outweigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef double restitution_of(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint _is_withdrawn(self, Py_ssize_t i, Py_ssize_t j, int k, bint joins) noexcept
-    cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, int k, double v1, double v2) noexcept
+    cdef double _impulse_of(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor, double v1, double v2) noexcept
     cdef double _velocity_of(self, Py_ssize_t root) noexcept
     cdef bint _is_held(self, Py_ssize_t i, int k) noexcept
     cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept
@@ -52,6 +59,14 @@ cdef class Solver:
     cdef bint _yields_to(self, Py_ssize_t anchor, Py_ssize_t other, int k) noexcept
     cdef bint answer(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, bint normal_only)
     cdef bint _merge(self, Py_ssize_t i, Py_ssize_t j, int k)
+    cdef void _answer_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press)
+    cdef bint _keeps_alone(self, Py_ssize_t i, Py_ssize_t j) noexcept
+    cdef void _anchor_face(self, Py_ssize_t i, Py_ssize_t j, int k)
+    cdef bint _merge_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign)
+    cdef bint _merge_with_face(self, Py_ssize_t i, Py_ssize_t j, int k, double apart)
+    cdef void _unite(self, Py_ssize_t i, Py_ssize_t j, int k, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor)
+    cdef bint _join(self, Py_ssize_t i, Py_ssize_t j, int k, int sign)
+    cdef int _leave_for(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef void _exchange(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution) noexcept
     cdef void _exchange_faces(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, double restitution, double press) noexcept
     cdef double closing_speed(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept

@@ -190,7 +190,7 @@ class Timeline:
         self.carriers = Carriers(self.bodies, self.contacts, self.solver)
         self.falling = Falling(self.bodies, self.solver, self.carriers)
         self.depenetration = Depenetration(self.bodies, self.broadphase)
-        self.narrowphase = Narrowphase(self.bodies, self.pairs, self.queue)
+        self.narrowphase = Narrowphase(self.bodies, self.pairs, self.queue, self.solver.clusters)
         self.closing = ClosingContacts(
             self.bodies, self.pairs, self.solver.clusters, self.narrowphase
         )
@@ -262,8 +262,10 @@ class Timeline:
         self.n_answers = 0
         self.n_crushed = self.n_forced = self.n_pair_limit = self.n_sweep_limit = self.n_held = 0
 
-    def place_still(self, rows: cython.longlong[::1]):
+    def place_still(self, rows):
         """Put bodies that do not move where they now are, into the tree too."""
+        if len(rows) == 0:  # so in most steps, and to look at an array costs more
+            return
         self.bodies.place_still(rows)
         self.broadphase.place_still(rows)
 
@@ -286,9 +288,13 @@ class Timeline:
         self.bodies.start(rows)
         self.broadphase.place_moving(rows)
 
-    @cython.ccall
-    def restrain(self, rows: cython.longlong[::1]) -> cython.void:
+    def restrain(self, rows):
         """Take what is locked, and what is too fast, from the velocities of bodies."""
+        if self.bodies.controls.any_lock or self.bodies.controls.any_limit:
+            self._restrain(rows)
+
+    @cython.cfunc
+    def _restrain(self, rows: cython.longlong[::1]) -> cython.void:
         self.bodies.restrain(rows, not self.carriers.sweeps)
 
     def place_resized(self, rows: cython.longlong[::1]):
@@ -300,7 +306,7 @@ class Timeline:
             self.bodies.find_swept_bounds(rows[n])
         self.broadphase.place_moving(rows)
 
-    def push_out(self, rows: cython.longlong[::1]):
+    def push_out(self, rows):
         """Give those of some moving bodies that are inside others the way out for their path."""
         self.depenetration.n = 0
         if self.bodies.surfaces.any_pusher:
@@ -411,24 +417,10 @@ class Timeline:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int
-        met: cython.bint = True
+        met: cython.bint
 
-        if self._is_stale(p):
-            if not self.narrowphase.is_due(p):
-                # Queued again: it comes an instant later, by rounding, and is told then.
-                if not self.queue.rank[p] and not self.queue.holds(p):
-                    self._record(p, STOPPED_ALREADY)
-                    if self.pairs.kind[p] == IMPACT:
-                        self._touch(p)
-                    if b.surfaces.any_carrier:
-                        self._suspend(p)
-                        self.carriers.land(p)
-                        self._resume(p)
-                return False
-            if self.narrowphase.sweeper.corner and not self.queue.rank[p]:
-                self.queue.put(p, self.narrowphase.now, 1)
-                return False
+        if self._is_stale(p) and not self._is_still_due(p):
+            return False
         if self.queue.rank[p] and self.narrowphase.waits(p):
             return False
         if b.asleep[i] and b.yields[i]:
@@ -437,17 +429,7 @@ class Timeline:
             self.sleeping.wake_in_step(j)
         if self.n_decisions and self._cross_as_decided(p):
             return False
-        k = self.pairs.axis[p]
-        if self.pairs.kind[p] == IMPACT:
-            self._touch(p)
-            place(b, i, j, k, self.pairs.sign[p], self.narrowphase.now, self.pairs.offset_of(p, k))
-        if b.surfaces.any_pusher:
-            met = not self._end_pushes(p)
-        if b.surfaces.any_separator and self._suspend(p):
-            met = met and self.narrowphase.meets(p)
-        if self.gravity.is_on and self._split_paths(p):
-            met = met and (self.narrowphase.meets(p) or self.pairs.speed[p] > 0.0)
-            self._find_closing_speed(p)
+        met = self._bring_together(p)
         if met and self._come_to_limit(p) and not self.narrowphase.meets(p):
             self._resume(p)
             return False
@@ -476,6 +458,52 @@ class Timeline:
         self._answer(p, False, False)
         self._resume(p)
         return False
+
+    @cython.cfunc
+    def _is_still_due(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair again of which a body has turned; return whether its turn is now.
+
+        If not, report it, unless it was queued again, or was a corner.
+        """
+        if not self.narrowphase.is_due(p):
+            # Queued again: it comes an instant later, by rounding, and is reported then.
+            if not self.queue.rank[p] and not self.queue.holds(p):
+                self._record(p, STOPPED_ALREADY)
+                if self.pairs.kind[p] == IMPACT:
+                    self._touch(p)
+                if self.bodies.surfaces.any_carrier:
+                    self._suspend(p)
+                    self.carriers.land(p)
+                    self._resume(p)
+            return False
+        if self.narrowphase.sweeper.corner and not self.queue.rank[p]:
+            self.queue.put(p, self.narrowphase.now, 1)
+            return False
+        return True
+
+    @cython.cfunc
+    def _bring_together(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Put the bodies of a pair where they meet; return whether their own velocities close.
+
+        What moves them out of others or out of a soft crowd, or their fall, may have made them meet.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        k: cython.int = self.pairs.axis[p]
+        met: cython.bint = True
+
+        if self.pairs.kind[p] == IMPACT:
+            self._touch(p)
+            place(b, i, j, k, self.pairs.sign[p], self.narrowphase.now, self.pairs.offset_of(p, k))
+        if b.surfaces.any_pusher:
+            met = not self._end_pushes(p)
+        if b.surfaces.any_separator and self._suspend(p):
+            met = met and self.narrowphase.meets(p)
+        if self.gravity.is_on and self._split_paths(p):
+            met = met and (self.narrowphase.meets(p) or self.pairs.speed[p] > 0.0)
+            self._find_closing_speed(p)
+        return met
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -633,13 +661,7 @@ class Timeline:
     @cython.exceptval(check=False)
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
-        k: cython.int = self.pairs.axis[p]
-
-        if (
-            self.bodies.resize_of(self.pairs.first[p], k) == 0.0
-            and self.bodies.resize_of(self.pairs.second[p], k) == 0.0
-        ):
-            self.pairs.touch[p] = self.pairs.sign[p] * (k + 1)
+        self.pairs.touch[p] = self.pairs.sign[p] * (self.pairs.axis[p] + 1)
 
     @cython.cfunc
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -1169,42 +1191,45 @@ class Timeline:
         """Sweep all pairs of the bodies that have turned, each once, from now on."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        n_visits: cython.longlong
 
         for n in range(b.n_turned):
-            i = b.turned[n]
-            b.is_turned[i] = DONE
-            at = self.pairs.head_of(i)
-            n_visits = 0
-            while at >= 0:
-                p = at
-                n_visits += self._may_meet(p)
-                if self.pairs.first[p] == i:
-                    j = self.pairs.second[p]
-                    at = self.pairs.next_of_first[p] - 1
-                else:
-                    j = self.pairs.first[p]
-                    at = self.pairs.next_of_second[p] - 1
-                if b.is_turned[j] == DONE:
-                    continue
-                if self.pairs.inside[p] and not self.pairs.crossing[p]:
-                    self.contacts.follow(p, self.narrowphase.now)
-                if self.queue.place[p] > 0 and self.queue.time[p] == self.narrowphase.now:
-                    self.pairs.stale[p] = 1
-                    self.pairs.clear[p] = 0
-                else:
-                    self.narrowphase.sweep_again(p)
-            self.holding.count_visits(i, n_visits)
-            self.holding.n_pairs[i] = n_visits
+            b.is_turned[b.turned[n]] = DONE
+            self._sweep_pairs_of(b.turned[n])
         for n in range(b.n_turned):
             b.is_turned[b.turned[n]] = 0
         b.n_turned = 0
 
     @cython.cfunc
+    def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.void:
+        """Sweep the pairs of a body that has turned, but for those with a body that is done."""
+        at: cython.Py_ssize_t = self.pairs.head_of(i)
+        p: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        n_visits: cython.longlong = 0
+
+        while at >= 0:
+            p = at
+            n_visits += self._may_meet(p)
+            if self.pairs.first[p] == i:
+                j = self.pairs.second[p]
+                at = self.pairs.next_of_first[p] - 1
+            else:
+                j = self.pairs.first[p]
+                at = self.pairs.next_of_second[p] - 1
+            if self.bodies.is_turned[j] == DONE:
+                continue
+            if self.pairs.inside[p] and not self.pairs.crossing[p]:
+                self.contacts.follow(p, self.narrowphase.now)
+            if self.queue.place[p] > 0 and self.queue.time[p] == self.narrowphase.now:
+                self.pairs.stale[p] = 1
+                self.pairs.clear[p] = 0
+            else:
+                self.narrowphase.sweep_again(p)
+        self.holding.count_visits(i, n_visits)
+        self.holding.n_pairs[i] = n_visits
+
+    @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
     def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
@@ -1228,8 +1253,8 @@ class Timeline:
         self,
         rows: cython.longlong[::1],
         correcting: cython.bint,
-        driven: cython.longlong[::1],
-        targets: cython.double[:, ::1],
+        driven,
+        targets,
     ):
         """Move the bodies of `rows` to the end of the step and compare contacts with before.
 
@@ -1241,7 +1266,8 @@ class Timeline:
         self.bodies.finish_step(rows)
         self.bodies.finish_woken()
         self.solver.clusters.end_step()
-        self.bodies.arrive(driven, targets)
+        if len(driven) > 0:
+            self.bodies.arrive(driven, targets)
         self.queue.clear()
         if correcting:
             self.sleeping.pair_penetrating()
@@ -1257,64 +1283,95 @@ class Timeline:
         if self.gravity.is_on:
             self.gravity.finish(rows)
             self.gravity.finish_woken()
-        self.restrain(rows)
+        self._restrain(rows)
         if self.bodies.n_woken:
-            self.restrain(self.bodies.woken[: self.bodies.n_woken])
+            self._restrain(self.bodies.woken[: self.bodies.n_woken])
 
     def bring_in(self, rows: cython.longlong[::1]):
         """Bring the bodies of `rows` that have left the world at the end of a step back into it.
 
         Who lies against whom is remembered by where they are then.
         """
-        b: Bodies = self.bodies
-        c: Broadphase = self.broadphase
-        shifts: cython.longlong[::1] = c.images.shifts
+        shifts: cython.longlong[::1] = self.broadphase.images.shifts
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        k: cython.int
-        is_out: cython.bint
         n_out: cython.Py_ssize_t = 0
-        before: cython.double
-        number: cython.double
 
         for n in range(rows.shape[0]):
-            i = rows[n]
-            if b.surfaces.any_owner and b.surfaces.owner[i]:
-                continue
-            is_out = False
-            for k in range(b.dim):
-                before = b.centre[i, k]
-                if b.width[k] > 0.0 and not 0.0 <= before < b.width[k]:
-                    is_out = True
-                    shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
-                    b.put(i, k, b.into_world(k, before))
-                    b.swept_min[i, k] += b.centre[i, k] - before
-                    b.swept_max[i, k] += b.centre[i, k] - before
-            if is_out:
-                n_out += 1
-                c.moving.renew_one(
-                    i, b.swept_min, b.swept_max, b.motion, True, c.margin, c.lookahead
-                )
+            if not (self.bodies.surfaces.any_owner and self.bodies.surfaces.owner[rows[n]]):
+                n_out += self._bring_body_in(rows[n], shifts)
         for n in range(self.attachments.n):
-            i = self.attachments.rows[n]
-            is_out = False
-            for k in range(b.dim):
-                if b.width[k] == 0.0:
-                    continue
-                before = b.centre[i, k]
-                number = self.attachments.bring_in(n, k)
-                if b.centre[i, k] != before:
-                    is_out = True
-                    shifts[i] += whole(number) * one_width(k)
-                    b.swept_min[i, k] += b.centre[i, k] - before
-                    b.swept_max[i, k] += b.centre[i, k] - before
-            if is_out:
-                n_out += 1
-                c.moving.renew_one(
-                    i, b.swept_min, b.swept_max, b.motion, True, c.margin, c.lookahead
-                )
+            n_out += self._bring_attached_in(n, shifts)
         if n_out == 0:
             return
         self.contacts.shift_images(shifts)
         for n in range(rows.shape[0]):
             shifts[rows[n]] = 0
+
+    @cython.cfunc
+    def _bring_body_in(self, i: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
+        """Bring a body back into the world; return whether it has left it.
+
+        `shifts` gets the widths by which it was moved.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        before: cython.double
+        is_out: cython.bint = False
+
+        for k in range(b.dim):
+            before = b.centre[i, k]
+            if b.width[k] > 0.0 and not 0.0 <= before < b.width[k]:
+                is_out = True
+                shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
+                b.put(i, k, b.into_world(k, before))
+                self._move_swept(i, k, b.centre[i, k] - before)
+        if is_out:
+            self._renew(i)
+        return is_out
+
+    @cython.cfunc
+    def _bring_attached_in(self, n: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
+        """Bring the nth attached box to where its owner is; return whether that has moved it."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.attachments.rows[n]
+        k: cython.int
+        before: cython.double
+        number: cython.double
+        is_out: cython.bint = False
+
+        for k in range(b.dim):
+            if b.width[k] == 0.0:
+                continue
+            before = b.centre[i, k]
+            number = self.attachments.bring_in(n, k)
+            if b.centre[i, k] != before:
+                is_out = True
+                shifts[i] += whole(number) * one_width(k)
+                self._move_swept(i, k, b.centre[i, k] - before)
+        if is_out:
+            self._renew(i)
+        return is_out
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _move_swept(
+        self, i: cython.Py_ssize_t, k: cython.int, distance: cython.double
+    ) -> cython.void:
+        """Move the swept bounds of a body on an axis."""
+        self.bodies.swept_min[i, k] += distance
+        self.bodies.swept_max[i, k] += distance
+
+    @cython.cfunc
+    def _renew(self, i: cython.Py_ssize_t) -> cython.void:
+        """Give the tree the swept bounds of a body that was moved."""
+        c: Broadphase = self.broadphase
+
+        c.moving.renew_one(
+            i,
+            self.bodies.swept_min,
+            self.bodies.swept_max,
+            self.bodies.motion,
+            True,
+            c.margin,
+            c.lookahead,
+        )

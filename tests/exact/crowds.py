@@ -98,3 +98,28 @@ def pressing_crowd(seed: int) -> list[Body]:
             more["mass"] = rng.choice([1, 2, 5])
         bodies.append(body(numbers.pop(), place, (1, 1), speed, response, **more))
     return bodies
+
+
+def growing_crowd(seed: int) -> list[Body]:
+    """Make 6 to 10 bodies side by side, most of which grow: their faces meet at one instant."""
+    rng = random.Random(f"growing crowd {seed}")
+    numbers = list(range(40))
+    rng.shuffle(numbers)
+    bodies = []
+    if seed % 3 == 0:
+        bodies.append(body(numbers.pop(), (-4, 4), (1, 9)))
+    if seed % 6 == 3:
+        bodies.append(body(numbers.pop(), (20, 4), (1, 9), (-1, 0)))
+    for cell in rng.sample(range(20), rng.randint(6, 10)):
+        place = [4 * (cell % 5) + rng.choice([0, 0, 0, 1]), 4 * (cell // 5) + rng.choice([0, 0, 1])]
+        speed = [rng.choice([-2, 0, 0, 0, 2]) for _ in place]
+        more = {"growth": [rng.choice([0, 1, 1, 1, 2])] * 2}
+        if seed % 4 == 2:
+            more["mass"] = rng.choice([1, 3])
+        if seed % 5 == 4:
+            more["level"] = rng.choice([0, 0, 1])
+        response = rng.choice(["slide", "slide", "slide", "deflect"]) if seed % 2 else "slide"
+        if response == "deflect":
+            more["restitution"] = rng.choice([Fraction(1, 2), 1])
+        bodies.append(body(numbers.pop(), place, (1, 1), speed, response, **more))
+    return bodies

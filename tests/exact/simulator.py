@@ -133,6 +133,8 @@ class Cluster:
     ----------
     is_worn : whether a member is worn, so that what it joins lasts
     momentum : of a group that lasts to the end of the step: what its members share
+    shift : by how much members are faster than the group; those not in it by nothing
+    resizes : whether faces that grow or shrink have met in it
     """
 
     def __init__(self, members: set[int]) -> None:
@@ -140,6 +142,12 @@ class Cluster:
         self.anchor: int | None = None
         self.is_worn = False
         self.momentum: Fraction | None = None
+        self.shift: dict[int, Fraction] = {}
+        self.resizes = False
+
+    def shift_of(self, i: int) -> Fraction:
+        """Return by how much a member is faster than the group."""
+        return self.shift.get(i, Fraction(0))
 
     @property
     def lasts(self) -> bool:
@@ -577,12 +585,15 @@ class Simulator:
 
     def velocity_of(self, cluster: Cluster, k: int) -> Fraction:
         """Return the velocity with which a group leaves the step."""
-        return self.final(min(cluster.members), k)
+        member = min(cluster.members)
+        return self.final(member, k) - cluster.shift_of(member)
 
     def final(self, i: int, k: int) -> Fraction:
         """Return the velocity that a body has at the end, if nothing more happens to it."""
         cluster = self.lasting_cluster(i, k)
-        return self.velocity[i][k] if cluster is None else cluster.momentum / self.mass_of(cluster)
+        if cluster is None:
+            return self.velocity[i][k]
+        return cluster.momentum / self.mass_of(cluster) + cluster.shift_of(i)
 
     def change_along(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity along a surface; in a group that lasts, all get a share."""
@@ -695,10 +706,13 @@ class Simulator:
         v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in pair)
         self.loss = None
         if resizes:
-            self._exchange(pair, impact, restitution)
+            if restitution > 0 or not self._merge_faces(pair, impact):
+                self._exchange(pair, impact, restitution)
+                if restitution == 0 and not any(n in self.kept for n in pair):
+                    self._anchor_face(pair, k)
         elif restitution > 0 and self._rebound(pair, impact, restitution):
             pass
-        elif not self._merge(i, j, k):
+        elif not self._join(pair, impact):
             self.crushed.add(pair)
             return CRUSHED
         if not normal_only:
@@ -803,17 +817,110 @@ class Simulator:
             self.entered[k].add(i)
         return self.clusters[k][i]
 
-    def _merge(self, i: int, j: int, k: int) -> bool:
-        """Let two bodies and all they have joined move as one; return whether they can."""
-        left: dict[int, Fraction] = {}  # with their share of the momentum
+    def _join(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """Let two bodies move as one, be there faces that grow or shrink in their groups."""
+        i, j = pair
+        k = impact.axis
+        clusters = [self.clusters[k][n] for n in pair if n in self.clusters[k]]
+        if not any(cluster.resizes for cluster in clusters):
+            return self._merge(i, j, k)
+        if self._merge_faces(pair, impact):
+            return True
+        if len(clusters) == 2 and clusters[0] is clusters[1]:
+            self._exchange(pair, impact, Fraction(0))
+            return True
+        self.leave(i, k)
+        self.leave(j, k)
+        return self._merge(i, j, k)
+
+    def _merge_faces(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """Let two groups move so that the faces of a pair go together; return whether they can."""
+        i, j = pair
+        k = impact.axis
+        if any(n in self.kept for n in pair):
+            return False
+        self._leave_for(i, j, k)
+        apart = impact.sign * (self.growth[i][k] + self.growth[j][k])
+        if len(self.joining) == 1:
+            (member,) = self.joining
+            (solid,) = set(pair) - {member}
+            cluster = self.clusters[k].get(member)
+            if cluster is None or cluster.anchor is not None or len(cluster.members) == 1:
+                return False
+            wanted = self.velocity[solid][k] + (apart if member == i else -apart)
+            velocity = wanted - cluster.shift_of(member)
+            cluster.anchor, cluster.resizes = solid, True
+            self.impulse += self.mass_of(cluster) * abs(velocity - self.velocity_of(cluster, k))
+            self._set_group(cluster, k, velocity)
+            return True
+        one, other = self._cluster_of(i, k), self._cluster_of(j, k)
+        if one is other or (one.anchor is not None and other.anchor is not None):
+            return False
+        shift = one.shift_of(i) - apart - other.shift_of(j)
+        other.shift = {n: other.shift_of(n) + shift for n in other.members}
+        if other.lasts:
+            other.momentum -= self.mass_of(other) * shift
+        self._unite(one, other, k)
+        return True
+
+    def _unite(self, one: Cluster, other: Cluster, k: int) -> None:
+        """Make one group of two whose shifts say how their members go together."""
+        mass1, v1 = self.mass_of(one), self.velocity_of(one, k)
+        mass2, v2 = self.mass_of(other), self.velocity_of(other, k)
+        joined = Cluster(one.members | other.members)
+        joined.shift = {n: c.shift_of(n) for c in (one, other) for n in c.members}
+        joined.is_worn = one.is_worn or other.is_worn
+        joined.resizes = True
+        joined.anchor = other.anchor if one.anchor is None else one.anchor
+        if joined.anchor is not None:
+            velocity = self._path_of(other if one.anchor is None else one, k)
+            self.impulse += max(mass1 * abs(velocity - v1), mass2 * abs(velocity - v2))
+        elif self.rank_of(one) != self.rank_of(other):
+            leading = max(one, other, key=self.rank_of)
+            joined.is_worn, joined.momentum = leading.is_worn, leading.momentum
+            velocity = self._path_of(leading, k)
+            self.impulse += (mass2 if leading is one else mass1) * abs(v1 - v2)
+        else:
+            self.impulse += mass1 * mass2 / (mass1 + mass2) * abs(v1 - v2)
+            velocity = (mass1 * v1 + mass2 * v2) / (mass1 + mass2)
+            if joined.is_worn or one.lasts or other.lasts:
+                joined.momentum = mass1 * v1 + mass2 * v2
+                velocity = self._path_of(one if self._leads(one, other) else other, k)
+        self._set_group(joined, k, velocity)
+
+    def _path_of(self, cluster: Cluster, k: int) -> Fraction:
+        """Return the velocity of the path of a group."""
+        member = min(cluster.members)
+        return self.velocity[member][k] - cluster.shift_of(member)
+
+    def _set_group(self, cluster: Cluster, k: int, velocity: Fraction) -> None:
+        for n in cluster.members:
+            self.clusters[k][n] = cluster
+            self.change(n, k, velocity + cluster.shift_of(n))
+
+    def _anchor_face(self, pair: tuple[int, int], k: int) -> None:
+        """Let the one of a pair that alone yields be held by the face of the other."""
+        if len(self.joining) == 1:
+            (member,) = self.joining
+            (solid,) = set(pair) - {member}
+            cluster = self._cluster_of(member, k)
+            cluster.anchor, cluster.resizes = solid, True
+
+    def _leave_for(self, i: int, j: int, k: int) -> dict[int, Fraction]:
+        """Take who leaves a group that lasts for the other out of it; return its share."""
         for one, other in ((i, j), (j, i)):
             lasting = self.lasting_cluster(one, k)
             if lasting is not None and (
                 self._is_anchored(other, k) or self.rank_with(other, k) > self.rank_of(lasting)
             ):
-                left[one] = self.final(one, k)
+                left = {one: self.final(one, k)}
                 self.leave(one, k)
-                break
+                return left
+        return {}
+
+    def _merge(self, i: int, j: int, k: int) -> bool:
+        """Let two bodies and all they have joined move as one; return whether they can."""
+        left = self._leave_for(i, j, k)  # with their share of the momentum
         joining: list[Cluster] = []
         anchors: list[int] = []
         for n in (i, j):

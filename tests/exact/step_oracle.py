@@ -269,6 +269,9 @@ def _check_normal_part(exact, event, before, after, closing, budget) -> None:
     if budget.normal_only and e < 1:
         e = 0
     assert closing(after) == -e * closing(before), "the pair does not part as it should"
+    if any(exact.growth[n][k] for n in exact.bodies):
+        _check_group_that_grows(exact, (i, j), k, before, after)
+        return
     if turned <= {i, j} and one.yields and other.yields:
         anchored = not resizes and after[i][k] == after[j][k]  # looked at below
         momentum = [
@@ -294,6 +297,20 @@ def _check_normal_part(exact, event, before, after, closing, budget) -> None:
         for n in (i, j):
             if not exact.bodies[n].yields:
                 assert one_velocity == before[n][k], "not the velocity of what does not yield"
+
+
+def _check_group_that_grows(exact, pair, k, before, after) -> None:
+    """Groups keep the momentum of all who turn, and turn them all by as much.
+
+    Where something immovable or a higher dominance may have its part, only the turns are known.
+    """
+    members = {n for n in exact.bodies if before[n][k] != after[n][k]} | set(pair)
+    levels = {body.level for body in exact.bodies.values()}
+    turns = {after[n][k] - before[n][k] for n in members}
+    assert len(turns) <= 3, "members of a group are turned one by one"
+    if len(levels) == 1 and all(b.yields for b in exact.bodies.values()):
+        change = sum(exact.bodies[n].mass * (after[n][k] - before[n][k]) for n in members)
+        assert change == 0, "momentum of a group that grows"
 
 
 def _check_rest(exact, event, before, after, budget) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import types
@@ -12,7 +13,7 @@ import pytest
 
 from tests.exact import simulator
 from tests.exact import step_oracle as checking
-from tests.exact.crowds import body, crowd, pressing_crowd
+from tests.exact.crowds import body, crowd, growing_crowd, pressing_crowd
 
 # It uses no kernel: where the suite is run once more on plain kernels it has nothing to add.
 pytestmark = pytest.mark.skipif(
@@ -343,6 +344,48 @@ def test_a_pair_that_grows_is_crushed_after_32_answers():
     assert 32 <= len(answers) <= 64
 
 
+def test_a_row_of_boxes_that_grow_moves_apart_in_one_instant():
+    #
+    #   +--+--+--+--+
+    #   |  |  |  |  |   each grows by 1 on either side
+    #   +--+--+--+--+
+    #
+    exact = run([body(n, (2 * n, 0), (1, 1), (0, 0), "slide", growth=(1, 0)) for n in range(4)])
+
+    assert [exact.velocity[n][0] for n in range(4)] == [-3, -1, 1, 3]
+    assert [(e.first, e.second) for e in exact.events] == [(0, 1), (1, 2), (2, 3)]
+    assert exact.n_instants == 0
+
+
+def test_a_wall_moves_all_of_a_row_of_boxes_that_grow():
+    exact = run(
+        [
+            body(0, (-2, 0), (1, 1)),
+            *(
+                body(n, (2 * n - 2, 0), (1, 1), (0, 0), "slide", growth=(1, 0), mass=n)
+                for n in range(1, 4)
+            ),
+        ]
+    )
+
+    assert [exact.velocity[n][0] for n in range(4)] == [0, 1, 3, 5]
+    assert len(exact.events) == 3
+
+
+def test_what_hits_a_row_of_boxes_that_grow_changes_the_velocity_of_all():
+    exact = run(
+        [
+            *(body(n, (2 * n, 0), (1, 1), (0, 0), "slide", growth=(1, 0)) for n in range(3)),
+            body(3, (6, 0), (1, 1), (-8, 0), "slide"),
+        ]
+    )
+
+    # The momentum is -8, and the velocities differ by 2, 2 and 1.
+    velocities = [exact.velocity[n][0] for n in range(4)]
+    assert [b - a for a, b in itertools.pairwise(velocities)] == [2, 2, 1]
+    assert sum(velocities) == -8
+
+
 def test_a_pair_that_comes_to_its_limit_is_held_and_keeps_its_velocity():
     exact = run(
         [
@@ -515,6 +558,11 @@ def test_the_oracle_of_crowds_that_press(volume):
         n_lasting += any(lasting for *_, lasting in exact.finals)
 
     assert n_lasting > n_crowds / 4
+
+
+def test_the_oracle_of_crowds_that_grow(volume):
+    for seed in range(volume(8, 60)):
+        checking.check(run(growing_crowd(seed)))
 
 
 def test_ruling_pairs_out_by_floats_changes_nothing():

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
+from tests.exact.crowds import growing_crowd
 from tests.exact.simulator import INSTANT_LIMIT
 from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
@@ -122,6 +123,60 @@ def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
     assert n_lasting > tally.steps / 20
     assert tally.ties < tally.impacts / 5  # what touches at the start does so by rounding
     assert tally.cut_short < tally.steps / 8
+
+
+def test_every_step_of_crowds_that_grow_is_the_exact_one(choose_worlds):
+    tally = Tally()
+    n_merges = 0
+    for number in choose_worlds(12, 48, 192):
+        found, n = compare_growing_crowd(number)
+        tally += found
+        n_merges += n
+    print(tally, n_merges)
+
+    assert n_merges > 2 * tally.steps
+    assert tally.ties < tally.impacts / 20
+    assert tally.cut_short < tally.steps / 8
+
+
+def test_who_has_left_a_cluster_does_not_decide_which_of_two_leads():
+    # In these crowds a body leaves a cluster that lasts, and then meets it again.
+    for number in Worlds((147, 213, 235, 297)):
+        compare_growing_crowd(number)
+
+
+def compare_growing_crowd(number):
+    """Compare three steps of a crowd that grows; return the tally and the number of merges."""
+    tally = Tally()
+    n_merges = 0
+    space = ec.install()
+    for each in sorted(growing_crowd(number), key=lambda body: body.ident):
+        create(each)
+    for step in range(3):
+        bodies = read_bodies(2)
+        esper.process(1 / 2)
+        try:
+            tally += compare_step(bodies, 1 / 2, space)
+        except AssertionError as wrong:
+            raise AssertionError(f"crowd {number}, step {step}") from wrong
+        n_merges += space.stats.merges
+    return tally, n_merges
+
+
+def create(body):
+    """Create a body of the simulator in the world of esper."""
+    low, high = (list(map(float, faces)) for faces in (body.low, body.high))
+    centre = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+    half = [(b - a) / 2 for a, b in zip(low, high, strict=True)]
+    if not body.moves:
+        box(centre, half)
+        return
+    parts = [ec.Growth(*map(float, body.growth))]
+    if body.yields:
+        bounce = float(body.restitution)
+        parts.append(ec.Deflect(bounce) if body.response == "deflect" else ec.Slide())
+        parts += [ec.Mass(float(body.mass)), ec.Dominance(body.level)]
+    mover(centre, half, [float(v) for v in body.velocity], *parts)
 
 
 def member(rng, cell, number):

@@ -272,7 +272,8 @@ class Follower(Simulator):
 
     def change_alone(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity than its group has, if it is another one in floats too."""
-        if i in self.clusters[k] and float(velocity) == float(self.velocity[i][k]):
+        is_same = i in self.clusters[k] and float(velocity) == float(self.velocity[i][k])
+        if is_same and self.lasting_cluster(i, k) is None:
             return
         super().change_alone(i, k, velocity)
 

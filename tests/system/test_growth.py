@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import esper
 import pytest
 
@@ -149,3 +151,101 @@ def test_growth_and_motion_of_one_body_are_one_path():
     assert velocity(runner) == (-1, 0)
     assert half(runner) == (3, 1)
     assert gaps(runner, wall)[0] == 0
+
+
+def test_boxes_that_grow_in_a_row_push_each_other_apart_in_one_instant():
+    #
+    #   +--+--+--+--+
+    #   |  |  |  |  |   each grows by 1 a second on either side
+    #   +--+--+--+--+
+    #
+    row = [mover((2 * n, 0), (1, 1), (0, 0), ec.Slide(), ec.Growth(1, 0)) for n in range(4)]
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [velocity(entity) for entity in row] == [(-3, 0), (-1, 0), (1, 0), (3, 0)]
+    assert [position(entity) for entity in row] == [(-3, 0), (1, 0), (5, 0), (9, 0)]
+    assert [(hit.time, hit.first, hit.second) for hit in space.collisions] == [
+        (0, one, other) for one, other in itertools.pairwise(row)
+    ]
+
+
+def test_boxes_that_grow_in_a_row_at_a_wall_move_away_from_it():
+    box((-2, 0), (1, 1))
+    row = [mover((2 * n, 0), (1, 1), (0, 0), ec.Slide(), ec.Growth(1, 0)) for n in range(3)]
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [velocity(entity) for entity in row] == [(1, 0), (3, 0), (5, 0)]
+    assert len(space.collisions) == 3
+
+
+def test_a_wall_that_grows_pushes_a_row():
+    wall = box((-2, 0), (1, 1))
+    esper.add_component(wall, ec.Growth(2, 0))
+    row = [mover((2 * n, 0), (1, 1), (0, 0), ec.Slide()) for n in range(3)]
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [velocity(entity) for entity in row] == [(2, 0)] * 3
+    assert len(space.collisions) == 3
+
+
+def test_a_box_that_grows_faster_opens_the_contact_of_a_slower_one_beside_it():
+    #
+    #   +--+-----+--+
+    #   |  | fast|  |
+    #   |  +-----+  |   both touch the two at their sides
+    #   |  | slow|  |
+    #   +--+-----+--+
+    #
+    left = mover((-2, 0), (1, 2), (0, 0), ec.Slide())
+    right = mover((2, 0), (1, 2), (0, 0), ec.Slide())
+    slow = mover((0, -1), (1, 1), (0, 0), ec.Slide(), ec.Growth(1, 0))
+    fast = mover((0, 1), (1, 1), (0, 0), ec.Slide(), ec.Growth(2, 0))
+    ec.install()
+
+    esper.process(1 / 4)
+
+    assert velocity(right)[0] - velocity(left)[0] == pytest.approx(4, rel=1e-14)
+    open_by = [
+        position(right)[0] - 1 - position(slow)[0] - 1.25,
+        position(slow)[0] - 1.25 - position(left)[0] - 1,
+    ]
+    assert sum(open_by) == pytest.approx(0.5, rel=1e-14)
+    assert min(open_by) >= 0
+    speeds = [velocity(entity)[0] for entity in (left, right, slow, fast)]
+    assert sum(speeds) == pytest.approx(0, abs=1e-14)
+
+
+def test_boxes_that_grow_by_decimals_report_nothing_once_they_go_together():
+    row = [mover((0.2 * n, 0), (0.1, 1), (0, 0), ec.Slide(), ec.Growth(0.1, 0)) for n in range(6)]
+    space = ec.install()
+    esper.process(1 / 60)
+    assert len(space.collisions) >= 5
+
+    for _ in range(30):
+        esper.process(1 / 60)
+
+        assert len(space.collisions) == 0
+    apart = [position(b)[0] - position(a)[0] for a, b in itertools.pairwise(row)]
+    assert apart == pytest.approx([0.2 * (1 + 31 / 60)] * 5, rel=1e-12)
+
+
+def test_a_row_of_thousands_of_boxes_that_grow_is_answered_once_for_each_pair(implementation):
+    n = 2000 if implementation == "compiled" else 300
+    row = [mover((0.2 * i, 0), (0.1, 1), (0, 0), ec.Slide(), ec.Growth(0.03, 0)) for i in range(n)]
+    space = ec.install()
+
+    for _ in range(3):
+        esper.process(1 / 60)
+
+        assert space.stats.crushed == space.stats.held == 0
+        assert space.stats.sweeps <= 3 * n
+    assert space.stats.answers <= 10
+    width = 0.2 + 2 * 0.03 * 3 / 60
+    apart = [position(b)[0] - position(a)[0] for a, b in itertools.pairwise(row)]
+    assert apart == pytest.approx([width] * (n - 1), rel=1e-9)
