@@ -13,7 +13,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.exact.test_whole_steps import choose_worlds, walker  # noqa: F401  (a fixture)
+from tests.exact.test_whole_steps import choose_worlds, member  # noqa: F401  (a fixture)
 from tests.exact.twin import Tally, compare_step, read_bodies
 from tests.exact.worlds import RandomWorld
 from tests.scenes import box, mover, velocity
@@ -81,7 +81,7 @@ def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  #
     for number in choose_worlds(8, 48, 192):
         rng = random.Random(f"ranks {number}")
         space = ec.install()
-        crowd = [walker(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]
+        crowd = [member(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]
         for entity in crowd:
             if rng.random() < 0.4:
                 esper.add_component(entity, ec.Dominance(rng.choice([1, 2])))
