@@ -191,11 +191,12 @@ def test_boxes_thinner_than_the_slop_do_not_become_thinner_than_nothing():
     assert not near.contains(with_gaps(1, 0))
 
 
+_IMPORT = "from ecs_collide.constants import INF, NAN, SLOP, TINY\n"
 FAULTS = {
-    "no tolerance at all": ("SLOP = 2.0**-44", "SLOP = 0.0"),
-    "sixteen times the tolerance": ("SLOP = 2.0**-44", "SLOP = 2.0**-40"),
-    "half the tolerance": ("SLOP = 2.0**-44", "SLOP = 2.0**-45"),
-    "differences that are none": ("TINY = 1e-200", "TINY = 1e-15"),
+    "no tolerance at all": (_IMPORT, _IMPORT + "SLOP = 0.0\n"),
+    "sixteen times the tolerance": (_IMPORT, _IMPORT + "SLOP = 2.0**-40\n"),
+    "half the tolerance": (_IMPORT, _IMPORT + "SLOP = 2.0**-45\n"),
+    "differences that are none": (_IMPORT, _IMPORT + "TINY = 1e-15\n"),
     "growth of the second turned round": (
         "low2: cython.double = move2 - grow2",
         "low2: cython.double = move2 + grow2",
@@ -204,7 +205,10 @@ FAULTS = {
         "high1: cython.double = move1 + grow1",
         "high1: cython.double = move1",
     ),
-    "the tolerance of the start alone": ("slop = SLOP * largest", "slop = self.near[k] / 4096"),
+    "the tolerance of the start alone": (
+        "slop: cython.double = SLOP * largest",
+        "slop = self.near[k] / 4096",
+    ),
     "both sides of a thin box are level": (
         "if minus == plus:\n                plus = 0.0",
         "plus = 0.0",
@@ -249,7 +253,7 @@ FAULTS = {
     "what lies past a plate meets it": ("if before < after or self.gap[side] <= 0.0:", "if False:"),
     "other axes need no depth": ("if gap >= -self.slop[other >> 1]:", "if gap > 1.0:"),
     "a graze within the slop is an impact": (
-        "bound = (-self.slop[other >> 1] - gap) / rate",
+        "bound: cython.double = (-self.slop[other >> 1] - gap) / rate",
         "bound = (0.0 - gap) / rate",
     ),
     "the deepest side is the shallowest": (
