@@ -23,9 +23,9 @@ _numbers = itertools.count()
 _PACKAGE = Path(_backend.__file__).parent
 # The test_*.py that are examples of every part, and take 15 seconds in all.
 QUICK = {
-    "clocks", "close_calls", "components", "contacts", "corner", "custom_responses",
-    "events", "filters", "growth", "handlers", "ldtk", "questions", "rest_speed", "rows",
-    "sensors", "snapshots", "sources_geometry", "space", "standing", "sweep", "systems",
+    "body_table", "clocks", "close_calls", "components", "contact_queries", "contacts", "corner",
+    "custom_responses", "events", "filters", "growth", "handlers", "indices", "ldtk", "rest_speed",
+    "sensors", "snapshots", "sources_geometry", "space", "space_queries", "sweep", "systems",
     "teleports", "tiled", "tiled_bodies", "tiled_files", "traits",
 }  # fmt: skip
 _REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")

@@ -94,7 +94,7 @@ def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cy
 
 @cython.final
 @cython.cclass
-class Clusters(SharedMotion):
+class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     """The clusters of a step, on all axes.
 
     Attributes

@@ -478,6 +478,7 @@ def test_another_process_takes_up_a_crossing(world):
     esper.switch_world(f"{world}, later")
     try:
         later = ec.install()  # where no system lets anything cross
+        later.snapshot_with(Ghost)
         later.restore(saved)
         assert later.explain(ghost, wall).verdict is ec.Verdict.CROSSING
         assert run(later, ghost, 3) == expected
