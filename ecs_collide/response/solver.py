@@ -750,21 +750,15 @@ class Solver:
         """Merge the clusters of two bodies, if that can be; an immovable body links no clusters."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
-        one: cython.Py_ssize_t
-        other: cython.Py_ssize_t
-        anchor: cython.Py_ssize_t
         left: cython.int = 0
-        velocity: cython.double
-        second_velocity: cython.double
 
         if c.n_lasting:
             left = self._leave_for(i, j, k)
-        one = c.ensure(i, k) if self.first_joins else 0
-        other = c.ensure(j, k) if self.second_joins else one
-
+        one: cython.Py_ssize_t = c.ensure(i, k) if self.first_joins else 0
+        other: cython.Py_ssize_t = c.ensure(j, k) if self.second_joins else one
         if one == 0:
             one = other
-        anchor = self._find_anchor(i, j, k, one, other)
+        anchor: cython.Py_ssize_t = self._find_anchor(i, j, k, one, other)
         if anchor < 0:
             return False
         if anchor or self.first_yields != self.second_yields or c.rank[one] != c.rank[other]:
@@ -774,8 +768,10 @@ class Solver:
         else:  # it has rebounded before
             self.loss += c.loss(one, other)
         # What leaves a cluster that lasts has its share of the momentum, not that of its path.
-        velocity = self.before_first[k] if left == 1 else self._velocity_of(one)
-        second_velocity = self.before_second[k] if left == 2 else self._velocity_of(other)
+        velocity: cython.double = self.before_first[k] if left == 1 else self._velocity_of(one)
+        second_velocity: cython.double = (
+            self.before_second[k] if left == 2 else self._velocity_of(other)
+        )
         if one == other:
             velocity = second_velocity = second_velocity if left == 2 else velocity
         if anchor:

@@ -212,7 +212,7 @@ class SnapshotSchema:
             return ids, masks, others
         everybody = np.sort(np.concatenate([ids, others]))
         whole = np.zeros((len(everybody), words_of(len(self._records))), np.uint64)
-        whole[np.searchsorted(everybody, ids), 0] = masks[:, 0]
+        whole[np.searchsorted(everybody, ids), :1] = masks
         for n in range(1, whole.shape[1]):
             records = self._records[n * _PER_CALL : (n + 1) * _PER_CALL]
             ids, masks, _ = file(entities, dead, records)

@@ -256,13 +256,7 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _require(len({*kinds, *own, *plain}) == n_kinds, "its types of components")
 
     ids, others = parts.ids("ids"), parts.ids("others")
-    n_words = words_of(n_kinds)
-    masks = parts.array("masks", np.uint64)
-    _require(len(masks) == len(ids) * n_words, "the number of its masks")
-    masks = masks.reshape(-1, n_words)
-    _require(masks.any(axis=1).all(), "its masks")
-    spare = masks[:, -1] >> np.uint64((n_kinds - 1) % 64)  # bits above the last type's
-    _require((spare <= 1).all(), "its masks")
+    masks = _masks(parts.array("masks", np.uint64), len(ids), n_kinds)
     last = max([-1, *ids[-1:].tolist(), *others[-1:].tolist()])
     _require(last < scalars["next_entity"] <= _LONGEST_ID, "the next entity")
 
@@ -312,6 +306,17 @@ def _checked(parts: _Parts, known: Mapping[str, int]) -> SnapshotData:
     _check_placed(state)
     _check_sleeping(state)
     return state
+
+
+def _masks(masks: Any, n_entities: int, n_kinds: int) -> Any:
+    """Return the masks of entities, a row of words each."""
+    n_words = words_of(n_kinds)
+    _require(len(masks) == n_entities * n_words, "the number of its masks")
+    masks = masks.reshape(-1, n_words)
+    _require(masks.any(axis=1).all(), "its masks")
+    spare = masks[:, -1] >> np.uint64((n_kinds - 1) % 64)  # bits above the last type's
+    _require((spare <= 1).all(), "its masks")
+    return masks
 
 
 def _scalars(data: bytes) -> dict[str, Any]:

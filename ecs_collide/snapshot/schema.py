@@ -160,6 +160,6 @@ def words_of(n_kinds: int) -> int:
 def as_ints(masks: NDArray[np.uint64]) -> list[int]:
     """Return masks as ints of Python."""
     if masks.shape[1] == 1:
-        found: list[int] = masks[:, 0].tolist()
+        found: list[int] = masks.ravel().tolist()
         return found
     return [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in masks]

@@ -332,13 +332,10 @@ class Sleeping:
         i: cython.Py_ssize_t
         first_island: cython.longlong = self.n_islands + 1
         bounces: dict = {}
-        inside: set = set()
+        inside: set = self._overlapping()
         grows: cython.bint = True
         members: list = []
 
-        for n in range(self.contacts.n):
-            if contacts[n, KIND] == SOLID and self._overlap(n):
-                inside.update((contacts[n, FIRST], contacts[n, SECOND]))
         for row in chosen:
             if self.is_pressed[self._root(row)] > 0:
                 members.append(row)
@@ -385,6 +382,18 @@ class Sleeping:
                     b.leans[i] = -b.leans[i]
                 elif bounces.get(self._root(i), 0) == 2:
                     b.leans[i] = LEANS
+
+    @cython.cfunc
+    def _overlapping(self) -> set:
+        """Return the rows of the bodies that are inside a solid one which they touch."""
+        contacts: cython.longlong[:, ::1] = self.contacts.rows
+        n: cython.Py_ssize_t
+        found: set = set()
+
+        for n in range(self.contacts.n):
+            if contacts[n, KIND] == SOLID and self._overlap(n):
+                found.update((contacts[n, FIRST], contacts[n, SECOND]))
+        return found
 
     @cython.cfunc
     @cython.exceptval(check=False)

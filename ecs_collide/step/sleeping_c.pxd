@@ -39,6 +39,7 @@ cdef class Sleeping:
     cdef bint _hangs(self, Py_ssize_t n) noexcept
     cdef _find_islands(self, long long[::1] rows)
     cdef _lean(self, list chosen)
+    cdef set _overlapping(self)
     cdef bint _overlap(self, Py_ssize_t n) noexcept
     cdef void _hold(self)
     cdef void wake_in_step(self, Py_ssize_t i)

@@ -26,13 +26,24 @@ if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.motion.gravity_c import Gravity
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
+        AXIS,
         CROSSING,
+        KIND,
         SEPARATED,
+        SIGN,
         SOLID,
         UNTIL_APART,
         Contacts,
     )
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import WITHIN, EventBuffer
+    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
+        ANSWER,
+        CONTACT_KIND,
+        EVENT_AXIS,
+        EVENT_KIND,
+        EVENT_SIGN,
+        WITHIN,
+        EventBuffer,
+    )
     from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
     from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
     from cython.cimports.ecs_collide.narrowphase.placement_c import PositionCorrection, place
@@ -54,8 +65,25 @@ else:
     from ecs_collide.motion.attachments import Attachments
     from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
     from ecs_collide.motion.gravity import Gravity
-    from ecs_collide.narrowphase.contacts import CROSSING, SEPARATED, SOLID, UNTIL_APART, Contacts
-    from ecs_collide.narrowphase.event_buffer import WITHIN, EventBuffer
+    from ecs_collide.narrowphase.contacts import (
+        AXIS,
+        CROSSING,
+        KIND,
+        SEPARATED,
+        SIGN,
+        SOLID,
+        UNTIL_APART,
+        Contacts,
+    )
+    from ecs_collide.narrowphase.event_buffer import (
+        ANSWER,
+        CONTACT_KIND,
+        EVENT_AXIS,
+        EVENT_KIND,
+        EVENT_SIGN,
+        WITHIN,
+        EventBuffer,
+    )
     from ecs_collide.narrowphase.impact_queue import ImpactQueue
     from ecs_collide.narrowphase.narrowphase import Narrowphase
     from ecs_collide.narrowphase.placement import PositionCorrection, place
@@ -349,10 +377,10 @@ class Timeline:
                 self.contacts.end_crossing(p)
                 self._close(p)
                 continue
-            if n >= 0 and self.contacts.rows[n, 2] != SOLID and kind != SEPARATE:
+            if n >= 0 and self.contacts.rows[n, KIND] != SOLID and kind != SEPARATE:
                 self.pairs.inside[p] = 1
-                self.pairs.axis[p] = self.contacts.rows[n, 3]
-                self.pairs.sign[p] = self.contacts.rows[n, 4]
+                self.pairs.axis[p] = self.contacts.rows[n, AXIS]
+                self.pairs.sign[p] = self.contacts.rows[n, SIGN]
             elif kind == OVERLAP:
                 self.pairs.inside[p] = 1
                 self.narrowphase.note_side(p, kind)
@@ -767,10 +795,10 @@ class Timeline:
         self.holding.hide(self.pairs.first[p])
         self.holding.hide(self.pairs.second[p])
         if not self.pairs.gone[p]:
-            self.event_buffer.codes[self.event, 1] = CROSSED
+            self.event_buffer.codes[self.event, ANSWER] = CROSSED
             self.n_answers -= 1
             if self.began_at >= 0:  # with this impact: it was no solid contact after all
-                self.event_buffer.contact_codes[self.began_at, 4] = CROSSING
+                self.event_buffer.contact_codes[self.began_at, CONTACT_KIND] = CROSSING
                 self.contacts.forget_known(p)
             else:
                 self.contacts.open(p, self.narrowphase.now)
@@ -800,10 +828,10 @@ class Timeline:
             self._answer(p, True, True)
             if self.gravity.is_on and self.pairs.speed[p] == 0.0:
                 pass  # only gravity closes it: the game has answered
-            elif self.event_buffer.codes[self.event, 1] == ANSWERED:
-                self.event_buffer.codes[self.event, 1] = FORCED
+            elif self.event_buffer.codes[self.event, ANSWER] == ANSWERED:
+                self.event_buffer.codes[self.event, ANSWER] = FORCED
                 self.n_forced += 1
-        if self.is_set and self.event_buffer.codes[self.event, 1] != CRUSHED:
+        if self.is_set and self.event_buffer.codes[self.event, ANSWER] != CRUSHED:
             self.event_buffer.impulse[self.event] = max(
                 self._change_of(p, self.pairs.first[p], 0),
                 self._change_of(p, self.pairs.second[p], 1),
@@ -1000,10 +1028,10 @@ class Timeline:
         event_buffer.exit[n] = self.pairs.exit[p]
         event_buffer.first[n] = self.queue.low[p]
         event_buffer.second[n] = self.queue.high[p]
-        event_buffer.codes[n, 0] = self.pairs.kind[p]
-        event_buffer.codes[n, 1] = answer
-        event_buffer.codes[n, 2] = self.pairs.axis[p]
-        event_buffer.codes[n, 3] = self.pairs.sign[p]
+        event_buffer.codes[n, EVENT_KIND] = self.pairs.kind[p]
+        event_buffer.codes[n, ANSWER] = answer
+        event_buffer.codes[n, EVENT_AXIS] = self.pairs.axis[p]
+        event_buffer.codes[n, EVENT_SIGN] = self.pairs.sign[p]
         event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
         event_buffer.numbers[n, at] = self.pairs.speed[p]
         event_buffer.impulse[n] = 0.0
@@ -1153,7 +1181,7 @@ class Timeline:
             one = other
             other = swap
         self.pairs.left_alone[p] = 1
-        self.event_buffer.codes[self.event, 1] = CRUSHED
+        self.event_buffer.codes[self.event, ANSWER] = CRUSHED
         if one >= 0:
             self.event_buffer.solid_first[self.event] = self.bodies.ids[one]
         if other >= 0:
