@@ -402,7 +402,7 @@ class Sleeping:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.contacts.rows[n, FIRST]
         j: cython.Py_ssize_t = self.contacts.rows[n, SECOND]
-        k: cython.int = cython.cast(cython.int, self.contacts.rows[n, AXIS])
+        k: cython.int = self.contacts.rows[n, AXIS]
         apart: cython.double = abs(b.centre_of(i, k) - b.centre_of(j, k))
         size: cython.double = b.half_of(i, k) + b.half_of(j, k)
 
