@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=0,
         metavar="STEPS",
-        help="after each step go back so many steps and do them again",
+        help="after each step, go back this number of steps and repeat them",
     )
     group.addoption(
         "--physics-record",
@@ -117,7 +117,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Tell the controller of xdist what was checked."""
+    """Pass what was checked to the controller of xdist."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["ecs_collide"] = session.config.stash[_COUNTS]

@@ -177,7 +177,7 @@ def _keep(name: str, save: Callable[[Path], None], path: Path, more: str = "") -
 
 
 def _replay(arguments: list[str]) -> int:
-    """Play a recording back; return 1 where it does something else, 2 if there is none."""
+    """Play a recording back; return 1 if it diverges, 2 if there is no recording."""
     parser = argparse.ArgumentParser(
         prog="python -m demos replay", description="Play a recorded run back, and verify it."
     )
@@ -207,7 +207,7 @@ def _replay(arguments: list[str]) -> int:
 
 
 def _open(scene: Scene) -> Any:
-    """Return a window, or None after one line that says why there is none."""
+    """Return a window; or print one line that says why there is no screen, and return None."""
     from demos.app import window
 
     try:

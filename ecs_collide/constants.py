@@ -41,7 +41,7 @@ MIN = 3
 MULTIPLY = 4
 MAX = 5
 
-# In the mark of a kind only: a component that has a column of its own.
+# In the mark of a kind only: a component that has a separate column.
 DISABLED = 1 << 16
 ATTACHED = 1 << 17
 
@@ -93,7 +93,7 @@ NAN = float("nan")  # differs from every number
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
 FACE_ROUNDING = 2.0**-46  # of the speeds of two faces that resize: they go together by design
-SLOP = 2.0**-44  # of the largest face: 256 roundings of it.  Gaps below it are none
+SLOP = 2.0**-44  # of the largest face: 256 roundings of it.  Smaller gaps count as 0
 
 # A hash function of entities: multiplication by 2**32 / golden ratio spreads neighbours evenly.
 HASH = 2654435769

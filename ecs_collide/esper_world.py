@@ -31,7 +31,7 @@ class World(Protocol):
         """
 
     def is_as(self, mark: object, n_dead: int) -> bool:
-        """Return whether this world is current and has this mark and so many dead entities."""
+        """Return whether this world is current, with this mark and this number of dead entities."""
 
     def components(self, entity: int, kinds: Iterable[type]) -> Mapping[type, Any]:
         """Return an entity's components by type, with those of `kinds` at least."""

@@ -77,7 +77,7 @@ class Random:
         Raises
         ------
         IndexError
-            There are none.
+            The sequence is empty.
         """
         if not len(items):
             raise IndexError("choice() from no items at all")

@@ -138,7 +138,7 @@ class SweepBatch:
 
     @property
     def normal(self) -> Floats:
-        """Unit axis vectors from second to first, float64 (m, dim); zeros where there is none."""
+        """Unit axis vectors from second to first, float64 (m, dim); zeros without a normal."""
         normals = np.zeros((len(self.kind), self._centres.shape[1]))
         rows = np.flatnonzero(self.sign)
         normals[rows, self.axis[rows]] = self.sign[rows]

@@ -63,7 +63,7 @@ class _EsperWorld:
         )
 
     def _part(self, name: str, place: int) -> Any:
-        """Return a container of this world's by esper's own name for it, None if there is none."""
+        """Return a container of this world by esper's name for it, or None."""
         if esper.current_world == self.name:
             return getattr(esper, name, None)
         parts = getattr(esper, "_context_map", {}).get(self.name, ())
@@ -131,7 +131,7 @@ class _EsperWorld:
         if esper.current_world != self.name:
             raise RuntimeError(
                 f"the Space of {self} was used while {esper.current_world!r} is current: install "
-                f"a space of its own in each world, or call esper.switch_world({self.name!r}) first"
+                f"one space for each world, or call esper.switch_world({self.name!r}) first"
             )
 
     def come_back(self) -> bool:

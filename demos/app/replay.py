@@ -87,7 +87,7 @@ class Recording:
         Raises
         ------
         RecordingError
-            It is none of these files, or damaged.
+            It is not one of these files, or it is damaged.
         OSError
             It cannot be read.
         """
@@ -182,7 +182,9 @@ class Player:
 
     def __init__(self, recording: Recording) -> None:
         if recording.name not in catalogue.names():
-            raise RecordingError(f"the recording is of a demo {recording.name!r}: there is none")
+            raise RecordingError(
+                f"the recording is of the demo {recording.name!r}, which does not exist"
+            )
         known = {field.name for field in fields(Keys)}
         if not set(recording.names) <= known:
             strangers = ", ".join(sorted(set(recording.names) - known))

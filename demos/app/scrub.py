@@ -94,7 +94,7 @@ class ReplayScreen(Screen):
 
 
 def open_screen(player: Player) -> Any:
-    """Return a window, or None after one line that says why there is none."""
+    """Return a window; or print one line that says why there is no screen, and return None."""
     try:
         return ReplayScreen(player)
     except (ImportError, NoScreenError) as error:

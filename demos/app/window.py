@@ -138,7 +138,7 @@ class Screen:
             self.scene.keys.bot = not self.scene.keys.bot
 
     def read_keys(self) -> None:
-        """Tell the scene which keys are down."""
+        """Pass the keys that are down to the scene."""
         from pyglet.window import key
 
         down, keys = self._keys, self.scene.keys

@@ -190,7 +190,7 @@ class Asteroids(Scene):
         flying = len(esper.get_component(Shot))
         shots = self.n_hits + self.n_spent + flying
         return [
-            ("every body is in the world, whose edges are none", self.n_outside == 0),
+            ("every body is inside the world, which wraps", self.n_outside == 0),
             ("each shot hit one asteroid, or none, or still flies", shots == self.n_shots),
             ("no asteroid is lost", self.area_left() + self.broken_area == self.area),
         ]

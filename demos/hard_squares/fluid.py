@@ -137,7 +137,7 @@ class Fluid:
         self.n_collisions += len(hits)
 
     def run(self, seconds: float) -> None:
-        """Advance by about so many seconds, in whole steps."""
+        """Advance by about `seconds`, in whole steps."""
         for _ in range(max(1, round(seconds / self.dt))):
             self.step()
 
@@ -203,7 +203,7 @@ class Fluid:
 
 
 def seconds_for(collisions: float, z: float, dim: int) -> float:
-    """Return in which time there are so many collisions for each box, at a compressibility factor.
+    """Return the time in which each box has `collisions` collisions, at a compressibility factor.
 
     Two boxes that meet have the mean closing speed sqrt(pi) where speeds are Maxwell's.
     """

@@ -60,7 +60,7 @@ def states() -> list[State]:
 
 
 def run(state: State) -> Measured:
-    """Make one run in an esper world of its own, which is deleted afterwards."""
+    """Make one run in a new esper world, which is deleted afterwards."""
     previous, name = esper.current_world, f"hard squares {state}"
     esper.switch_world(name)
     try:

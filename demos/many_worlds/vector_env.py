@@ -111,7 +111,7 @@ class RoomsEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         Raises
         ------
         ValueError
-            An action is none of the space, or a room that is over was not reset where
+            An action is not in the action space, or a room that is over was not reset where
             `autoreset_mode` is ``"Disabled"``.
         """
         actions = np.asarray(actions)

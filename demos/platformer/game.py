@@ -126,7 +126,7 @@ class Platformer(LevelScene):
         self.player = 0
 
     def step(self) -> None:
-        """Bring in a player if there is none, and advance the world."""
+        """Create the player if it is missing, and advance the world."""
         self.wait -= DT
         if not esper.entity_exists(self.player) and self.wait <= 0:
             self.player = esper.create_entity(ec.Position(*self.respawn), *hero())

@@ -141,7 +141,7 @@ class Guns(esper.Processor):
 
 
 class Play(esper.Processor):
-    """Tell players what the keys say, and shoot."""
+    """Pass the keys to the players, and shoot."""
 
     def __init__(self, space: ec.Space, keys: Keys) -> None:
         self.space = space

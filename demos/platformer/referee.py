@@ -99,11 +99,11 @@ class Referee:
         return int((self._meet(new, planks) & were_above).any(axis=1).sum())
 
     def _meet(self, first: Rects, second: Rects) -> Flags:
-        """Tell of all pairs whether their insides overlap, shape (n, m)."""
+        """Return for all pairs whether their insides overlap, shape (n, m)."""
         return self._overlap(first, second, 0) & self._overlap(first, second, 1)
 
     def _overlap(self, first: Rects, second: Rects, axis: int) -> Flags:
-        """Tell of all pairs whether they overlap on an axis by more than the slop, shape (n, m)."""
+        """Return whether pairs overlap on an axis by more than the slop, shape (n, m)."""
         low, high = first[:, None, axis] + self._slop, first[:, None, axis + 2]
         return np.asarray((low < second[:, axis + 2]) & (high > second[:, axis] + self._slop))
 
@@ -130,7 +130,7 @@ class Walls:
         self._ring = filled.shape[1] + 1, filled.shape[0] + 1  # its last column and row
 
     def are_in(self, rects: Rects) -> Flags:
-        """Tell of each box whether a piece of a wall is in it."""
+        """Return for each box whether a piece of a wall is in it."""
         first = np.floor(rects[:, :2] / self._cell) + 1
         last = np.ceil(rects[:, 2:] / self._cell)
         left, bottom = np.clip(first, 0, self._ring).astype(np.int64).T

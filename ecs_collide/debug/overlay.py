@@ -145,7 +145,7 @@ class DebugDraw:
         if isinstance(slow, bool) or not isinstance(slow, int) or slow < 1:
             raise ValueError(
                 f"DebugDraw.slow={slow!r} must be a whole number from 1 on: "
-                "one of so many calls to process() does a step"
+                "calls to process() for each step"
             )
         self._slow = slow
 

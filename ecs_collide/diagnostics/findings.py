@@ -231,7 +231,7 @@ class Examination:
         return Box(*self.registry.box_of(place, size), velocity, growth)
 
     def owner_of(self, attached: Attached) -> int | None:
-        """Return the body that a box is attached to, None if that is none or attached itself."""
+        """Return the owner of an attached box; None if it is not a body, or is attached itself."""
         owner = attached.owner
         if not self.is_body(owner) or Attached in self.of(owner):
             return None
@@ -254,7 +254,7 @@ class Examination:
         return any(holder(kind.type, row) is not of.get(kind.type) for kind in self.kinds)
 
     def is_moved_by_the_game(self, entity: int) -> bool:
-        """Tell whether a sound body of the last step stands, or is as large, as it was not then."""
+        """Return whether the game has moved or resized a sound body since the last step."""
         if self.row(entity) is None or self.is_held_fixed(entity):
             return False
         if Attached in self.of(entity):
@@ -275,7 +275,7 @@ class Examination:
 
 
 def _number(component: object, name: str) -> float:
-    """Return the number that a component holds, NaN if there is none."""
+    """Return the number that a component holds, or NaN."""
     value = read_number(component, name, None)
     if isinstance(value, (str, bytes, bytearray)):
         return math.nan
@@ -458,7 +458,7 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
     if Friction in of and ruled and e.yields(entity):
         yield found(
-            "friction_idle", f"Friction and {ruled[0]}, which has a rule of its own for the surface"
+            "friction_idle", f"Friction and {ruled[0]}, which has its own rule for the surface"
         )
 
 
@@ -477,7 +477,7 @@ def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
 
 
 def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield whether a body that is declared fixed is none, or was changed all the same."""
+    """Yield why a body that is declared fixed is not, or that it was changed."""
     if Fixed not in e.of(entity):
         return
     if e.is_moving(entity):

@@ -419,7 +419,7 @@ def format_of(content: bytes) -> Format:
 
 
 class _RootReachedError(Exception):
-    """The definitions of a document are over: there are none behind its first element."""
+    """End the definitions of a document: they come before its first element."""
 
 
 def _require_no_definitions(content: bytes) -> None:
@@ -438,7 +438,7 @@ def _require_no_definitions(content: bytes) -> None:
 
     def refuse(name: str, system: str | None, public: str | None, has_definitions: int) -> None:
         if has_definitions:
-            raise ValueError("it defines entities or attributes of its own; Tiled saves none")
+            raise ValueError("it defines entities or attributes, which Tiled never saves")
 
     def stop(name: str, attributes: object) -> None:
         raise _RootReachedError

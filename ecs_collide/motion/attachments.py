@@ -1,6 +1,6 @@
 """Boxes that go where other bodies go: hitboxes, feet, zones around a character.
 
-An attached box has no velocity of its own.  Its path in a step is that of its owner, moved by an
+An attached box takes no velocity from its components.  Its path in a step is that of its owner, moved by an
 offset: it bends where the owner's path bends, at the same instants.  The offset goes in a straight
 line from what it was before the step to what the game has set since:
 

@@ -46,7 +46,7 @@ _APART_COLUMNS = {
     "size": "half",
     "seen_size": "seen_half",
 }
-"""What the game's own components hold: a column of its own where that is not the centre or half."""
+"""What the game's own components hold: a separate column where that is not the centre or half."""
 
 _SCALARS = (
     "mass",  # as `Mass` says, 1 without one: it is used as it is read
@@ -86,7 +86,7 @@ _LONGS = (
     "island",  # of one that leans: a number for each island
     "turned_tick",  # of a marked body: the tick at which it last turned
 )
-_LISTS = ("marked", "woken", "turned")  # rows, the first so many of them: see `Bodies`
+_LISTS = ("marked", "woken", "turned")  # rows; `Bodies` has the number of each
 
 _SURFACE_VECTORS = ("surface",)  # velocity of the carrying face along itself, per second
 _SURFACE_SCALARS = (
@@ -182,7 +182,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
 
 
 def allocate(blocks: list[Block], memory: Memory, capacity: int) -> Memory:
-    """Return memory for so many rows that holds what `memory` holds, and zeros after it."""
+    """Return memory for `n_rows` rows that starts with the contents of `memory`; the rest is 0."""
     if memory:
         return [lengthened(old, capacity) for old in memory]
     return [

@@ -88,7 +88,7 @@ class Gravity:
 
     @cython.ccall
     def begin_step(self):
-        """Begin a step in which nobody was started yet."""
+        """Begin a step in which no body was started yet."""
         k: cython.int
 
         self.step += 1

@@ -170,7 +170,7 @@ class Surfaces:
 @cython.cfunc
 @cython.exceptval(check=False)
 def side_of(normal: cython.double[:, ::1], i: cython.Py_ssize_t) -> cython.int:
-    """Return the code of a unit vector along an axis, or 0 if it is none."""
+    """Return the code of a unit vector along an axis, or 0 for any other vector."""
     k: cython.int
     side: cython.int = 0
 

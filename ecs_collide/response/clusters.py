@@ -295,7 +295,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     def turn_alone(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Give a body a velocity of its own: it leaves its cluster."""
+        """Give one body a velocity: it leaves its cluster."""
         if self.lasting_root(i, k):
             self.leave(i, k)
         elif self.velocity_of(i, k) == velocity:

@@ -59,7 +59,7 @@ cython.declare(
 from ecs_collide.constants import INF
 
 EPSILON = 2.0**-52
-DEFLECT_RESPONSE = 1  # the code of the response that has a restitution of its own
+DEFLECT_RESPONSE = 1  # the code of the response that has a restitution
 ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
 
@@ -67,7 +67,7 @@ ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 @cython.inline
 @cython.exceptval(check=False)
 def _is_further(one: cython.double, u: cython.double, other: cython.double) -> cython.bint:
-    """Tell exactly whether `one` is further from `u` than `other`, on the other side of it."""
+    """Return exactly whether `one` is further from `u` than `other`, on the other side of it."""
     total: cython.double = one + other
     part: cython.double = total - one
     rest: cython.double = (one - (total - part)) + (other - part)  # total + rest is exact

@@ -81,7 +81,7 @@ def read_description(data: bytes) -> Described:
 
 
 def unpack_tables(described: Described, counts: Sequence[int], data: bytes) -> list[Table]:
-    """Return the tables of dataclasses that have so many components each.
+    """Return the tables of dataclasses; `counts` has the number of components of each.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def unpack_column(code: object, data: memoryview, n: int) -> tuple[list[Any], in
     array: NDArray[Any] = np.frombuffer(data, dtype, n)
     if code == "?":
         if (array > 1).any():
-            raise ValueError("a bool that is none")
+            raise ValueError("a bool is neither 0 nor 1")
         array = array.astype(bool)
     return array.tolist(), taken
 

@@ -19,7 +19,7 @@ Update = Callable[[Any, bytes], object]
 
 @dataclass(slots=True)
 class Own:
-    """How a game saves components of its own of one type.
+    """How a game saves its components of one type.
 
     `hashed` is whether `Space.state_hash` includes what `save` returns.
     """

@@ -136,7 +136,7 @@ def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _as_number(value: Any) -> Any:
-    """Return a number as one of Python's own; raise TypeError if it is none."""
+    """Return a number as an int, a float or a bool of Python; raise TypeError for anything else."""
     if type(value) in NUMBERS:
         return value
     if isinstance(value, (bool, np.bool_)):
@@ -180,7 +180,7 @@ def is_plain(kind: type) -> bool:
     """Return whether a type is a dataclass whose fields are all declared as numbers, or empty.
 
     As ``int``, ``float``, ``bool``, or one of these or None.  Neither it nor a base may have
-    what else sets attributes: a method `__init__` or `__new__` of its own.
+    a method `__init__` or `__new__` that it defines, since that may set more attributes.
     """
     if _is_mark(kind):
         return True
@@ -209,5 +209,5 @@ def _is_number(declared: Any) -> bool:
 def stand_in(name: str, names: Iterable[str]) -> type:
     """Return a new dataclass that holds numbers under these names, which may be any texts."""
     declared = {"__annotations__": dict.fromkeys(names, float)}
-    # Without methods of its own, so that no code is made of the names.
+    # Without generated methods, so that the names never become code.
     return dataclass(init=False, repr=False, eq=False)(type(name, (), declared))

@@ -153,7 +153,7 @@ def rearrange(
 
 
 def words_of(n_kinds: int) -> int:
-    """Return how many words of 64 bits a mask of so many types has."""
+    """Return the number of words of 64 bits in a mask of `n_kinds` types."""
     return max(1, (n_kinds + 63) // 64)
 
 

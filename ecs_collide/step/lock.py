@@ -114,7 +114,7 @@ class StepLock:
         self.is_changing = False
 
     def recover_step(self) -> None:
-        """Put right what was cut short, unless somebody is inside."""
+        """Repair an interrupted call, unless a call is under way."""
         if self.is_changing and not self._entries:
             with self:
                 pass

@@ -59,7 +59,7 @@ class Pipeline:
     rest_speed : float
         Bounces slower than this, in world units per second, become slides; 0 is off.
     pair_limit : int
-        After so many answers within one step the bodies of a pair are held to its end.
+        The bodies of a pair are held to the end of the step after this number of answers.
     """
 
     def __init__(

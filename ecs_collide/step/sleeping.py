@@ -1,16 +1,15 @@
-"""Bodies that sleep: they cost nothing until something reaches them, and nothing shows of it.
+"""Sleeping bodies: they cost nothing until something reaches them, and change no result.
 
-A body that sleeps stands in the tree of still bodies, so it is met as they are.
-Two bodies of which neither is awake are no pair: whatever they are to each
-other they stay.  A step that comes to one of them, though, goes by all of its
-pairs: so it is *joined* before anything happens to it, which gives it the pairs that
-it would have if it were awake.
+A sleeping body is in the tree of still bodies, so a moving body meets it as it meets a wall.
+Two bodies that sleep or never move are not a pair: their contact stays as it is.  Before
+anything happens to a sleeping body within a step, its pairs with other bodies at rest are
+created, so from then on the step treats it as it would treat an awake one.
 
-Bodies that something presses against each other, be it gravity or a velocity that the game sets in
-each step, sleep in *islands*: all that hang together by contacts, up to what does not
-yield.  An awake one would be answered at the start of each step, and come to rest where it
-is.  Whatever comes near one of an island wakes all of it before the step begins, so
-all that meet at its start are awake; who is reached later is as those answers leave it.
+Bodies that are pressed against each other, by gravity or by a velocity that the game sets in each
+step, sleep in *islands*: bodies that yield and are connected by contacts.  An awake member
+would be answered at the start of each step and stay where it is.  A body that comes near one
+member wakes the whole island before the step begins, so all bodies that meet at the start of
+the step are awake.  A member that is reached later is as the answers at the start have left it.
 """
 
 try:
@@ -135,7 +134,7 @@ class Sleeping:
         self.head = head
 
     def begin_step(self):
-        """Forget whom the step before has joined."""
+        """Forget which bodies got pairs in the last step."""
         n: cython.Py_ssize_t
 
         for n in range(self.n_paired):
@@ -146,9 +145,9 @@ class Sleeping:
     # -- between steps --
 
     def put_to_sleep(self, rows: cython.longlong[::1]):
-        """Let the bodies of `rows` sleep from now on: all were at rest in the step just done.
+        """Put the bodies of `rows`, which were at rest in the last step, to sleep.
 
-        Their pairs of that step are looked at no more while neither body is awake.
+        A pair of that step is skipped from now on while neither of its bodies is awake.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -180,7 +179,7 @@ class Sleeping:
 
     @cython.cfunc
     def _stop(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body sleep, without motion and without pairs at rest that are counted."""
+        """Put one body to sleep, without motion, and with no counted pairs at rest."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -192,9 +191,9 @@ class Sleeping:
             b.motion[i, k] = 0.0
 
     def recover(self, rows: cython.longlong[::1]):
-        """Let the bodies of `rows` sleep that slept when a snapshot was taken, while nobody sleeps.
+        """Put the bodies of `rows` to sleep that slept when a snapshot was taken; nobody else sleeps.
 
-        The columns `leans`, `island` and `held` say of them what they said then.
+        The columns `leans`, `island` and `held` have the values that they had then.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -232,10 +231,9 @@ class Sleeping:
         return axes
 
     def choose(self, rows: cython.longlong[::1]) -> list:
-        """Return those of `rows`, which have rested for long, that may fall asleep.
+        """Return which bodies of `rows`, all of them at rest for long enough, may fall asleep.
 
-        Islands do so as a whole.  Who is to sleep in one is told in the columns `leans` and
-        `island`.
+        An island falls asleep as a whole.  The columns `leans` and `island` mark its members.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -271,7 +269,7 @@ class Sleeping:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _hangs(self, n: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a contact is one of an island: of two solid bodies that yield."""
+        """Return whether a contact connects an island: it is solid, and both bodies yield."""
         b: Bodies = self.bodies
 
         return (
@@ -282,10 +280,10 @@ class Sleeping:
 
     @cython.cfunc
     def _find_islands(self, rows: cython.longlong[::1]):
-        """Find what hangs together, and write for each root to `is_pressed` what it is.
+        """Find the islands, and set `is_pressed` of each root.
 
-        1 for an island in which anybody is pressed, -1 if anybody in it is awake besides: then
-        nobody of it may sleep; 0 where nobody is pressed.
+        1 if a member of the island is pressed; -1 if another member is awake, so that none may
+        sleep; 0 if no member is pressed.
         """
         b: Bodies = self.bodies
         contacts: cython.longlong[:, ::1] = self.contacts.rows
@@ -324,7 +322,7 @@ class Sleeping:
 
     @cython.cfunc
     def _lean(self, chosen: list):
-        """Let those that fall asleep in islands know to which sides they may be pressed."""
+        """Set `leans` of the bodies that fall asleep in islands: the sides on which something holds them."""
         b: Bodies = self.bodies
         contacts: cython.longlong[:, ::1] = self.contacts.rows
         n: cython.Py_ssize_t
@@ -365,7 +363,7 @@ class Sleeping:
                 for m in range(2):
                     i = contacts[n, m]
                     if b.leans[i] == 0 or b.island[i] < first_island or i in inside:
-                        continue  # from inside another the way out may be any
+                        continue  # inside another body: the way out may be on any side
                     # The normal points from the second to the first, so the first is pressed back.
                     sides: cython.int = 1 << (
                         2 * contacts[n, AXIS] + ((contacts[n, SIGN] > 0) == (m == 1))
@@ -385,7 +383,7 @@ class Sleeping:
 
     @cython.cfunc
     def _overlapping(self) -> set:
-        """Return the rows of the bodies that are inside a solid one which they touch."""
+        """Return the rows of the bodies that overlap a solid body that they touch."""
         contacts: cython.longlong[:, ::1] = self.contacts.rows
         n: cython.Py_ssize_t
         found: set = set()
@@ -409,7 +407,7 @@ class Sleeping:
         return size - apart > SLOP * max(size, abs(b.centre_of(i, k)), abs(b.centre_of(j, k)))
 
     def reached_by(self, rows: cython.longlong[::1]) -> list:
-        """Return the rows of those in islands where the paths of `rows` come, if these may disturb them."""
+        """Return the rows of island members that the paths of `rows` reach and may disturb."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
@@ -433,7 +431,7 @@ class Sleeping:
 
     @cython.cfunc
     def _hold(self) -> cython.void:
-        """Note who lies against an immovable body, now that neither is awake."""
+        """Set `held` of sleeping bodies that lie against an immovable body at rest."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -447,14 +445,14 @@ class Sleeping:
             if self.contacts.rows[n, KIND] != SOLID or b.moves[i] or b.moves[j]:
                 continue
             if (b.leans[i] or b.leans[j]) and self._overlap(n):
-                continue  # who is pressed out of another is stopped, but not anchored
+                continue  # a body that is pressed out of another is stopped, but not anchored
             if b.asleep[i] and not b.yields[j]:
                 b.held[i] |= 1 << k
             elif b.asleep[j] and not b.yields[i]:
                 b.held[j] |= 1 << k
 
     def wake(self, rows: cython.longlong[::1]):
-        """Let the bodies of `rows`, which sleep, move again from now on."""
+        """Wake the sleeping bodies of `rows`."""
         n: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
@@ -464,7 +462,7 @@ class Sleeping:
 
     @cython.ccall
     def forget(self, i: cython.Py_ssize_t):
-        """Let a body be awake, or gone."""
+        """Clear the sleep of a body that wakes or is deleted."""
         if self.bodies.asleep[i] == AWAKE:
             return
         self.bodies.asleep[i] = AWAKE
@@ -478,7 +476,7 @@ class Sleeping:
         self.beside[i] = 0
 
     def held_by(self, rows: cython.longlong[::1]) -> list:
-        """Return the rows of those who sleep, held by something, in contact with one of `rows`."""
+        """Return the rows of sleeping bodies that something holds and that touch a body of `rows`."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -499,7 +497,7 @@ class Sleeping:
         return found
 
     def near(self, rows: cython.longlong[::1]) -> list:
-        """Return the rows of those who sleep where the bodies of `rows`, which do not move, are."""
+        """Return the rows of sleeping bodies at the places of the bodies of `rows`, which do not move."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
@@ -517,7 +515,7 @@ class Sleeping:
 
     @cython.cfunc
     def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let something happen to a body that may be asleep."""
+        """Prepare a body that may be asleep for an event of this step."""
         if self.bodies.asleep[i] == ASLEEP:
             self._add_pairs(i)
             self.bodies.interrupt_rest(i)
@@ -525,7 +523,7 @@ class Sleeping:
 
     @cython.cfunc
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
-        """Give a body that sleeps, and is at rest still, the pairs that it has with others at rest."""
+        """Create the pairs of a sleeping body with other bodies at rest."""
         contacts: Contacts = self.contacts
         m: cython.Py_ssize_t
         j: cython.Py_ssize_t
@@ -579,10 +577,10 @@ class Sleeping:
 
     @cython.cfunc
     def pair_penetrating(self) -> cython.void:
-        """Join all who sleep where a pair is to be settled, and who hang together with it.
+        """Create the pairs of sleeping bodies that are connected with a pair to be corrected.
 
-        Who is snapped, and to where, depends on how far each is from an
-        immovable body over all pairs between them.
+        Which body is snapped, and to where, depends on its distance to an immovable body, counted
+        in pairs.
         """
         b: Bodies = self.bodies
         p: cython.Py_ssize_t

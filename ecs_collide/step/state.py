@@ -137,7 +137,7 @@ class StepState:
     def drop_step(
         self, step: int, time: float, counts: list[Any], new_reports: list[Report]
     ) -> None:
-        """Forget a step that may be under way, and be where so many have been done."""
+        """Drop a step that may be under way, and continue after `step` steps."""
         self.step, self.time = step, time
         self.counts, self.new_reports = counts, new_reports
         self.stats = None

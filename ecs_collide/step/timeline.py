@@ -1154,7 +1154,7 @@ class Timeline:
                 restitution = 0.0
         normal_only |= gives_way
         self.solver.may_part = self.pairs.repeats[p] == 0
-        if b.surfaces.any_pusher:  # what one has along the surface may be none of its own
+        if b.surfaces.any_pusher:  # the velocity along the surface may be that of a pusher
             normal_only |= (
                 b.surfaces.translation_side[i] != 0 or b.surfaces.translation_side[j] != 0
             )

@@ -82,7 +82,7 @@ class AttachedBoxes:
         ----------
         attachments : Attachments
         owners : int64 (n,)
-            The rows of the owners of `rows`, -1 where there is none.
+            The rows of the owners of `rows`, -1 without an owner.
         """
         c, rows = self._table, self.rows
         is_out = c.quarantined[rows] != 0  # by its own numbers

@@ -105,7 +105,7 @@ class ComponentBinding:
     def bind(
         self, n_rows: cython.Py_ssize_t, seen: cython.double[:, ::1], now: cython.double[:, ::1]
     ):
-        """Use columns of so many rows: what was seen, and what is to be written."""
+        """Use columns of `n_rows` rows: what was seen, and what is to be written."""
         if min(seen.shape[0], now.shape[0]) < n_rows:
             raise IndexError(f"{n_rows} rows of {self.type.__name__} do not fit into their columns")
         if self.items:
@@ -123,7 +123,7 @@ class ComponentBinding:
 
     @cython.ccall
     def require(self, n_rows: cython.Py_ssize_t) -> cython.int:
-        """Raise IndexError unless there is room for so many rows."""
+        """Raise IndexError unless there is room for `n_rows` rows."""
         if self.n_rows < n_rows or (self.items and len(self.items) < n_rows):
             raise IndexError(f"{self.type.__name__} has room for {self.n_rows} rows, not {n_rows}")
         return 0
@@ -422,7 +422,7 @@ class ComponentBinding:
 
 
 def _number(value):
-    """Return a number as a float; text is none."""
+    """Return a number as a float; text is refused."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"must be a number, not {value!r}")
     return float(value)

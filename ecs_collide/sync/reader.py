@@ -227,9 +227,10 @@ class ComponentReader:
             types.append(kind.type)
 
     def convert(self, leans, halves: cython.double):
-        """Take positions to lie so far from centres, in half sizes, and so many halves for a size.
+        """Set how positions and sizes convert to centres and half sizes, from the next `bind` on.
 
-        From the next `bind` on.
+        A position is `leans` half sizes from the centre on each axis, and a size is `halves`
+        half sizes.
         """
         k: cython.int
 

@@ -213,8 +213,8 @@ class BodyRegistry:
     touched_still : int64 array
         Rows of the bodies that do not move but have a new place in the tree.
     teleports : dict
-        By entity: in how many steps up to the last one, without a gap, the game
-        has set its place or size; those for which it is none are not there.
+        By entity: in how many consecutive steps up to the last one the game has set its place or
+        size.  Entities with 0 are left out.
     """
 
     def __init__(
@@ -295,7 +295,7 @@ class BodyRegistry:
             self._exempt_now(kind)
 
     def _exempt_now(self, kind: type) -> None:
-        """Exempt a type, once somebody falls: it costs the columns of `Surfaces`."""
+        """Exempt a type once there is gravity: it costs the columns of `Surfaces`."""
         known = self._kinds.get(kind)
         if known is None or not known.mark & (FALL << SURFACES_SHIFT):
             self.watch(kind, FALL << SURFACES_SHIFT)
@@ -405,7 +405,7 @@ class BodyRegistry:
         self._mark, self._dead = mark, dead
 
     def _find_watched(self) -> None:
-        """Tell the bodies that each step reads from the fixed ones."""
+        """Separate the bodies that each step reads from the fixed ones."""
         self._reader.require(self.rows.data)
         c = self.table
         is_on, is_attached = c.disabled[self.rows] == 0, c.attached[self.rows] != 0
@@ -419,7 +419,7 @@ class BodyRegistry:
             contradictory.clear()
 
     def _part(self) -> None:
-        """Tell those that move from the others, of all that are watched."""
+        """Separate the watched bodies that move from the others."""
         moves = self.table.moves[self.watched] != 0
         self._movers, self._stills = self.watched[moves], self.watched[~moves]
 
@@ -850,12 +850,15 @@ class BodyRegistry:
         return position is self._position.items[row] or extents is self._extents.items[row]
 
     def read_one(self, row: int, world: World) -> bool:
-        """Take over what a response has set in a body's components; False if it is none any more.
+        """Read what a response has set in the components of a body.
 
-        Or if it is disabled.
+        A component that has replaced a position or a velocity is used from now on.  A velocity
+        that was removed counts as 0.
 
-        What it has put in the place of a position or a velocity counts from now
-        on, and a velocity that it has removed is none.
+        Returns
+        -------
+        bool
+            Whether the entity is still a body, and not disabled.
         """
         v, entity = self.table.views, self.table.views.ids[row]
         now = world.components(entity, self._kinds)

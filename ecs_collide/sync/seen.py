@@ -46,5 +46,5 @@ DISTURBED = 2  # it does not yield, and something has happened to it in its slee
 
 
 def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
-    """Return an array of so many strays, contacts or contact events, to be filled."""
+    """Return an array of `n` strays, contacts or contact events, to be filled."""
     return np.zeros(n, dtype)

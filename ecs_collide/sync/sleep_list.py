@@ -21,7 +21,7 @@ RowArray = NDArray[np.int64]
 
 
 STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
-EVERY = 8  # in one of so many steps they do: together, since trees take many at once better
+EVERY = 8  # bodies fall asleep in every 8th step, together: trees insert many boxes at once faster
 
 
 class KeptSleep(NamedTuple):
@@ -67,7 +67,7 @@ class Sleep:
         self.disturbed: list[int] = []
 
     def use(self, timeline: Any) -> None:
-        """Let bodies sleep in another timeline from now on, in which nobody does."""
+        """Use another timeline, in which all bodies are awake."""
         self._timeline = timeline
         self.forget()
 
@@ -100,7 +100,7 @@ class Sleep:
         return found
 
     def wake_all(self, rows: RowArray) -> bool:
-        """Wake everybody, and forget what was to be looked at; return whether anybody slept."""
+        """Wake all bodies and clear the lists of bodies to look at; return whether any body slept."""
         self._timeline.bodies.pop_woken()
         self._timeline.contacts.left.clear()
         self.forget()
@@ -183,7 +183,7 @@ class Sleep:
         return KeptSleep(rows, c.rest_count[rows], table, c.island[rows], left, disturbed)
 
     def roll_back(self, kept: KeptSleep) -> RowArray:
-        """Let those sleep who slept before the step, while nobody does; return who does."""
+        """Put the bodies to sleep again that slept before the step; return their rows."""
         c = self._table
         c.rest_count[kept.rows] = kept.rest_count
         rows = NO_ROWS

@@ -217,7 +217,7 @@ class SurfaceReader:
             for k in range(t.dim):
                 number = self.surface.seen[i, k]
                 fine &= abs(number) <= LARGEST
-                # It moves along itself: what its normal has of it is none of its business.
+                # The surface moves along itself: the part along its normal is ignored.
                 t.surface[i, k] = 0.0 if abs(t.carries[i]) == k + 1 else number
         if has & PUSH_OUT:
             t.push_out[i] = self.push_out.seen[i, VALUE]
