@@ -227,7 +227,6 @@ class Witness(ec.ResponseSystem):
         pair = (impact.first, impact.second)
         grows = any(esper.has_component(e, ec.Growth) for e in pair)
         held = [e for e in pair if not is_yielding(e)]
-        joined = len({after[e][axis] for e in pair}) == 1
         turned = {e for e in before if before[e][axis] != after[e][axis]}
         if held:
             self.n_held += 1
@@ -235,9 +234,19 @@ class Witness(ec.ResponseSystem):
                 self._check_energy(impact, pair, held[0], before, after)
         elif turned <= set(pair):
             self.n_pairs += 1
-            still = {before[e][axis] for e in before if not is_yielding(e)}
-            if not (joined and after[pair[0]][axis] in still):  # held by a third
+            if not self._is_held_by_a_third(impact, pair, axis, before, after):
                 self._check_momentum(impact, pair, axis, before, after)
+
+    def _is_held_by_a_third(self, impact, pair, axis, before, after):
+        """Return whether the faces that have met go along with a body that does not yield."""
+        still = {before[e][axis] for e in before if not is_yielding(e)}
+        faces = []
+        for e, side in zip(pair, (-1, 1), strict=True):
+            growth = esper.try_component(e, ec.Growth)
+            spread = Fraction((growth.x, growth.y, growth.z)[axis]) if growth else Fraction(0)
+            faces.append(after[e][axis] + side * Fraction(impact.normal[axis]) * spread)
+        near = 8 * ULP * max(map(abs, (*faces, *(after[e][axis] for e in pair))))
+        return all(any(abs(face - v) <= near for v in still) for face in faces)
 
     def _check_momentum(self, impact, pair, axis, before, after):
         masses = [mass_of(e) for e in pair]
