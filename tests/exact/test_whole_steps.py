@@ -238,15 +238,19 @@ class Witness(ec.ResponseSystem):
                 self._check_momentum(impact, pair, axis, before, after)
 
     def _is_held_by_a_third(self, impact, pair, axis, before, after):
-        """Return whether the faces that have met go along with a body that does not yield."""
+        """Return whether the faces that have met go together, and another with what is held."""
         still = {before[e][axis] for e in before if not is_yielding(e)}
-        faces = []
-        for e, side in zip(pair, (-1, 1), strict=True):
+        sign = Fraction(impact.normal[axis])
+        met, faces = [], []
+        for e, side in zip(pair, (-sign, sign), strict=True):
             growth = esper.try_component(e, ec.Growth)
             spread = Fraction((growth.x, growth.y, growth.z)[axis]) if growth else Fraction(0)
-            faces.append(after[e][axis] + side * Fraction(impact.normal[axis]) * spread)
-        near = 8 * ULP * max(map(abs, (*faces, *(after[e][axis] for e in pair))))
-        return all(any(abs(face - v) <= near for v in still) for face in faces)
+            met.append(after[e][axis] + side * spread)
+            faces += [after[e][axis] + spread, after[e][axis] - spread]
+        near = 8 * ULP * max(map(abs, faces))
+        return abs(met[0] - met[1]) <= near and any(
+            abs(face - v) <= near for face in faces for v in still
+        )
 
     def _check_momentum(self, impact, pair, axis, before, after):
         masses = [mass_of(e) for e in pair]
