@@ -272,7 +272,7 @@ def test_a_world_switched_in_mid_process(priority, world, shot):
     switch.to = beyond
     try:
         if priority > 100:
-            with pytest.raises(RuntimeError, match="is current: install a space of its own"):
+            with pytest.raises(RuntimeError, match="is current: install one space"):
                 esper.process(1.0)
         else:
             esper.process(1.0)

@@ -493,7 +493,7 @@ def test_two_worlds_with_the_same_ids_run_in_turn(world):
         assert len(one.contacts()) == 1
         assert two.positions().tolist()[1] == [0, 0]
         assert one.positions().tolist()[1] == [0, 0]
-        with pytest.raises(RuntimeError, match="install a space of its own in each world"):
+        with pytest.raises(RuntimeError, match="install one space for each world"):
             one.update_bounds(1.0)
     finally:
         esper.switch_world(world)
