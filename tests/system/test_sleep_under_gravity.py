@@ -180,6 +180,47 @@ def test_who_sleeps_on_a_platform_drops_through_it(by, implementation):
     assert asleep[40] == 0
 
 
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("by", ["space", "game"])
+def test_nobody_falls_asleep_in_the_step_in_which_its_support_leaves(
+    by, is_first, world, implementation
+):
+    for n_rests in range(4, 20):  # one of them is the step in which it would fall asleep
+        esper.switch_world(f"{world}, {n_rests}")
+        space = ec.install(**gravity_of(by))
+        crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide()) if is_first else None
+        support = mover((0.0, -1.0), (2.0, 1.0), (0.0, 0.0))
+        crate = crate or mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+        for step in range(n_rests + 3):
+            if by == "game":
+                pull_down(DT)
+            set_velocity(support, 400.0 if step == n_rests else 0.0, 0.0)
+            esper.process(DT)
+
+        assert esper.component_for_entity(crate, ec.Position).y < 1.0, n_rests
+        assert space.stats.asleep < 2
+        esper.switch_world(world)
+        esper.delete_world(f"{world}, {n_rests}")
+
+
+@pytest.mark.parametrize("by", ["space", "game"])
+def test_a_velocity_that_presses_out_of_another_body_wakes(by, world, implementation):
+    space = ec.install(**gravity_of(by))
+    box((0.0, -1.0), (9.0, 1.0))
+    box((0.9, 1.0), (0.5, 1.0))
+    crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())  # inside the second box
+    for _ in range(24):
+        if by == "game":
+            pull_down(DT)
+        esper.process(DT)
+    assert space.stats.asleep == 1
+
+    set_velocity(crate, 5.0, 0.0)
+    esper.process(DT)
+
+    assert space.stats.asleep == 0
+
+
 @pytest.mark.parametrize("by", ["space", "game"])
 def test_a_velocity_that_only_presses_wakes_nobody(by, world, implementation):
     space = ec.install(**gravity_of(by))
