@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import esper
 import pytest
@@ -249,3 +250,21 @@ def test_a_row_of_thousands_of_boxes_that_grow_is_answered_once_for_each_pair(im
     width = 0.2 + 2 * 0.03 * 3 / 60
     apart = [position(b)[0] - position(a)[0] for a, b in itertools.pairwise(row)]
     assert apart == pytest.approx([width] * (n - 1), rel=1e-9)
+
+
+def test_rounding_parts_no_faces_that_go_together_in_a_long_row(implementation):
+    # Without a bound for the rounding of their velocities, twice as many pairs are swept.
+    if implementation == "plain":
+        pytest.skip("it takes minutes in pure Python")
+    rng = random.Random(1)
+    for n in range(3000):
+        speed, growth = rng.uniform(-1, 1), rng.uniform(0.1, 0.9)
+        mover((2.1 * n, 0), (1, 1), (speed, 0), ec.Slide(), ec.Growth(growth, 0.1))
+    space = ec.install()
+    sweeps = 0
+
+    for _ in range(20):
+        esper.process(1 / 10)
+        sweeps += space.stats.sweeps
+
+    assert sweeps < 700_000
