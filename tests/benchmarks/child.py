@@ -1,4 +1,4 @@
-"""One job in a process of its own: reads what to do as JSON, writes what came out as JSON.
+"""One job in a separate process: reads what to do as JSON, writes what came out as JSON.
 
 ``python -m tests.benchmarks.child`` is started by `measure`, which sets the
 environment: one thread, and which life of the kernels.

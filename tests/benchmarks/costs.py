@@ -1,6 +1,6 @@
 """What else the library promises, apart from being quick with everything in motion.
 
-Each function measures one promise, in a process of its own, and returns rows
+Each function measures one promise, in a separate process, and returns rows
 ``(what, figure, unit)``.
 """
 

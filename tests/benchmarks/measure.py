@@ -1,6 +1,6 @@
 """How the clock is held.
 
-Each competitor runs in a process of its own, on one thread, with Python's
+Each competitor runs in a separate process, on one thread, with Python's
 garbage collector on, as in a game.  Competitors take turns, round after round,
 so that what else the machine does falls on all.  The first frames of a run are
 not counted: caches fill and structures find their form.  In the first round the
@@ -124,7 +124,7 @@ class ChildError(Exception):
 
 
 def run_child(job: dict[str, Any], patience: float) -> dict[str, Any]:
-    """Do a job in a process of its own."""
+    """Do a job in a separate process."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     try:
         done = subprocess.run(

@@ -17,7 +17,7 @@ PICTURE = measure.ROOT / "docs" / "pictures" / "benchmarks.png"
 
 INTRODUCTION = """\
 Milliseconds for one frame; less is better. *Ratio* is how many times as long as
-ecs_collide it takes, by the means. Every competitor runs in a process of its own,
+ecs_collide it takes, by the means. Every competitor runs in a separate process,
 on one thread, in turn, on the same frames; *mean* and *median* are of the
 quietest run, *worst* is the slowest frame, each frame counting with its least time over
 the runs.
