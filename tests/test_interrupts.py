@@ -382,15 +382,18 @@ _worlds = itertools.count()
 
 @pytest.fixture
 def in_new_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type[Scene]], Scene]]:
-    """Return a function that makes a scene in a world of its own, up to the step to cut short.
+    """Return a function that makes a scene in a new world, up to the step to cut short.
 
-    Spaces begin with room for 8 bodies: a few more make them grow.
+    It deletes the world before.  Spaces begin with room for 8 bodies: a few more make them grow.
     """
     names: list[str] = []
 
     def make(kind: type[Scene]) -> Scene:
         names.append(f"interrupted {next(_worlds)}")
         esper.switch_world(names[-1])
+        for name in names[:-1]:
+            esper.delete_world(name)
+        del names[:-1]
         monkeypatch.setattr(_backend.kernels.bodies, "INITIAL_ROWS", 8)
         scene = kind()
         scene.play(0, kind.first)
