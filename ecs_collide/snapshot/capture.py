@@ -7,7 +7,7 @@ still there, through the world where entities or components came and went.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,8 +223,11 @@ class SnapshotSchema:
 
     def _marks(self) -> int:
         """Return the bits of the empty classes in a mask."""
-        marks = {plain.kind for plain in self.types.plain if plain.is_mark}
-        return sum(1 << n for n, kind in enumerate(self.kinds) if kind in marks)
+        return self._mask_of({plain.kind for plain in self.types.plain if plain.is_mark})
+
+    def _mask_of(self, kinds: Container[type]) -> int:
+        """Return the mask of an entity that has these types of components."""
+        return sum(1 << n for n, kind in enumerate(self.kinds) if kind in kinds)
 
     def _leave_out_marks(
         self, ids: Longs, masks: NDArray[np.uint64], others: Longs
@@ -460,21 +463,20 @@ class SnapshotSchema:
                 world.keep(entity)
             elif entity in wanted:
                 world.keep(entity)
-                has = present[entity]
-                there[entity] = sum(1 << n for n, kind in enumerate(self.kinds) if kind in has)
+                there[entity] = self._mask_of(present[entity])
             elif entity not in others:
                 world.delete(entity)
+        removable = covered & ~self._marks()
         for entity, mask in there.items():
             if entity in wanted or not mask & covered:
                 continue
             if entity in others:
-                self._remove(world, entity, mask & covered & ~self._marks())
+                self._remove(world, entity, mask & removable)
             else:
                 world.delete(entity)
         for entity, mask in wanted.items():
             if entity not in there and entity in present:  # it has nothing but marks
-                has = present[entity]
-                there[entity] = sum(1 << n for n, kind in enumerate(self.kinds) if kind in has)
+                there[entity] = self._mask_of(present[entity])
             had = there.get(entity, 0) & covered
             if had == mask:
                 continue
