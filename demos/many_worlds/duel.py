@@ -7,8 +7,6 @@ of the space is all of the game: `clone_state` and `restore_state` are one line 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 import ecs_collide as ec
+from demos.many_worlds.rooms import in_world
 
 SIDE = 20.0
 SPEED = 8.0
@@ -56,7 +55,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
         self.action_spaces = {agent: spaces.Discrete(len(MOVES)) for agent in self.possible_agents}
         self.render_mode = None
         self.world = f"duel {next(_worlds)}"
-        with self._current():
+        with in_world(self.world):
             for sign in (-1, 1):
                 wall = sign * (SIDE / 2 + 1)
                 esper.create_entity(ec.Position(wall, 0), ec.Extents(1, SIDE / 2 + 2))
@@ -72,15 +71,6 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
             self._game, self._random = Game(), ec.Random()
             esper.create_entity(self._game, self._random)
             self.space = ec.install()
-
-    @contextmanager
-    def _current(self) -> Iterator[None]:
-        before = esper.current_world
-        esper.switch_world(self.world)
-        try:
-            yield
-        finally:
-            esper.switch_world(before)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of observations: where the agent, the other one and the coin are."""
@@ -100,7 +90,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
             self._random.state = seed % 2**64
         self.agents = list(self.possible_agents)
         self._game.steps = self._game.first = self._game.second = 0
-        with self._current():
+        with in_world(self.world):
             for player, x in zip(self._players, (-8.0, 8.0), strict=True):
                 self._put(player, x, self._random.uniform(-4.0, 4.0))
                 self.space.write_velocity(player, (0.0, 0.0))
@@ -120,7 +110,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
         """Do a step with the actions of both players."""
         if not self.agents:
             return {}, {}, {}, {}, {}
-        with self._current():
+        with in_world(self.world):
             for agent, player in zip(self.possible_agents, self._players, strict=True):
                 x, y = MOVES[int(actions[agent])]
                 self.space.write_velocity(player, (SPEED * x, SPEED * y))
@@ -169,7 +159,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
 
     def observe(self) -> dict[str, NDArray[np.float32]]:
         """Return what the players see now, such as after `restore_state`."""
-        with self._current():
+        with in_world(self.world):
             return self._observe()
 
     def _observe(self) -> dict[str, NDArray[np.float32]]:
@@ -186,12 +176,12 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
 
     def clone_state(self) -> tuple[bytes, list[str]]:
         """Return all that the steps to come depend on."""
-        with self._current():
+        with in_world(self.world):
             return self.space.snapshot(), list(self.agents)
 
     def restore_state(self, state: tuple[bytes, list[str]]) -> None:
         """Make everything what it was, also of another environment."""
-        with self._current():
+        with in_world(self.world):
             self.space.restore(state[0])
         self.agents = list(state[1])
 

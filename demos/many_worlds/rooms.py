@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
 import esper
@@ -34,6 +34,17 @@ _CELLS = 4  # along a side: in each at most one thing begins
 _ON_AGENT, _ON_DRONE, _ON_GOAL = 1, 2, 4  # roles, and categories of filters
 _FORWARD = np.uint64(0x9E3779B97F4A7C15)
 _worlds = itertools.count(1)
+
+
+@contextmanager
+def in_world(name: str) -> Iterator[None]:
+    """Make an esper world the current one for a while."""
+    before = esper.current_world
+    esper.switch_world(name)
+    try:
+        yield
+    finally:
+        esper.switch_world(before)
 
 
 class Randoms:
@@ -160,15 +171,9 @@ class Rooms:
 
     # -- playing --
 
-    @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> AbstractContextManager[None]:
         """Make their world the current one for a while."""
-        before = esper.current_world
-        esper.switch_world(self.world)
-        try:
-            yield
-        finally:
-            esper.switch_world(before)
+        return in_world(self.world)
 
     def seed(self, rooms: ArrayLike, seeds: ArrayLike) -> None:
         """Give rooms the seeds of their random numbers, whole numbers below 2**64."""
