@@ -234,7 +234,7 @@ def edges_of_the_slop(rng, dim, n):
 
 
 def ends_of_the_step(rng, dim, n):
-    """Meetings at the very start and the very end of the step, a rounding before and after."""
+    """Impacts at the very start and the very end of the step, a rounding before and after."""
     shape = (n, 2, dim)
     halves, motions = rng.uniform(0.1, 2, shape), rng.uniform(-9, 9, shape)
     centres = none(n, dim)
