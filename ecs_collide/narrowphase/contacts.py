@@ -35,7 +35,6 @@ if cython.compiled:
     )
     from cython.cimports.ecs_collide.narrowphase.placement_c import (
         APART,
-        APART_AT_LEAST,
         OVERLAPPING,
         PENETRATING,
         PositionCorrection,
@@ -55,7 +54,6 @@ else:
     )
     from ecs_collide.narrowphase.placement import (
         APART,
-        APART_AT_LEAST,
         OVERLAPPING,
         PENETRATING,
         PositionCorrection,
@@ -70,7 +68,6 @@ from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 cython.declare(
     ENDED=cython.int,
     BEGAN=cython.int,
-    SLOP=cython.double,
     INF=cython.double,
     SOLID=cython.int,
     CROSSING=cython.int,
@@ -81,7 +78,7 @@ cython.declare(
     FILTER_CHANGED=cython.int,
     DROPPED=cython.int,
 )
-from ecs_collide.constants import BEGAN, ENDED, INF, SLOP
+from ecs_collide.constants import BEGAN, ENDED, INF
 
 # Codes of events.ContactKind and events.END_REASONS.
 SOLID = 0
@@ -376,35 +373,30 @@ class Contacts:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
+        path: cython.p_double = b.flat_path
         one: cython.Py_ssize_t = b.start_of(i)
         two: cython.Py_ssize_t = b.start_of(j)
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
         k: cython.int
         wraps: cython.bint = b.wraps
-        least: cython.double = APART_AT_LEAST
+        clear: cython.double = b.clear_gap()
         rest: cython.double = INF
 
         for k in range(b.dim):
-            centre1: cython.double = b.path[one + CENTRE] + b.path[one + MOTION] * way1
-            centre2: cython.double = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
+            centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
             if wraps:
                 centre2 += self.pairs.offset[p, k]
-                least = max(APART_AT_LEAST, SLOP * b.width[k])
-            half1: cython.double = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
-            half2: cython.double = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
+            half1: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
+            half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
-            slop: cython.double = SLOP * max(
-                abs(b.swept_min[i, k]),
-                abs(b.swept_max[i, k]),
-                abs(b.swept_min[j, k]),
-                abs(b.swept_max[j, k]),
-            )
-            if max(gap, plus) > max(slop, least):
+            nearer: cython.double = max(gap, plus)
+            if nearer > clear or (nearer > 0.0 and nearer > b.slop_between(i, j, k)):
                 return -1.0
-            rate: cython.double = b.path[one + MOTION] - b.path[two + MOTION]
-            growth: cython.double = b.path[one + RESIZE] + b.path[two + RESIZE]
+            rate: cython.double = path[one + MOTION] - path[two + MOTION]
+            growth: cython.double = path[one + RESIZE] + path[two + RESIZE]
             if -rate - growth > 0.0:
                 rest = min(rest, max(0.0, -gap) / (-rate - growth))
             if rate - growth > 0.0:

@@ -4,7 +4,6 @@ from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.broadphase.pair_table_c cimport PairTable
 from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
 
-cdef double APART_AT_LEAST
 cdef double SOFT_DEPTH
 cdef double COORDINATE_ROUNDING
 cdef int APART
@@ -39,5 +38,7 @@ cdef class PositionCorrection:
     cdef bint _find_near(self, bint is_first) noexcept
     cdef long long _relation_of(self, Py_ssize_t p) noexcept
     cdef void _find_levels(self) noexcept
+    cdef void _begin_level(self, Py_ssize_t i) noexcept
+    cdef void _spread_levels(self) noexcept
     cdef int make_room(self)
     cdef bint can_sink(self, Py_ssize_t p) noexcept
