@@ -114,8 +114,9 @@ class Contacts:
         When each began, in seconds of the space's time.
     clock : float
         The space's time at the start of the step, in seconds.
-    pressed : int64 (n_pressed or more,)
-        Rows of the bodies that lay against others at the step's start, where both yield.
+    pressed, free : int64 (n_pressed or more,) and (n_free or more,)
+        Rows of the moving bodies that lay against others at the step's start, where both yield;
+        and of all other moving ones.
     left : list of int
         Rows of sleeping bodies that have lost a contact; the caller clears it.
     forgotten : list of int
@@ -148,8 +149,9 @@ class Contacts:
         self.event_buffer = event_buffer
         self.left = []
         self.forgotten = []
-        self.n = self.n_pressed = 0
+        self.n = self.n_pressed = self.n_free = 0
         self.pressed = zeros(LONG, 1)
+        self.free = zeros(LONG, 1)
         self.is_pressed = zeros(BYTE, 1)
         self.clock = 0.0
         self.rows = zeros(LONG, 16, N_COLUMNS)
@@ -195,29 +197,38 @@ class Contacts:
         return self.kept_rows[:n], self.kept_since[:n], self.kept_images[:n]
 
     @cython.ccall
-    def find_pressed(self):
-        """Find the bodies in contact with others where both yield; see `pressed`."""
+    def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
+        """Find which of some moving bodies are in contact with others where both yield.
+
+        Sets `pressed`, and `free` if there are any.  In a world that wraps none is pressed: there, pairs across an
+        edge are found by the paths alone.
+        """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         side: cython.int
 
-        if self.pressed.shape[0] < b.centre.shape[0]:
+        if self.free.shape[0] < b.centre.shape[0]:
             self.is_pressed = zeros(BYTE, b.centre.shape[0])
-            self.pressed = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
-        self.n_pressed = 0
-        for n in range(self.n):
+            self.pressed = zeros(LONG, b.centre.shape[0])
+            self.free = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
+        self.n_pressed = self.n_free = 0
+        for n in range(0 if b.wraps else self.n):
             if self.rows[n, KIND] != SOLID or not b.yields[self.rows[n, FIRST]]:
                 continue
             if not b.yields[self.rows[n, SECOND]]:
                 continue
             for side in range(2):
-                i: cython.Py_ssize_t = self.rows[n, side]
-                if not self.is_pressed[i]:
-                    self.is_pressed[i] = 1
-                    self.pressed[self.n_pressed] = i
-                    self.n_pressed += 1
-        for n in range(self.n_pressed):
-            self.is_pressed[self.pressed[n]] = 0
+                self.is_pressed[self.rows[n, side]] = 1
+        for n in range(moving.shape[0] if self.n and not b.wraps else 0):
+            i: cython.Py_ssize_t = moving[n]
+            if self.is_pressed[i]:
+                self.pressed[self.n_pressed] = i
+                self.n_pressed += 1
+            else:
+                self.free[self.n_free] = i
+                self.n_free += 1
+        for n in range(0 if b.wraps else self.n):
+            self.is_pressed[self.rows[n, FIRST]] = self.is_pressed[self.rows[n, SECOND]] = 0
 
     @cython.cfunc
     def recall(self) -> cython.void:

@@ -305,9 +305,12 @@ class Timeline:
         self.bodies.begin_step(rows, dt)
         self.attachments.start()
         self.separating.begin(rows)
-        self.broadphase.place_moving(rows)
-        self.contacts.find_pressed()
-        self.broadphase.widen(self.contacts.pressed[: self.contacts.n_pressed])
+        self.contacts.find_pressed(rows)
+        if self.contacts.n_pressed == 0:
+            self.broadphase.place_moving(rows)
+        else:
+            self.broadphase.place_moving(self.contacts.free[: self.contacts.n_free])
+            self.broadphase.place_pressed(self.contacts.pressed[: self.contacts.n_pressed])
 
     def place_woken(self, rows: cython.longlong[::1]):
         """As `place_moving`, of bodies that have been woken since."""
