@@ -532,7 +532,7 @@ class Contacts:
         if not self.pairs.crossing[p]:
             if self.pairs.clear[p]:
                 return False
-            relation: cython.int = self.correction.solid_placement(p)
+            relation: cython.int = self.correction.final_placement(p)
             return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
         if not self.pairs.inside[p]:
             return False

@@ -208,6 +208,10 @@ class PositionCorrection:
     relations : int64 (n_pairs or more,)
         Of each pair, what `_find_near` has found: its `near_axis`, or `NOT_NEAR` if it neither
         touches nor penetrates.
+    signs, near_counts : int8 (n_pairs or more,)
+        Of each pair, `sign` and `n_near` as they were then.
+    is_current : bool
+        Whether `relations` are those at the end of the step, but for bodies with `is_moved`.
     is_moved : int8 (n_rows,)
         Whether a body was snapped since the last call of `_find_near`.
     axis, sign, gap : the shallowest side of the pair that was placed last
@@ -222,6 +226,9 @@ class PositionCorrection:
         self.near = zeros(LONG, 1)
         self.near_axis = zeros(LONG, 1)
         self.relations = zeros(LONG, 1)
+        self.signs = zeros(BYTE, 1)
+        self.near_counts = zeros(BYTE, 1)
+        self.is_current = False
         self.is_moved = zeros(BYTE, 1)
         self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
@@ -239,6 +246,8 @@ class PositionCorrection:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
             self.relations = zeros(LONG, 2 * self.pairs.n)
+            self.signs = zeros(BYTE, 2 * self.pairs.n)
+            self.near_counts = zeros(BYTE, 2 * self.pairs.n)
             self.near_axis = zeros(LONG, 2 * self.pairs.n)
             self.near = zeros(LONG, 2 * self.pairs.n)  # last: its length is the room there is
         return 0
@@ -256,6 +265,26 @@ class PositionCorrection:
         if relation == OVERLAPPING or self.bodies.surfaces.is_passable(i, j, self.axis, self.sign):
             return APART
         return relation
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def final_placement(self, p: cython.Py_ssize_t) -> cython.int:
+        """As `solid_placement`, at the end of the step, of a pair that does not cross."""
+        found: cython.longlong = NOT_NEAR
+
+        if (
+            self.is_current
+            and self.can_sink(p)
+            and not self.is_moved[self.pairs.first[p]]
+            and not self.is_moved[self.pairs.second[p]]
+        ):
+            found = self.relations[p]
+        if found == NOT_NEAR:
+            return self.solid_placement(p)
+        self.axis = found if found >= 0 else -1 - found
+        self.sign = self.signs[p]
+        self.n_near = self.near_counts[p]
+        return TOUCHING if found >= 0 else PENETRATING
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -424,6 +453,8 @@ class PositionCorrection:
                 or self.is_moved[self.pairs.second[p]]
             ):
                 self.relations[p] = self._relation_of(p)
+                self.signs[p] = self.sign
+                self.near_counts[p] = self.n_near
             found: cython.longlong = self.relations[p]
             if found == NOT_NEAR:
                 continue

@@ -24,6 +24,9 @@ cdef class PositionCorrection:
     cdef long long[::1] near
     cdef long long[::1] near_axis
     cdef long long[::1] relations
+    cdef signed char[::1] signs
+    cdef signed char[::1] near_counts
+    cdef bint is_current
     cdef signed char[::1] is_moved
     cdef Py_ssize_t n_near_pairs
     cdef public int axis
@@ -31,6 +34,7 @@ cdef class PositionCorrection:
     cdef public int n_near
     cdef public double gap
     cdef int solid_placement(self, Py_ssize_t p) noexcept
+    cdef int final_placement(self, Py_ssize_t p) noexcept
     cdef int relative_placement(self, Py_ssize_t p) noexcept
     cdef void correct(self) noexcept
     cdef void _part_planes(self) noexcept

@@ -1303,8 +1303,10 @@ class Timeline:
             self.sleeping.pair_penetrating()
             self.correction.make_room()
             self.correction.correct()
+            self.correction.is_current = self.attachments.n == 0
         self.attachments.arrive()
         self.contacts.compare()
+        self.correction.is_current = False
         self.separating.end()
         self.n_held = self.holding.n
         self.holding.release()
