@@ -446,7 +446,11 @@ class Broadphase:
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
     ) -> cython.int:
         """Process a pair that was found, for the purpose of the traversal."""
-        if not self.may_meet(i, j):
+        t: Surfaces = self.bodies.surfaces
+
+        if t.is_used and not t.may_meet(i, j):
+            return 0
+        if self.pair_filter is not None and not self._passes_filter(i, j):
             return 0
         if purpose == PAIR:
             if self.leaves_out(i, j):
@@ -476,9 +480,15 @@ class Broadphase:
 
         if t.is_used and not t.may_meet(i, j):
             return False
-        if self.pair_filter is None or not (
-            self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER
-        ):
+        return self.pair_filter is None or self._passes_filter(i, j)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _passes_filter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the filter of the game, which there is, lets two bodies meet."""
+        t: Surfaces = self.bodies.surfaces
+
+        if not (self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER):
             return True
         return self.pair_filter(i, j)
 
