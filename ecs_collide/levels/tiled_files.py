@@ -12,11 +12,13 @@ too; and tiles are unpacked here, never more of them than their layer declares.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -164,9 +166,9 @@ class _File:
                     self.mend_picture(layer)
                 things = self.format.things(layer)
             for place, thing in enumerate(things):
-                with _refused(f"{self.path}: {_called(layer, thing)} cannot be read"):
+                with _refused(f"{self.path}: {_called_in(layer, thing)} cannot be read"):
                     things[place] = whole = self.whole(thing)
-                    if self.format.has(whole, "capsule"):
+                    if self.format.is_capsule(whole):
                         capsules.add(str(whole.get("id")))
             self.format.set_things(layer, things)
         return frozenset(capsules)
@@ -189,7 +191,7 @@ class _File:
                     self.format.set_picture(owner, str(path))
         for tile in tiles:
             for layer in self.format.shapes(tile):
-                things = [self.shape(thing) for thing in self.format.things(layer)]
+                things = [self.whole(thing, is_shape=True) for thing in self.format.things(layer)]
                 self.format.set_things(layer, things)
 
     def mend_picture(self, layer: Raw) -> None:
@@ -246,25 +248,25 @@ class _File:
 
     # -- templates --
 
-    def whole(self, thing: Raw) -> Raw:
-        """Return an object on its own: with all that its template says and it does not."""
+    def whole(self, thing: Raw, is_shape: bool = False) -> Raw:
+        """Return an object with all that its template says; a shape of a tile has no picture."""
         template = self.template(thing)
         if template is None:
             return self.format.with_sizes(thing)
-        pattern, own = template.pattern(), self.own(thing)
+        with template.refused():
+            pattern = template.format.pattern(template.root)
+        own = {word for word in ("name", "gid") if _has_value(thing, word)}
+        if _has_value(thing, "type") or _has_value(thing, "class"):
+            own |= {"type", "class"}
+        if _has_value(thing, "width") and _has_value(thing, "height"):
+            own |= {"width", "height"}
         whole = self.format.merged(pattern, thing, own)
-        if "gid" not in own and _has_value(pattern, "gid"):
+        words = whole if isinstance(whole, dict) else whole.attrib
+        if is_shape:
+            words.pop("gid", None)
+        elif "gid" not in own and _has_value(pattern, "gid"):
             gid = pattern.get("gid")
-            _set(whole, "gid", type(gid)(int(gid) + self.shift(template)))
-        return self.format.with_sizes(whole)
-
-    def shape(self, thing: Raw) -> Raw:
-        """Return a shape of a tile on its own; where its template is a tile, without picture."""
-        template = self.template(thing)
-        if template is None:
-            return self.format.with_sizes(thing)
-        whole = self.format.merged(template.pattern(), thing, self.own(thing))
-        (whole if isinstance(whole, dict) else whole.attrib).pop("gid", None)
+            words["gid"] = type(gid)(int(gid) + self.shift(template))
         return self.format.with_sizes(whole)
 
     def template(self, thing: Raw) -> _File | None:
@@ -285,20 +287,6 @@ class _File:
                 f"{_LARGEST_COPIES} bytes; make the template smaller, or detach instances from it"
             )
         return template
-
-    def pattern(self) -> Raw:
-        """Return the one object of a template."""
-        with self.refused():
-            return self.format.pattern(self.root)
-
-    def own(self, thing: Raw) -> set[str]:
-        """Return which of the words that may be a template's are an object's own."""
-        own = {word for word in ("name", "gid") if _has_value(thing, word)}
-        if _has_value(thing, "type") or _has_value(thing, "class"):
-            own |= {"type", "class"}
-        if _has_value(thing, "width") and _has_value(thing, "height"):
-            own |= {"width", "height"}
-        return own
 
     def shift(self, template: _File) -> int:
         """Return what to add to a template's tile number; bring in its tileset if need be."""
@@ -326,27 +314,18 @@ class _File:
     def free(self) -> int:
         """The first tile number behind those of all tilesets."""
         embedded = self.parse_part(self.format.without_layers(self.root)).tilesets
-        external = {
-            first: self.reading.tileset(path, first) for first, path in self.external.items()
-        }
-        known = {**embedded, **external}
+        known = {**embedded, **self.parsed_external()}
         return max((first + n_places(known[first]) for first in known), default=1)
+
+    def parsed_external(self) -> dict[int, pytiled_parser.Tileset]:
+        """Return the external tilesets by their first tile."""
+        return {first: self.reading.tileset(path, first) for first, path in self.external.items()}
 
     # -- parsing --
 
     def parsed(self) -> pytiled_parser.TiledMap:
-        """Return the map as the parser reads it.
-
-        Raises
-        ------
-        FileNotFoundError
-            A tileset is missing.
-        ValueError
-            The parser fails.  The message names the smallest part with which it does.
-        """
-        external = {
-            first: self.reading.tileset(path, first) for first, path in self.external.items()
-        }
+        """Return the map as the parser reads it, or raise for the smallest part that it cannot."""
+        external = self.parsed_external()
         with self.refused():
             try:
                 parsed = self.parse_part(self.root)
@@ -365,8 +344,7 @@ class _File:
     def find_fault(self) -> None:
         """Raise a `_PartError` for the first part that the parser cannot read by itself, if any.
 
-        Where it cannot read the map without any, what it raises of that.  Takes about as long
-        as to parse the map a few times.
+        Takes about as long as to parse the map a few times.
         """
         form, root = self.format, self.root
         self.parse_part(form.without_layers(root))  # if the map is wrong, no layer is to blame
@@ -374,18 +352,17 @@ class _File:
         def parse_layers(layers: Sequence[Raw]) -> None:
             self.parse_part(form.with_layers(root, layers))
 
+        def parse_things(things: Sequence[Raw]) -> None:
+            parse_layers([form.with_things(layer, things)])
+
         layer = _first_fault(list(form.layers(root)), parse_layers, form.weight)
         if layer is None:
             return
         with _refused(f"{self.path}: {_called(layer)} cannot be read"):
-            parse_layers([form.with_things(layer, ())])
-
-        def parse_things(things: Sequence[Raw]) -> None:
-            parse_layers([form.with_things(layer, things)])
-
+            parse_things(())
         thing = _first_fault(form.things(layer), parse_things, form.weight)
         if thing is not None:
-            with _refused(f"{self.path}: {_called(layer, thing)} cannot be read"):
+            with _refused(f"{self.path}: {_called_in(layer, thing)} cannot be read"):
                 parse_things([thing])
 
 
@@ -397,18 +374,12 @@ def _parse(form: Format, root: Raw, parser: Callable[[Path], _Parsed]) -> _Parse
         return parser(path)
 
 
-_NONE = object()
-
-
 def _first_fault(
     parts: list[Raw], parse: Callable[[Sequence[Raw]], object], weight: Callable[[Raw], int]
 ) -> Any:
     """Return the first part without which parsing might do, or None if none is at fault.
 
-    Notes
-    -----
-    Each time the lighter half of what is left is parsed.  So all that is parsed weighs no more
-    than a few times all parts, however many there are.
+    It halves what is left by weight, so all that is parsed weighs a few times all parts at most.
     """
 
     def fails(some: Sequence[Raw]) -> bool:
@@ -420,13 +391,11 @@ def _first_fault(
 
     if not parts or not fails(parts):
         return None
-    weights = [weight(part) for part in parts]
+    sums = list(accumulate(map(weight, parts), initial=0))
     start, stop = 0, len(parts)
     while stop - start > 1:
-        most, half, middle = sum(weights[start:stop]) / 2, weights[start], start + 1
-        while middle < stop - 1 and half + weights[middle] <= most:
-            half += weights[middle]
-            middle += 1
+        half = (sums[start] + sums[stop]) / 2
+        middle = bisect_right(sums, half, start + 2, stop) - 1
         if fails(parts[start:middle]):
             stop = middle
         else:
@@ -466,13 +435,7 @@ def _open(content: bytes, path: Path, kind: str, reading: _Reading) -> _File:
 
 
 def _whole_number(raw: Raw, word: str) -> int:
-    """Return a number of tiles that a part of a map gives.
-
-    Raises
-    ------
-    ValueError
-        It is no whole number, or below 0.
-    """
+    """Return a number of tiles that a part of a map gives, or raise a ValueError."""
     stated = raw.get(word)
     number = -1
     if isinstance(stated, str) and len(stated) < 20 and stated.strip().isdecimal():
@@ -484,25 +447,20 @@ def _whole_number(raw: Raw, word: str) -> int:
     return number
 
 
-def _called(layer: Raw, *things: Raw) -> str:
-    """Return what errors call a layer, or an object in it."""
-    where = f"layer {layer.get('name') or ''!r}"
-    for thing in things:
-        if not hasattr(thing, "get"):
-            return f"object {thing!r} in {where}"
-        return f"object {thing.get('id')} ({thing.get('name') or 'no name'}) in {where}"
-    return where
+def _called(layer: Raw) -> str:
+    """Return what errors call a layer."""
+    return f"layer {layer.get('name') or ''!r}"
+
+
+def _called_in(layer: Raw, thing: Raw) -> str:
+    """Return what errors call an object in a layer."""
+    named = repr(thing)
+    if hasattr(thing, "get"):
+        named = f"{thing.get('id')} ({thing.get('name') or 'no name'})"
+    return f"object {named} in {_called(layer)}"
 
 
 def _has_value(thing: Raw, word: str) -> bool:
     """Return whether an object says something that is not empty, and no size or tile of zero."""
     stated = thing.get(word)
     return stated not in (None, "") and (word in _TEXTS or stated not in ("0", 0))
-
-
-def _set(thing: Raw, word: str, value: object) -> None:
-    """Let an object say something else, in either format."""
-    if isinstance(thing, dict):
-        thing[word] = value
-    else:
-        thing.set(word, value)
