@@ -25,10 +25,9 @@ from ecs_collide.levels.level import (
     SolidBox,
     check_numbers,
     check_place,
-    rectangles,
-    singles,
+    solid_boxes,
 )
-from ecs_collide.levels.properties import check_categories, check_names, is_solid, traits_of
+from ecs_collide.levels.properties import check_names, checked_categories, is_solid, traits_of
 
 __all__ = ["Level", "LevelObject", "SolidBox", "load"]
 
@@ -89,9 +88,7 @@ def load(
         raise TypeError(f"cells={cells!r} must map the names of values to properties")
     for name, properties in cells.items():
         check_names(properties, f"cells[{name!r}]")
-    categories = {} if categories is None else categories
-    check_categories(categories)
-
+    categories = checked_categories(categories)
     files = LevelFiles(file, root)
     with _no_project(file):
         project = json.loads(files.read_level())
@@ -179,12 +176,8 @@ def _read(
                 continue
             properties.pop("solid", None)
             traits = traits_of(properties, owner, categories)
-            for column, row, n_columns, n_rows in (rectangles if merge else singles)(taken):
-                half = (n_columns * grid / 2, n_rows * grid / 2)
-                centre = (x + column * grid + half[0], height - (y + row * grid + half[1]))
-                box = SolidBox(centre, half, name, properties, traits)
-                check_place(box)
-                solids.append(box)
+            what = name, properties, traits
+            solids += solid_boxes(taken, merge, (grid, grid), (x, y), height, *what)
         for thing in layer["entityInstances"]:
             fields = {field["__identifier"]: field["__value"] for field in thing["fieldInstances"]}
             asked = {name: value for name, value in fields.items() if value is not None}

@@ -107,6 +107,9 @@ class LevelObject:
         return f"object {self.id} ({self.name or 'no name'}) in layer {self.layer!r}"
 
 
+Thing = SolidBox | LevelObject
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
     """What a game needs to know of a map.
@@ -135,15 +138,17 @@ class Level:
     map: Any
     skipped: tuple[str, ...] = ()
 
+    def _things(self) -> Iterator[Thing]:
+        yield from self.solids
+        yield from self.objects
+
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The lower and the upper corner of the map and all that is in it, as a camera needs it."""
         corners = [(0.0, 0.0), self.size]
-        things: tuple[SolidBox | LevelObject, ...] = (*self.solids, *self.objects)
-        for thing in things:
-            for sign in (-1, 1):
-                x, y = (c + sign * h for c, h in zip(thing.centre, thing.half, strict=True))
-                corners.append((x, y))
+        for thing in self._things():
+            (x, y), (wide, high) = thing.centre, thing.half
+            corners += [(x - wide, y - high), (x + wide, y + high)]
         xs, ys = zip(*corners, strict=True)
         return (min(xs), min(ys)), (max(xs), max(ys))
 
@@ -228,9 +233,8 @@ class Level:
         table = {} if table is None else table
         if not isinstance(table, Mapping):
             raise TypeError(f"table={table!r} must map types to classes and functions")
-        plan: list[tuple[SolidBox | LevelObject, list[object]]] = []
-        things: tuple[SolidBox | LevelObject, ...] = (*self.solids, *self.objects)
-        for thing in things:
+        plan: list[tuple[Thing, list[object]]] = []
+        for thing in self._things():
             more: list[object] | None
             if thing.type in table:
                 more = _made_by(table[thing.type], thing)
@@ -255,7 +259,7 @@ class Level:
         return [(thing, esper.create_entity(*parts)) for thing, parts in plan]
 
 
-def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None:
+def _made_by(entry: Entry, thing: Thing) -> list[object] | None:
     """Return the components that an entry of a table makes, or None for no entity."""
     if entry is None:
         return None
@@ -286,13 +290,7 @@ def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None
 
 
 def check_numbers(owner: str, **numbers: object) -> None:
-    """Check the positions, angles and sizes of a file.
-
-    Raises
-    ------
-    ValueError
-        A number is not finite, or `width` or `height` is less than zero.
-    """
+    """Refuse positions, angles and sizes that are not finite, and sizes below zero."""
     for name, value in numbers.items():
         if not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ValueError(f"{owner} has {name}={value!r}; it must be a finite number")
@@ -300,14 +298,8 @@ def check_numbers(owner: str, **numbers: object) -> None:
             raise ValueError(f"{owner} has {name}={value!r}; it must be zero or more")
 
 
-def check_place(thing: SolidBox | LevelObject) -> None:
-    """Refuse a box that lies too far out for a body.
-
-    Raises
-    ------
-    ValueError
-        A coordinate is not finite and within 2**500, whatever numbers have led to it.
-    """
+def check_place(thing: Thing) -> None:
+    """Refuse a box that lies too far out for a body, whatever numbers have led to it."""
     for name, numbers in (("centre", thing.centre), ("half size", thing.half)):
         for number in numbers:
             if not abs(number) <= LARGEST:  # not so for nan
@@ -317,7 +309,38 @@ def check_place(thing: SolidBox | LevelObject) -> None:
                 )
 
 
-def singles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:
+def solid_boxes(
+    cells: set[tuple[int, int]],
+    merge: bool,
+    cell: tuple[float, float],
+    corner: tuple[float, float],
+    height: float,
+    *what: Any,
+) -> Iterator[SolidBox]:
+    """Yield the boxes of cells, given by column and row, checked.
+
+    Parameters
+    ----------
+    cells : set of (int, int)
+    merge : bool
+        Whether neighbours become one box.
+    cell, corner : (float, float)
+        The size of a cell, and the top left corner of the grid, downwards.
+    height : float
+        Of the map.
+    *what
+        The type, the properties and the traits of each box.
+    """
+    for column, row, n_columns, n_rows in (rectangles if merge else _singles)(cells):
+        half = (n_columns * cell[0] / 2, n_rows * cell[1] / 2)
+        across = corner[0] + column * cell[0] + half[0]
+        down = corner[1] + row * cell[1] + half[1]
+        box = SolidBox((across, height - down), half, *what)
+        check_place(box)
+        yield box
+
+
+def _singles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:
     """Yield every cell as a rectangle: column, row, number of columns and rows."""
     for row, column in sorted((row, column) for column, row in cells):
         yield column, row, 1, 1
@@ -334,7 +357,7 @@ def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[int, int, int, int
     is linear in the number of cells, but for sorting them.
     """
     left = set(cells)
-    for column, row, _, _ in singles(cells):
+    for column, row, _, _ in _singles(cells):
         if (column, row) not in left:
             continue
         n_columns = n_rows = 1

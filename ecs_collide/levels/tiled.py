@@ -25,10 +25,9 @@ from ecs_collide.levels.level import (
     SolidBox,
     check_numbers,
     check_place,
-    rectangles,
-    singles,
+    solid_boxes,
 )
-from ecs_collide.levels.properties import check_categories, handed_down, is_solid, traits_of
+from ecs_collide.levels.properties import checked_categories, handed_down, is_solid, traits_of
 
 try:
     import pytiled_parser
@@ -173,8 +172,7 @@ def load(
     path = Path(path)
     if no_box not in ("refuse", "skip"):
         raise ValueError(f"no_box={no_box!r} must be 'refuse' or 'skip'")
-    categories = {} if categories is None else categories
-    check_categories(categories)
+    categories = checked_categories(categories)
     if not isinstance(max_tiles, int) or isinstance(max_tiles, bool):
         raise TypeError(f"max_tiles={max_tiles!r} must be a whole number")
     parsed, capsules = read_map(LevelFiles(path, root), max_tiles)
@@ -218,7 +216,8 @@ class _Reader:
             check_numbers(f"the {what}", width=width, height=height)
         if 0 in parsed.tile_size:
             raise ValueError("the cells of the grid have no size")
-        self.tile_width, self.tile_height = map(float, parsed.tile_size)
+        width, height = parsed.tile_size
+        self.cell = (float(width), float(height))
         self.firsts = sorted(parsed.tilesets)
         self.n_places: dict[int, int] = {}
         known: dict[int, int] = {}  # tilesets from one file share their tiles
@@ -227,7 +226,7 @@ class _Reader:
             if id(tileset.tiles) not in known or not tileset.tiles:
                 known[id(tileset.tiles)] = n_places(tileset)
             self.n_places[first] = known[id(tileset.tiles)]
-        self.height = parsed.map_size.height * self.tile_height
+        self.height = parsed.map_size.height * self.cell[1]
         self.skipped: list[str] = []
         self.n_written = 0  # characters of kinds
         self.known: dict[str, dict[int, _Kind | None]] = {}  # by what layers hand down
@@ -246,16 +245,11 @@ class _Reader:
                     self.object(thing, layer.name, offset, stated) for thing in layer.tiled_objects
                 )
                 objects += [thing for thing in found if thing is not None]
-        solids = []
-        for ((x, y), kind), taken in cells.items():
-            for column, row, n_columns, n_rows in (rectangles if self.merge else singles)(taken):
-                half = (n_columns * self.tile_width / 2, n_rows * self.tile_height / 2)
-                across = x + column * self.tile_width + half[0]
-                down = y + row * self.tile_height + half[1]
-                box = SolidBox((across, self.height - down), half, *self.kinds[kind])
-                check_place(box)
-                solids.append(box)
-        size = (self.parsed.map_size.width * self.tile_width, self.height)
+        solids: list[SolidBox] = []
+        for (corner, kind), taken in cells.items():
+            what = self.kinds[kind]
+            solids += solid_boxes(taken, self.merge, self.cell, corner, self.height, *what)
+        size = (self.parsed.map_size.width * self.cell[0], self.height)
         return Level(
             size,
             tuple(solids),

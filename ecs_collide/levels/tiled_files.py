@@ -45,11 +45,7 @@ _Parsed = TypeVar("_Parsed")
 def read_map(files: LevelFiles, max_tiles: int) -> tuple[pytiled_parser.TiledMap, frozenset[str]]:
     """Read a map, and the ids of its capsules, of which the parser makes rectangles.
 
-    Parameters
-    ----------
-    files : LevelFiles
-    max_tiles : int
-        How many tiles all layers may have together.
+    All layers together may have `max_tiles` tiles.
 
     Raises
     ------

@@ -336,13 +336,6 @@ def _require_no_definitions(content: bytes) -> None:
 
     Tiled writes none.  A document type without them, as Tiled's first versions had, is nothing
     but a name.
-
-    Raises
-    ------
-    ValueError
-        There are definitions.
-    xml.parsers.expat.ExpatError
-        The text is no XML before its first element.
     """
 
     def refuse(name: str, system: str | None, public: str | None, has_definitions: int) -> None:
