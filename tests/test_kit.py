@@ -119,6 +119,23 @@ def test_sim_that_is_closed_is_recorded_no_longer(tmp_path, monkeypatch):
     assert before == RECORDERS
 
 
+def test_assertion_over_two_worlds_records_neither_afterwards(world):
+    before = dict(RECORDERS)
+    here, there = esper.current_world, f"{esper.current_world} 2"
+    first = Game().space
+    with testing.assert_never_inside(space=first):
+        esper.process(DT)
+        esper.switch_world(there)
+        second = Game().space
+        esper.process(DT)
+        recorded = set(RECORDERS) - set(before)
+
+    esper.switch_world(here)
+    esper.delete_world(there)
+    assert recorded == {first, second}
+    assert before == RECORDERS
+
+
 def test_input_is_held_for_some_steps_and_released(sim, game):
     sim.step(2)
 

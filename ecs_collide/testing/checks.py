@@ -11,9 +11,8 @@ import esper
 
 from ecs_collide.recording.frames import ABSENT, Difference, Frame, compare_frames, read_frame
 from ecs_collide.recording.recorder import Recorder, read_inputs
-from ecs_collide.recording.recording import Divergence
 from ecs_collide.space import Space
-from ecs_collide.testing.failures import RECORDERS, failure, output_path
+from ecs_collide.testing.failures import RECORDERS, output_path, require_same
 from ecs_collide.testing.sim import KEPT, current_sim
 from ecs_collide.testing.watch import find_space
 
@@ -37,17 +36,6 @@ def _moment(space: Space, step: int, option: str) -> _Moment:
     except (ValueError, TypeError) as error:
         raise AssertionError(f"{option}: step {step}: {error}") from error
     return _Moment(data, read_frame(space, step), space.world.generation())
-
-
-def _require(space: Space, expected: Frame, words: str) -> None:
-    """Raise AssertionError unless the world is what it was."""
-    __tracebackhide__ = True
-    frame = read_frame(space, expected.step, expected.dt, expected.inputs)
-    differences = compare_frames(expected, frame)
-    if differences:
-        divergence = Divergence(expected.step, differences, expected, frame)
-        entities = [each.entity for each in differences if each.entity is not None]
-        raise failure(f"{words}: {divergence}", space, entities[:1])
 
 
 class HeavyCheck:
@@ -84,12 +72,12 @@ class HeavyCheck:
             space.restore(last.data)
             words = f"{self.option}: restored from step {step} to step {last.frame.step}; {hint}"
             try:
-                _require(space, last.frame, words)
+                require_same(space, last.frame, words)
             finally:
                 space.restore(now.data)
         else:
             space.restore(now.data)
-        _require(space, now.frame, f"{self.option}: restored to step {step}; {hint}")
+        require_same(space, now.frame, f"{self.option}: restored to step {step}; {hint}")
         self._last[space] = now
         self.n_checks += 1
 
@@ -181,7 +169,7 @@ class RollbackCheck:
         begin = steps[0].before.frame.step
         words = f"{self.option}: restored from step {steps[-1].after.step} to step {begin}"
         space.restore(steps[0].before.data)
-        _require(space, steps[0].before.frame, words)
+        require_same(space, steps[0].before.frame, words)
         for n, step in enumerate(steps):
             if n:
                 _put(space, compare_frames(steps[n - 1].after, step.before.frame))
@@ -189,7 +177,7 @@ class RollbackCheck:
             esper.process(step.dt)  # observers are not notified: this is within one
             if n + 1 < len(steps):
                 esper.clear_dead_entities()
-            _require(space, step.after, f"{words}, and played on")
+            require_same(space, step.after, f"{words}, and played on")
         _press(sim, pressed)
 
     def finish(self) -> None:
@@ -222,29 +210,27 @@ def _put(space: Space, differences: list[Difference]) -> None:
 
 
 class Recordings:
-    """``--physics-record``: records every world of a test."""
+    """``--physics-record``: records every world of a test, the last `limit` steps."""
 
     option = "--physics-record"
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = KEPT) -> None:
         self.n_checks = 0
-        self._own: list[Recorder] = []
+        self._limit = limit
+        self._own: dict[Space, Recorder] = {}
 
     def before(self, space: Space, dt: float) -> None:
         """Begin to record a world that is not recorded yet, and read the inputs."""
         if space not in RECORDERS:
-            RECORDERS[space] = Recorder(space, limit=KEPT)
-            self._own.append(RECORDERS[space])
-        for recorder in self._own:
-            if recorder.space is space:
-                recorder.begin()
+            self._own[space] = RECORDERS[space] = Recorder(space, limit=self._limit)
+        if space in self._own:
+            self._own[space].begin()
 
     def after(self, space: Space, dt: float) -> None:
         """Record a step."""
         self.n_checks += 1
-        for recorder in self._own:
-            if recorder.space is space:
-                recorder.take(dt)
+        if space in self._own:
+            self._own[space].take(dt)
 
     def save(self) -> list[str]:
         """Write the recordings of all worlds; return the commands that show them."""
@@ -256,5 +242,5 @@ class Recordings:
 
     def finish(self) -> None:
         """Record nothing more."""
-        for recorder in self._own:
-            RECORDERS.pop(recorder.space, None)
+        for space in self._own:
+            RECORDERS.pop(space, None)

@@ -57,6 +57,8 @@ class Memory:
     ----------
     obstacle : type or None
         Of the object for which the last `take` saved nothing.
+    kinds : set of type
+        The types of the game's own components so far.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class Memory:
         self._packages = (of_roots - {"builtins", "ecs_collide"}) | set(packages)
         self._components: list[Any] = []  # as snapshots number them
         self._numbers: dict[int, int] = {}
-        self._kinds: set[type] = set()
+        self.kinds: set[type] = set()
         self._moments: dict[int, tuple[bytes, list[tuple[Any, Any]]]] = {}
 
     @property
@@ -77,21 +79,14 @@ class Memory:
         """The steps that were saved, in order."""
         return sorted(self._moments)
 
-    @property
-    def kinds(self) -> set[type]:
-        """The types of the game's own components so far."""
-        return self._kinds
-
     def register(self, kinds: Iterable[type]) -> None:
         """Let snapshots hold components of these types from now on."""
         # Snapshots include those of the library, and characters, already.
-        new = {kind for kind in kinds if not kind.__module__.startswith(LIBRARY)}
-        for kind in sorted(
-            new - self._kinds, key=lambda kind: (kind.__module__, kind.__qualname__)
-        ):
+        new = {kind for kind in kinds if not kind.__module__.startswith(LIBRARY)} - self.kinds
+        for kind in sorted(new, key=lambda kind: (kind.__module__, kind.__qualname__)):
             name = f"{kind.__module__}.{kind.__qualname__}"
             self._space.snapshot_with(kind, self._number, self._numbered, name=name, hashed=False)
-            self._kinds.add(kind)
+            self.kinds.add(kind)
 
     def take(self, step: int) -> None:
         """Save everything as it is now; if that is not possible, set `obstacle`."""
@@ -100,7 +95,7 @@ class Memory:
         for entity in esper.get_entities():
             components += esper.components_for_entity(entity)
         self.register({type(component) for component in components})
-        found = [component for component in components if type(component) in self._kinds]
+        found = [component for component in components if type(component) in self.kinds]
         processors = list(getattr(esper, "_processors", []))
         held = {id(component) for component in components} - set(map(id, found))
         try:
@@ -174,20 +169,19 @@ class Memory:
             return (thing.bit_generator.state,)
         if callable(getattr(thing, "remember", None)):
             content = thing.remember()
-        elif isinstance(thing, FixedStep) or self._is_own(thing):
-            content = _fields(thing)
-        elif _is_held(thing):
-            return None
-        else:
-            content = None
-        if content is None:
+            if content is None:
+                raise _StrangeError(type(thing))
+            return content
+        if isinstance(thing, FixedStep) or self._is_own(thing):
+            return _fields(thing)
+        if not _is_held(thing):
             raise _StrangeError(type(thing))
-        return content
+        return None
 
     def _is_own(self, thing: Any) -> bool:
         """Return whether a thing is an object of the game, or one of its components."""
         kind = type(thing)
-        return kind in self._kinds or kind.__module__.partition(".")[0] in self._packages
+        return kind in self.kinds or kind.__module__.partition(".")[0] in self._packages
 
 
 class _StrangeError(Exception):

@@ -14,12 +14,11 @@ from typing import Any
 from unittest import mock
 
 from ecs_collide import _backend
-from ecs_collide.recording.frames import Frame, compare_frames, read_frame
-from ecs_collide.recording.recording import Divergence, Recording, first_difference
+from ecs_collide.recording.recording import Recording, first_difference
 from ecs_collide.replay import draw_frame
 from ecs_collide.snapshot.capture import FIELDS
 from ecs_collide.space import Space
-from ecs_collide.testing.failures import failure
+from ecs_collide.testing.failures import failure, require_same
 from ecs_collide.testing.logs import recording_of, require_live
 from ecs_collide.testing.sim import DT, Script, Sim, steps_of
 
@@ -30,6 +29,7 @@ VARIANTS = ("again", "order", "margins", "kernels", "hash seed")
 the margins and the lookahead of the tree; pure Python and compiled; the seed of hashes."""
 
 _MARGINS = ((0.0, 0.0), (50.0, 8.0))
+_ADVICE = "\ntell Space.snapshot_with how to save what did not come back"
 
 
 def assert_repeats(
@@ -251,10 +251,10 @@ def assert_rollback_safe(
             sim.space.restore(saves[begin])
             saves[begin] = b""  # no later step goes back that far
             words = f"restored to step {begin} from step {n}"
-            _require_same(sim, reference.frames[begin], words, is_restored=True)
+            require_same(sim.space, reference.frames[begin], words, _ADVICE)
             for k in range(begin, n):
                 _advance(sim, pressed[k])
-                _require_same(sim, reference.frames[k + 1], f"{words}, and played on")
+                require_same(sim.space, reference.frames[k + 1], f"{words}, and played on")
 
 
 def _advance(sim: Sim, names: str) -> None:
@@ -263,16 +263,3 @@ def _advance(sim: Sim, names: str) -> None:
         sim.advance()
     finally:
         sim.release(names)
-
-
-def _require_same(sim: Sim, expected: Frame, words: str, is_restored: bool = False) -> None:
-    __tracebackhide__ = True
-    frame = read_frame(sim.space, expected.step, expected.dt, expected.inputs)
-    differences = compare_frames(expected, frame)
-    if not differences:
-        return
-    divergence = Divergence(expected.step, differences, expected, frame)
-    hint = ""
-    if is_restored:
-        hint = "\ntell Space.snapshot_with how to save what did not come back"
-    raise failure(f"{words}: {divergence}{hint}", sim.space)
