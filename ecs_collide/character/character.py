@@ -271,8 +271,7 @@ class Character:
 
     def require_sense(self, entity: int, dim: int) -> None:
         """Raise if what a game has set makes no sense; a comparison each."""
-        for name in ("walk", "across"):
-            wish = getattr(self, name)
+        for name, wish in (("walk", self.walk), ("across", self.across)):
             if not -math.inf < wish < math.inf:
                 raise ValueError(
                     f"entity {entity}: Character.{name} is {wish!r}; "
