@@ -137,7 +137,11 @@ def _run(name: str, others: list[str]) -> int:
         recorder = Recorder(scene, start)
     tape = None if saving is None else Tape(scene, name, options)
     step = None if tape is None else tape.step
-    screen = None if is_headless else _open(scene)
+    screen = None
+    if not is_headless:
+        from demos.app.window import Screen
+
+        screen = _open(lambda: Screen(scene), ": running without one")
     is_kept = True
     try:
         if screen is None:
@@ -196,9 +200,9 @@ def _replay(arguments: list[str]) -> int:
         print(f"{describe.name} ({says}), {player.n_steps} steps: {player.verdict()}")
         differs = player.first_difference is not None
         if not options.headless:
-            from demos.app.scrub import open_screen
+            from demos.app.scrub import ReplayScreen
 
-            screen = open_screen(player)
+            screen = _open(lambda: ReplayScreen(player))
             if screen is not None:
                 screen.run()
         return int(differs)
@@ -206,14 +210,14 @@ def _replay(arguments: list[str]) -> int:
         player.close()
 
 
-def _open(scene: Scene) -> Any:
+def _open(make: Callable[[], Any], more: str = "") -> Any:
     """Return a window; or print one line that says why there is no screen, and return None."""
-    from demos.app import window
+    from demos.app.window import NoScreenError
 
     try:
-        return window.Screen(scene)
-    except (ImportError, window.NoScreenError) as error:
-        print(f"no window ({error}): running without one")
+        return make()
+    except (ImportError, NoScreenError) as error:
+        print(f"no window ({error}){more}")
         return None
 
 
