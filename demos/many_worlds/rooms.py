@@ -47,6 +47,14 @@ def in_world(name: str) -> Iterator[None]:
         esper.switch_world(before)
 
 
+def delete_world(name: str) -> None:
+    """Delete an esper world, if it is there, also if it is the current one."""
+    if name in esper.list_worlds():
+        if esper.current_world == name:
+            esper.switch_world("default")
+        esper.delete_world(name)
+
+
 class Randoms:
     """The generator `ecs_collide.Random` for many rooms: row n draws what `Random(states[n])` does.
 
@@ -243,10 +251,7 @@ class Rooms:
 
     def close(self) -> None:
         """Delete the world."""
-        if self.world in esper.list_worlds():
-            if esper.current_world == self.world:
-                esper.switch_world("default")
-            esper.delete_world(self.world)
+        delete_world(self.world)
 
 
 def head_for_goal(rooms: Rooms) -> Longs:

@@ -22,7 +22,7 @@ import ecs_collide as ec
 from ecs_collide.traits import solid_side
 
 if TYPE_CHECKING:
-    from ecs_collide.character.character import Character
+    from ecs_collide.character.character import Character, Vector3
 
 STEPS_AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
 SAME = 2.0**-20  # of a speed: closer ones are the same
@@ -30,7 +30,6 @@ LENGTH_ROUNDING = 2.0**-40  # of a length
 TREAD = 0.25  # of the height of a step: as deep it must be
 TRIES = 32  # bodies, of which a way up or past a corner may consist
 
-Vector3 = tuple[float, float, float]
 Vector = tuple[float, ...]
 
 

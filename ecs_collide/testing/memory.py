@@ -23,6 +23,7 @@ import numpy as np
 from ecs_collide.clocks import FixedStep
 from ecs_collide.recording.frames import LIBRARY
 from ecs_collide.space import Space
+from ecs_collide.testing.watch import processors
 
 # What is what it is, or holds only what is looked at by itself.
 PLAIN_TYPES: tuple[type, ...] = (
@@ -96,10 +97,9 @@ class Memory:
             components += esper.components_for_entity(entity)
         self.register({type(component) for component in components})
         found = [component for component in components if type(component) in self.kinds]
-        processors = list(getattr(esper, "_processors", []))
         held = {id(component) for component in components} - set(map(id, found))
         try:
-            contents = self._collect([*self._roots, *processors, *found], held)
+            contents = self._collect([*self._roots, *processors(), *found], held)
         except _StrangeError as strange:
             self.obstacle = strange.kind
             return
