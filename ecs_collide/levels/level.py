@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import GeneratorType
 from typing import Any, Literal
 
@@ -19,6 +21,24 @@ from ecs_collide.levels.properties import Factory
 
 NESTED = "its parts are nested too deep; some hundred levels can be read"
 """What is wrong with a file that leads to a RecursionError."""
+
+
+@contextmanager
+def refuse_damage(path: Path, kind: str, named: str = "") -> Iterator[None]:
+    """Raise whatever a damaged file leads to as a ValueError that names it.
+
+    `kind` is "map that Tiled", for example; `named` says which level names the file.
+    """
+    try:
+        yield
+    except (
+        LookupError, TypeError, AttributeError, ArithmeticError, ValueError, RecursionError
+    ) as error:  # fmt: skip
+        if type(error) is ValueError:  # not one of JSON or of UTF-8
+            raise ValueError(f"{path}{named}: {error}") from error
+        what = NESTED if isinstance(error, RecursionError) else repr(error)
+        raise ValueError(f"{path} is no {kind} has saved{named}: {what}") from error
+
 
 Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
 """What a table has for a type: see `Level.create`."""

@@ -55,15 +55,15 @@ def check_names(properties: object, argument: str) -> None:
 
 
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what a layer hands down: what it says itself, else what is said above it."""
+    """Return the properties that a layer hands down: its own, else those from above."""
     stated = {name: value for name, value in (own or {}).items() if name in HANDED_DOWN}
     return {**above, **stated}
 
 
 def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
-    """Return whether a layer, tile or object says that it is a body; None if it says nothing.
+    """Return whether properties make a layer, tile or object a body; None if none of them does.
 
-    What says that it is a platform, a sensor or a lift says so too.
+    Those of a platform, a sensor or a lift do so too.
     """
     value = properties.get("solid")
     if isinstance(value, bool):

@@ -19,12 +19,12 @@ from typing import Any, Literal
 
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.level import (
-    NESTED,
     Level,
     LevelObject,
     SolidBox,
     check_numbers,
     check_place,
+    refuse_damage,
     solid_boxes,
 )
 from ecs_collide.levels.properties import checked_categories, handed_down, is_solid, traits_of
@@ -180,15 +180,9 @@ def load(
         raise ValueError(
             f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
         )
-    try:
+    with refuse_damage(path, "map that Tiled"):  # the parser hands on whatever JSON has
         level = _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
         dropped = list(_shapes_left_out(parsed))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-    except (TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
-        # The parser hands on whatever JSON has.
-        what = NESTED if isinstance(error, RecursionError) else repr(error)
-        raise ValueError(f"{path} is no map that Tiled has saved: {what}") from error
     for what in dropped:
         warnings.warn(f"{path}: {what}", stacklevel=2)
     return level
@@ -241,10 +235,10 @@ class _Reader:
                 for kind, cell in self.body_cells(layer, stated):
                     cells.setdefault((offset, kind), set()).add(cell)
             elif isinstance(layer, pytiled_parser.ObjectLayer):
-                found = (
-                    self.object(thing, layer.name, offset, stated) for thing in layer.tiled_objects
-                )
-                objects += [thing for thing in found if thing is not None]
+                for thing in layer.tiled_objects:
+                    found = self.object(thing, layer.name, offset, stated)
+                    if found is not None:
+                        objects.append(found)
         solids: list[SolidBox] = []
         for (corner, kind), taken in cells.items():
             what = self.kinds[kind]

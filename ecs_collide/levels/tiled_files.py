@@ -112,7 +112,7 @@ class _Mender:
         return _file_of(content, path, path.parent, kind, named)
 
     def mend(self) -> frozenset[str]:
-        """Say in full what a map leaves to Tiled to know; return the ids of capsules."""
+        """Complete what a map leaves out, as Tiled does; return the ids of capsules."""
         form, path = self.form, self.map.path
         with refused(self.map.fault):
             layers = list(form.layers(self.map.root))
@@ -161,7 +161,7 @@ class _Mender:
         return self.files.find(tileset.get("source"), file.folder, "the file of a tileset")
 
     def mend_tileset(self, file: _File, tileset: Raw) -> None:
-        """Check the pictures of a tileset, and say its shapes in full.
+        """Check the pictures of a tileset, and complete its shapes.
 
         The pictures of an external tileset become absolute paths, those of an embedded one stay.
         """
@@ -249,7 +249,7 @@ class _Mender:
     # -- templates --
 
     def whole(self, file: _File, thing: Raw, is_shape: bool = False) -> Raw:
-        """Return an object with all that its template says; a shape of a tile has no picture."""
+        """Return an object, completed from its template; a shape of a tile has no picture."""
         template, form = self.template(file, thing), file.format
         if template is None:
             return form.with_sizes(thing)
@@ -333,6 +333,6 @@ def _whole_number(raw: Raw, word: str) -> int:
 
 
 def _has_value(thing: Raw, word: str) -> bool:
-    """Return whether an object says something that is not empty, and no size or tile of zero."""
+    """Return whether an object has a value that is not empty, and no size or tile of zero."""
     stated = thing.get(word)
     return stated not in (None, "") and (word in _TEXTS or stated not in ("0", 0))

@@ -61,7 +61,7 @@ class Xml:
         root[:] = [child for child in root if id(child) not in gone]
 
     def tiles(self, tileset: Raw) -> Iterable[Raw]:
-        """Return the tiles of which a tileset says more than their number."""
+        """Return the tiles that have an entry in a tileset."""
         return list(tileset.findall("tile"))
 
     def picture(self, owner: Raw) -> Any:
@@ -93,7 +93,7 @@ class Xml:
         return {"layer": "tiles", "imagelayer": "picture"}.get(layer.tag, "")
 
     def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
-        """Return what holds the tiles of a layer, and with each what says how many there are."""
+        """Return what holds the tiles of a layer, each with what declares its size."""
         data = layer.find("data")
         if data is None:
             return []
@@ -158,7 +158,7 @@ class Xml:
         return thing.find("capsule") is not None
 
     def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
-        """Return an object with all that its template says, but for what is its own."""
+        """Return an object with the attributes of its template, except those in `own`."""
         whole = ElementTree.Element("object", _over(pattern.attrib, thing.attrib, own))
         shapes = [part for part in thing if part.tag in _SHAPES]
         whole.extend(shapes or [part for part in pattern if part.tag in _SHAPES])
@@ -168,7 +168,7 @@ class Xml:
         return whole
 
     def with_sizes(self, thing: Raw) -> Raw:
-        """Return an object that says all that the parser asks for."""
+        """Return an object with all attributes that the parser requires."""
         for word in ("width", "height"):
             thing.set(word, thing.get(word, "0"))  # Tiled leaves out what is zero
         return thing
@@ -356,7 +356,7 @@ def _require_no_definitions(content: bytes) -> None:
 
 
 def _over(pattern: dict[str, Any], thing: dict[str, Any], own: set[str]) -> dict[str, Any]:
-    """Return what an object and its template say, of the weak words only what is its own."""
+    """Return the attributes of an object and its template; of the weak ones, those in `own`."""
     left_out = {"template", *_WEAK} - own
     whole = {word: value for word, value in pattern.items() if word not in own}
     return whole | {word: value for word, value in thing.items() if word not in left_out}
