@@ -65,12 +65,7 @@ class Recording:
 
     def save(self, path: Path) -> None:
         """Write a file that `load` reads; its folder is made if need be."""
-        says = {
-            "format": FORMAT,
-            "name": self.name,
-            "options": self.options,
-            "names": list(self.names),
-        }
+        says = {"format": FORMAT, "name": self.name, "options": self.options, "names": self.names}
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             np.savez_compressed(
@@ -223,7 +218,7 @@ class Player:
 
     def rebuild(self) -> None:
         """Make the world anew, as it was at first."""
-        self._delete_world()
+        self.close()
         esper.switch_world(self._world)
         self.scene: Scene = self._demo.build(**self.recording.options)
         self.position = 0
@@ -233,9 +228,6 @@ class Player:
 
     def close(self) -> None:
         """Delete the world, and go back to the one that was current."""
-        self._delete_world()
-
-    def _delete_world(self) -> None:
         if self._world in esper.list_worlds():
             esper.switch_world(self._before)
             esper.delete_world(self._world)
