@@ -34,7 +34,7 @@ class LevelFiles:
         The folder in which all files must lie, without symbolic links.
     """
 
-    def __init__(self, level: Path, root: str | Path | None = None) -> None:
+    def __init__(self, level: Path, root: str | Path | None) -> None:
         self.level = level
         self.folder = Path(os.path.realpath(level.parent))
         given = level.parent if root is None else Path(root)

@@ -112,10 +112,6 @@ class Memory:
         for thing, content in contents:
             _put_back(thing, content)
 
-    def forget(self) -> None:
-        """Forget all steps."""
-        self._moments.clear()
-
     def _number(self, component: Any) -> bytes:
         number = self._numbers.setdefault(id(component), len(self._components))
         if number == len(self._components):
@@ -125,10 +121,10 @@ class Memory:
     def _numbered(self, data: bytes) -> Any:
         return self._components[int.from_bytes(data, "little")]
 
-    def _collect(self, roots: list[Any], held: Iterable[int] = ()) -> list[tuple[Any, Any]]:
+    def _collect(self, roots: list[Any], held: Iterable[int]) -> list[tuple[Any, Any]]:
         """Return everything that may change and can be reached, with what is in it now.
 
-        But for what the snapshot holds: `held` are the ids of those objects.
+        It leaves out what the snapshot holds: `held` has the ids of those objects.
         """
         found: list[tuple[Any, Any]] = []
         seen = set(held)
