@@ -61,21 +61,7 @@ def take_stride(
 
 
 class Stride:
-    """One step of one character, while it is thought out.
-
-    Attributes
-    ----------
-    up, sign : int
-        The axis that up lies along, and 1 or -1: which way.
-    own : list of float
-        Its velocity as its ground sees it, along the world's axes.
-    frame : list of float
-        The velocity of its ground, or of the last one that carried it.
-    rides : bool
-        Whether the space adds `frame` itself.
-    touches : bool
-        Whether it has a contact with ground.
-    """
+    """One step of one character, while it is thought out."""
 
     def __init__(
         self,
@@ -92,12 +78,14 @@ class Stride:
         self.centre: Vector = place.xyz[: self.dim]
         self.half: Vector = half.xyz[: self.dim]
         upwards = character.up or space.up
-        self.up = next(k for k in range(self.dim) if upwards[k])
-        self.sign = 1 if upwards[self.up] > 0.0 else -1
+        self.up = next(k for k in range(self.dim) if upwards[k])  # the axis
+        self.sign = 1 if upwards[self.up] > 0.0 else -1  # which way along it
         self.level = [k for k in range(self.dim) if k != self.up]
-        self.own = [0.0] * self.dim
-        self.frame = list(character.memory.frame[: self.dim])
-        self.rides = self.touches = self.jumps = False
+        self.own = [0.0] * self.dim  # its velocity as its ground sees it, along the world's axes
+        self.frame = list(self.memory.frame[: self.dim])  # the velocity of what carries it, or did
+        self.rides = False  # whether the space adds `frame` itself
+        self.touches = False  # whether it has a contact with ground
+        self.jumps = False
 
     # -- what there is --
 

@@ -24,14 +24,8 @@ _LONGEST_NAME = 4096  # characters, as on Linux; to resolve a path takes time wi
 class LevelFiles:
     """The files of one level: its own, and those that it names.
 
-    Attributes
-    ----------
-    level : Path
-        The level's file, as the game has named it.
-    folder : Path
-        Its folder, without symbolic links.
-    root : Path
-        The folder in which all files must lie, without symbolic links.
+    `level` is the path of its file as the game has it, `folder` that of its folder, and `root`
+    that of the folder in which all files must lie, both without symbolic links.
     """
 
     def __init__(self, level: Path, root: str | Path | None) -> None:

@@ -337,19 +337,10 @@ def solid_boxes(
     height: float,
     *what: Any,
 ) -> Iterator[SolidBox]:
-    """Yield the boxes of cells, given by column and row, checked.
+    """Yield the boxes of cells, given by column and row, checked; `merge` joins neighbours.
 
-    Parameters
-    ----------
-    cells : set of (int, int)
-    merge : bool
-        Whether neighbours become one box.
-    cell, corner : (float, float)
-        The size of a cell, and the top left corner of the grid, downwards.
-    height : float
-        Of the map.
-    *what
-        The type, the properties and the traits of each box.
+    `cell` is the size of a cell, `corner` the top left corner of the grid, downwards, and `height`
+    that of the map.  Each box has the type, the properties and the traits of `what`.
     """
     for column, row, n_columns, n_rows in (rectangles if merge else _singles)(cells):
         half = (n_columns * cell[0] / 2, n_rows * cell[1] / 2)

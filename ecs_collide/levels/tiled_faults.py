@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -87,7 +88,9 @@ def _find_fault(form: Format, root: Raw, path: Path) -> None:
         parse_part(form, form.with_layers(root, layers))
 
     def parse_things(things: Sequence[Raw]) -> None:
-        parse_layers([form.with_things(layer, things)])
+        part = copy(layer)
+        form.set_things(part, things)
+        parse_layers([part])
 
     layer = _first_fault(list(form.layers(root)), parse_layers, form.weight)
     if layer is None:

@@ -140,12 +140,6 @@ class Xml:
         """Let a layer have these objects."""
         layer[:] = [child for child in layer if child.tag != "object"] + list(things)
 
-    def with_things(self, layer: Raw, things: Sequence[Raw]) -> Raw:
-        """Return a copy of a layer that has these objects."""
-        part = copy(layer)
-        self.set_things(part, things)
-        return part
-
     def pattern(self, root: Raw) -> Raw:
         """Return the one object of a template."""
         found = root.find("object")
@@ -283,11 +277,6 @@ class Json:
     def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
         if "objects" in layer:
             layer["objects"] = list(things)
-
-    def with_things(self, layer: Raw, things: Sequence[Raw]) -> Raw:
-        part = copy(layer)
-        self.set_things(part, things)
-        return part
 
     def pattern(self, root: Raw) -> Raw:
         return root["object"]

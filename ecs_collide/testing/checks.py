@@ -43,10 +43,6 @@ class HeavyCheck:
 
     It also goes back to the step before, which shows what a snapshot does not hold, unless
     entities or components came or went between the two: those would come back as other objects.
-
-    Attributes
-    ----------
-    n_checks : int
     """
 
     option = "--physics-heavy"
@@ -104,21 +100,11 @@ class _Step(NamedTuple):
 
 
 class RollbackCheck:
-    """``--physics-rollback``: goes back some steps after each one, and does them again.
+    """``--physics-rollback``: goes back `distance` steps after each one, and does them again.
 
     What the test did to components between the steps is done again too, and what was pressed
     in the inputs of a `Sim`.  It does not go back over steps in which entities or components
     came or went.
-
-    Parameters
-    ----------
-    distance : int
-        Steps.
-
-    Attributes
-    ----------
-    n_checks : int
-        How often it has gone back.
     """
 
     def __init__(self, distance: int) -> None:

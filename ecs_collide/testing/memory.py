@@ -46,33 +46,21 @@ class Memory:
     Snapshots of the space hold the game's own components as numbers from then on, which have a
     meaning only for this memory.
 
-    Parameters
-    ----------
-    space : Space
-    roots : iterable of objects
-        Where the game keeps its state.
-    packages : iterable of str
-        The top packages whose objects are the game's own.
-
-    Attributes
-    ----------
-    obstacle : type or None
-        Of the object for which the last `take` saved nothing.
-    kinds : set of type
-        The types of the game's own components so far.
+    `roots` are the objects where the game keeps its state, and `packages` the top packages of the
+    game's own objects.
     """
 
     def __init__(
         self, space: Space, roots: Iterable[Any] = (), packages: Iterable[str] = ()
     ) -> None:
-        self.obstacle: type | None = None
+        self.obstacle: type | None = None  # of the object for which `take` saved nothing
         self._space = space
         self._roots = list(roots)
         of_roots = {type(root).__module__.partition(".")[0] for root in self._roots}
         self._packages = (of_roots - {"builtins", "ecs_collide"}) | set(packages)
         self._components: list[Any] = []  # as snapshots number them
         self._numbers: dict[int, int] = {}
-        self.kinds: set[type] = set()
+        self.kinds: set[type] = set()  # of the game's own components so far
         self._moments: dict[int, tuple[bytes, list[tuple[Any, Any]]]] = {}
 
     @property

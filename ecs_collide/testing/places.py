@@ -75,16 +75,10 @@ def _handlers(sim: Sim) -> list[str]:
 
 
 class Places:
-    """Keeps a world for each place.
-
-    Attributes
-    ----------
-    n_built : int
-        How often a world was built.
-    """
+    """Keeps a world for each place."""
 
     def __init__(self) -> None:
-        self.n_built = 0
+        self.n_built = 0  # worlds
         self._kept: dict[str, _Kept] = {}
         self._visited: list[str] = []
 
