@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demos.app import catalogue
-from demos.app.memory import Memory
 from demos.app.scene import Keys, Scene
+from ecs_collide.testing.memory import Memory as GameMemory
 
 FORMAT = 1
 EVERY = 60  # steps from one that a player remembers to the next
@@ -122,6 +122,19 @@ class Recording:
         if not np.isin(self.inputs, (0.0, 1.0)).all():
             return "a key is neither up nor down"
         return ""
+
+
+class Memory(GameMemory):
+    """Saves a scene; never one that `counts_work`, which differs after a snapshot."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene.space, [scene], {"demos"})
+        self._scene = scene
+
+    def take(self, step: int) -> None:
+        """Save everything as it is now; if that is not possible, set `obstacle`."""
+        if not self._scene.counts_work:
+            super().take(step)
 
 
 class Tape:

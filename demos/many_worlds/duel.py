@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 import ecs_collide as ec
-from demos.many_worlds.rooms import delete_world, in_world
+from demos.app.worlds import delete_world, in_world
 
 SIDE = 20.0
 SPEED = 8.0
