@@ -17,16 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.level import (
-    Level,
-    LevelObject,
-    SolidBox,
-    check_numbers,
-    check_place,
-    refuse_damage,
-    solid_boxes,
-)
+from ecs_collide.levels.level import Level, LevelObject, SolidBox
 from ecs_collide.levels.properties import check_names, checked_categories, is_solid, traits_of
+from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, solid_boxes
 
 __all__ = ["Level", "LevelObject", "SolidBox", "load"]
 

@@ -18,16 +18,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.level import (
-    Level,
-    LevelObject,
-    SolidBox,
-    check_numbers,
-    check_place,
-    refuse_damage,
-    solid_boxes,
-)
+from ecs_collide.levels.level import Level, LevelObject, SolidBox
 from ecs_collide.levels.properties import checked_categories, handed_down, is_solid, traits_of
+from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, solid_boxes
 
 try:
     import pytiled_parser

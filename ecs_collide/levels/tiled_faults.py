@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pytiled_parser
 
-from ecs_collide.levels.level import NESTED
+from ecs_collide.levels.reading import NESTED
 from ecs_collide.levels.tiled_formats import Format, Raw
 
 _Parsed = TypeVar("_Parsed")
