@@ -83,12 +83,9 @@ def _singles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int, 
 def _rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:
     """Yield rectangles that cover all cells once: column, row, number of columns and rows.
 
-    Notes
-    -----
-    The greedy search goes through the cells row by row from the top; at each
-    cell not yet taken it takes the longest run to the right and then as many
-    equal rows below as there are.  A rectangle of tiles becomes one box; cost
-    is linear in the number of cells, but for sorting them.
+    The greedy search goes through the cells row by row from the top; at each cell not yet taken it
+    takes the longest run to the right and then as many equal rows below as there are.  The cost is
+    linear in the number of cells, except for sorting them.
     """
     left = set(cells)
     for column, row, _, _ in _singles(cells):

@@ -18,13 +18,7 @@ _FIELD = re.compile(r"(\w+)=(\S+)")
 
 
 def recording_of(run: Recording | Sim) -> Recording:
-    """Return the recording of a run that was kept from its beginning.
-
-    Raises
-    ------
-    ValueError
-        The first steps are missing.
-    """
+    """Return the recording of a run, or raise a ValueError if its first steps are missing."""
     recording = run.recording if isinstance(run, Sim) else run
     if not recording.frames or recording.frames[0].step:
         raise ValueError(

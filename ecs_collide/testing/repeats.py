@@ -175,13 +175,7 @@ _NEEDS = {
 
 
 def reorder(space: Space) -> None:
-    """Add all entities and components of a world again, under their ids, in another order.
-
-    Raises
-    ------
-    ValueError
-        The world was stepped already.
-    """
+    """Add all entities and components of a world again, under their ids, in another order."""
     if len(space):
         raise ValueError(
             "the variant 'order' needs a build() that does no step: do them by `inputs`, "

@@ -375,13 +375,7 @@ def _events_of(space: Space, event: type[Event]) -> list[Event]:
 
 
 def steps_of(script: Script) -> list[tuple[str, int]]:
-    """Return a script as a list of inputs and steps.
-
-    Raises
-    ------
-    TypeError, ValueError
-        `script` is not valid.
-    """
+    """Return a script as a list of inputs and steps, or raise a TypeError or ValueError."""
     if isinstance(script, int):
         return [("", script)]
     steps = [(names, n) for names, n in script]

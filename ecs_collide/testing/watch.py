@@ -38,13 +38,7 @@ def find_space() -> Space | None:
 
 
 def require_space(space: Space | None = None) -> Space:
-    """Return a space, by default that of the current world.
-
-    Raises
-    ------
-    RuntimeError
-        The current world has none.
-    """
+    """Return a space, by default that of the current world, or raise a RuntimeError."""
     found = find_space() if space is None else space
     if found is None:
         raise RuntimeError(
