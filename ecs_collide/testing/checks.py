@@ -12,7 +12,7 @@ import esper
 from ecs_collide.recording.frames import ABSENT, Difference, Frame, compare_frames, read_frame
 from ecs_collide.recording.recorder import Recorder, read_inputs
 from ecs_collide.space import Space
-from ecs_collide.testing.failures import RECORDERS, output_path, require_same
+from ecs_collide.testing.failures import RECORDERS, divergence_from, failure, output_path
 from ecs_collide.testing.sim import KEPT, current_sim
 from ecs_collide.testing.watch import find_space
 
@@ -36,6 +36,15 @@ def _moment(space: Space, step: int, option: str) -> _Moment:
     except (ValueError, TypeError) as error:
         raise AssertionError(f"{option}: step {step}: {error}") from error
     return _Moment(data, read_frame(space, step), space.world.generation())
+
+
+def _require(space: Space, expected: Frame, words: str) -> None:
+    """Raise AssertionError unless the world is what it was; show it where it differs."""
+    __tracebackhide__ = True
+    divergence = divergence_from(expected, space)
+    if divergence is not None:
+        entities = [each.entity for each in divergence.differences if each.entity is not None]
+        raise failure(f"{words}: {divergence}", space, entities[:1])
 
 
 class HeavyCheck:
@@ -68,12 +77,12 @@ class HeavyCheck:
             space.restore(last.data)
             words = f"{self.option}: restored from step {step} to step {last.frame.step}; {hint}"
             try:
-                require_same(space, last.frame, words)
+                _require(space, last.frame, words)
             finally:
                 space.restore(now.data)
         else:
             space.restore(now.data)
-        require_same(space, now.frame, f"{self.option}: restored to step {step}; {hint}")
+        _require(space, now.frame, f"{self.option}: restored to step {step}; {hint}")
         self._last[space] = now
         self.n_checks += 1
 
@@ -155,7 +164,7 @@ class RollbackCheck:
         begin = steps[0].before.frame.step
         words = f"{self.option}: restored from step {steps[-1].after.step} to step {begin}"
         space.restore(steps[0].before.data)
-        require_same(space, steps[0].before.frame, words)
+        _require(space, steps[0].before.frame, words)
         for n, step in enumerate(steps):
             if n:
                 _put(space, compare_frames(steps[n - 1].after, step.before.frame))
@@ -163,7 +172,7 @@ class RollbackCheck:
             esper.process(step.dt)  # observers are not notified: this is within one
             if n + 1 < len(steps):
                 esper.clear_dead_entities()
-            require_same(space, step.after, f"{words}, and played on")
+            _require(space, step.after, f"{words}, and played on")
         _press(sim, pressed)
 
     def finish(self) -> None:

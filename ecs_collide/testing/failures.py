@@ -59,15 +59,11 @@ def failure(
     return AssertionError("\n".join(lines))
 
 
-def require_same(space: Space, expected: Frame, words: str, advice: str = "") -> None:
-    """Raise AssertionError unless the world is what it was in a frame; `words` say when."""
-    __tracebackhide__ = True
+def divergence_from(expected: Frame, space: Space) -> Divergence | None:
+    """Return how the world differs from what it was in a frame, or None."""
     frame = read_frame(space, expected.step, expected.dt, expected.inputs)
     differences = compare_frames(expected, frame)
-    if differences:
-        divergence = Divergence(expected.step, differences, expected, frame)
-        entities = [each.entity for each in differences if each.entity is not None]
-        raise failure(f"{words}: {divergence}{advice}", space, entities[:1])
+    return Divergence(expected.step, differences, expected, frame) if differences else None
 
 
 def _report(space: Space, pair: Sequence[int]) -> list[str]:

@@ -14,11 +14,12 @@ from typing import Any
 from unittest import mock
 
 from ecs_collide import _backend
+from ecs_collide.recording.frames import Frame
 from ecs_collide.recording.recording import Recording, first_difference
 from ecs_collide.replay import draw_frame
 from ecs_collide.snapshot.capture import FIELDS
 from ecs_collide.space import Space
-from ecs_collide.testing.failures import failure, require_same
+from ecs_collide.testing.failures import divergence_from, failure
 from ecs_collide.testing.logs import recording_of, require_live
 from ecs_collide.testing.sim import DT, Script, Sim, steps_of
 
@@ -245,10 +246,10 @@ def assert_rollback_safe(
             sim.space.restore(saves[begin])
             saves[begin] = b""  # no later step goes back that far
             words = f"restored to step {begin} from step {n}"
-            require_same(sim.space, reference.frames[begin], words, _ADVICE)
+            _require_same(sim.space, reference.frames[begin], words, _ADVICE)
             for k in range(begin, n):
                 _advance(sim, pressed[k])
-                require_same(sim.space, reference.frames[k + 1], f"{words}, and played on")
+                _require_same(sim.space, reference.frames[k + 1], f"{words}, and played on")
 
 
 def _advance(sim: Sim, names: str) -> None:
@@ -257,3 +258,10 @@ def _advance(sim: Sim, names: str) -> None:
         sim.advance()
     finally:
         sim.release(names)
+
+
+def _require_same(space: Space, expected: Frame, words: str, advice: str = "") -> None:
+    __tracebackhide__ = True
+    divergence = divergence_from(expected, space)
+    if divergence is not None:
+        raise failure(f"{words}: {divergence}{advice}", space)

@@ -256,12 +256,14 @@ class Sim:
         """
         __tracebackhide__ = True
         for _ in range(at_most):
-            had = [having(selector) for selector in (first, second)]  # it may be deleted then
+            had = having(first), having(second)
             self.step()
+            # A body may have been deleted in the step, or made and deleted in it.
+            firsts, seconds = had[0] | having(first), had[1] | having(second)
             for found in _events_of(self.space, event):
                 for each in (found, found.swapped()):
-                    if (each.first in had[0] or selects(first, each.first)) and (
-                        each.second in had[1] or selects(second, each.second)
+                    if (each.first in firsts or selects(first, each.first)) and (
+                        each.second in seconds or selects(second, each.second)
                     ):
                         return each
         wanted = " and ".join(name_of(each) for each in (first, second))
