@@ -480,15 +480,17 @@ class Broadphase:
 
         if t.is_used and not t.may_meet(i, j):
             return False
-        return self.pair_filter is None or self._passes_filter(i, j)
+        return self._passes_filter(i, j)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _passes_filter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the filter of the game, which there is, lets two bodies meet."""
+        """Return whether the filter of the game, if there is one, lets two bodies meet."""
         t: Surfaces = self.bodies.surfaces
 
-        if not (self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER):
+        if self.pair_filter is None or not (
+            self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER
+        ):
             return True
         return self.pair_filter(i, j)
 
