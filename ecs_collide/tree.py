@@ -26,12 +26,11 @@ from ecs_collide._checks import Floats, refuse_reversed, vectors
 from ecs_collide._ids import Integers, checked_id, checked_ids
 from ecs_collide.constants import LARGEST
 from ecs_collide.queries.boxes import QueriedBoxes
-from ecs_collide.queries.queries import Each, Queries
-from ecs_collide.queries.searcher import (
+from ecs_collide.queries.queries import Each, Exclude, Queries
+from ecs_collide.queries.results import (
     BoxHit,
     BoxHits,
     Branches,
-    Exclude,
     Neighbour,
     Neighbours,
     RayHit,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.constants import RAY
 from tests.scenes import box, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -430,11 +431,11 @@ def test_a_query_that_is_cut_short_leaves_nobody_out_of_the_next():
     near, far = box((5, 0), (1, 1)), box((10, 0), (1, 1))
     esper.process(1.0)
 
-    search = space._queries._queried.searcher._search
+    search = space._queries._queried.search
     boxes = space._queries._queried.boxes
     row = space._queries._queried.row(near)
     with pytest.raises(TypeError):
-        search.cast_ray((0.0, 0.0), (20.0, 0.0), 1, (row, "no row"), *boxes)
+        search.search(RAY, ((0.0, 0.0), (20.0, 0.0)), 1, 1.0, (row, "no row"), *boxes)
 
     hit = space.cast_ray((0, 0), (20, 0), exclude=far)
 

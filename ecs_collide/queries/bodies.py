@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,8 @@ from numpy.typing import NDArray
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.present import PresentBodies
-from ecs_collide.queries.queries import Allowed, Filter
-from ecs_collide.queries.searcher import Boxes, Searcher
-from ecs_collide.queries.wrapped import WrappedSearcher
+from ecs_collide.queries.queries import Allowed, Boxes, Filter
+from ecs_collide.queries.wrapped import search_of
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import StepState
@@ -25,6 +25,8 @@ from ecs_collide.traits import filter_numbers, filters_allow
 class QueriedBodies:
     """Bodies as of the end of the last step, or as of `update`, without those deleted since."""
 
+    place = "space"
+
     def __init__(
         self,
         state: StepState,
@@ -34,14 +36,15 @@ class QueriedBodies:
         lock: StepLock,
         domain: PeriodicDomain | None,
     ) -> None:
+        self.dim = state.dim
         self._state = state
         self._link = link
         self._registry = registry
         self._presence = presence
         self._lock = lock
         self._domain = domain
-        self._timeline: object = None  # whose trees the searcher searches
-        self._searcher: Searcher
+        self._search: Any = None
+        self._searched: object = None  # the timeline of the trees that it searches
         self._updated: PresentBodies | None = None
         self._moment: object = None  # of the update
         self._mark: tuple[object, int] = None, 0  # of the world, at the update
@@ -72,20 +75,15 @@ class QueriedBodies:
     # -- bodies and trees --
 
     @property
-    def searcher(self) -> Searcher:
+    def search(self) -> Any:
         """What searches the trees, at all images of the world where it wraps."""
         self._lock.refuse_others()
         if self.present is not None:
-            return self.present.searcher
-        state = self._state
-        if self._timeline is not state.timeline:
-            self._searcher = (
-                Searcher(state.dim, "space", *state.trees)
-                if self._domain is None
-                else WrappedSearcher(self._domain, state.dim, "space", *state.trees)
-            )
-            self._timeline = state.timeline
-        return self._searcher
+            return self.present.search
+        if self._searched is not self._state.timeline:
+            self._search = search_of(self._domain, *self._state.trees)
+            self._searched = self._state.timeline
+        return self._search
 
     @property
     def boxes(self) -> Boxes:
@@ -105,6 +103,7 @@ class QueriedBodies:
 
     def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
         """Return a function that returns whether an entity may be returned; None if all may."""
+        self._lock.refuse_others()
         tests = [self._still_there(n_hits)]
         if solid:
             tests.append(self._tester(self._are_solid()))

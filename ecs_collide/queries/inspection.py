@@ -18,7 +18,7 @@ from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import kinds_shown
-from ecs_collide.queries.searcher import Branches
+from ecs_collide.queries.results import Branches
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.step.events_of_step import unit_normals
 from ecs_collide.step.lock import StepLock

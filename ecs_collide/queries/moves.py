@@ -17,8 +17,8 @@ from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries
-from ecs_collide.queries.queries import Filter, Queries
-from ecs_collide.queries.searcher import BoxHit, Exclude
+from ecs_collide.queries.queries import Exclude, Filter, Queries
+from ecs_collide.queries.results import BoxHit
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.sync.registry import BodyRegistry

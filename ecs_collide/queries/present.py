@@ -18,8 +18,8 @@ from ecs_collide.constants import LARGEST
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.queries.searcher import Boxes, Searcher
-from ecs_collide.queries.wrapped import WrappedSearcher
+from ecs_collide.queries.queries import Boxes
+from ecs_collide.queries.wrapped import search_of
 from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import Attached, Filter, filter_numbers
 
@@ -42,7 +42,7 @@ class PresentBodies:
         The entities, by rising id; a body's row is its place among them.
     mins, maxs : float64 (n, dim)
         Their boxes.
-    searcher : Searcher
+    search : what searches them
     """
 
     def __init__(
@@ -67,11 +67,7 @@ class PresentBodies:
         if len(self.ids):
             rows, still = np.arange(len(self.ids)), np.zeros((0, dim))
             tree.renew(rows.data, self.mins.data, self.maxs.data, still.data, False, 0.0, 0.0)
-        self.searcher: Searcher = (
-            Searcher(dim, "space", tree)
-            if domain is None
-            else WrappedSearcher(domain, dim, "space", tree)
-        )
+        self.search = search_of(domain, tree)
         self._boxes = self.mins.data, self.maxs.data, self.ids.data
         if not len(self.ids):  # without rows the boxes in the tree would count as their own
             nowhere = np.full((1, dim), np.nan)
