@@ -47,6 +47,12 @@ Rows: TypeAlias = tuple[int, ...] | None
 Boxes: TypeAlias = tuple[Any, Any, Any]
 """The own boxes by row, min and max, and the ids: memoryviews for the kernel."""
 
+_NAMES = {
+    RAY: ("origin", "direction"),
+    CAST: ("centre", "half", "motion"),
+    NEAR: ("min", "max"),
+    REGION: ("min", "max"),
+}
 _FIRST_HITS = 8  # hits that are looked at first where a filter refuses some
 _Hit = TypeVar("_Hit", RayHit, BoxHit, Neighbour)
 
@@ -92,8 +98,8 @@ class Queries:
         solid: bool = False,
     ) -> list[int]:
         """Return the boxes that share a point with a region, sorted by id."""
-        vectors = {"min": min, "max": max}
-        found: list[int] = self._find(REGION, vectors, 0, 0.0, self._excluded(exclude))
+        excluded = None if exclude is None else self._excluded(exclude)
+        found: list[int] = self._find(REGION, (min, max), 0, 0.0, excluded)
         allowed = self._queried.allowed(filter, len(found), solid)
         return found if allowed is None else [id for id in found if allowed(id)]
 
@@ -107,7 +113,7 @@ class Queries:
         solid: bool = False,
     ) -> list[RayHit]:
         """Return the first hits of a ray, sorted by time, then id."""
-        vectors = {"origin": origin, "direction": direction}
+        vectors = origin, direction
         return self._find_first(RayHit, RAY, vectors, limit, 1.0, exclude, filter, solid)
 
     def cast_box(
@@ -121,7 +127,7 @@ class Queries:
         solid: bool = False,
     ) -> list[BoxHit]:
         """Return the first hits of a box on a straight way, sorted by time, then id."""
-        vectors = {"centre": centre, "half": half, "motion": motion}
+        vectors = centre, half, motion
         return self._find_first(BoxHit, CAST, vectors, limit, 1.0, exclude, filter, solid)
 
     def nearest(
@@ -135,7 +141,7 @@ class Queries:
         solid: bool = False,
     ) -> list[Neighbour]:
         """Return the k boxes nearest to a box, or to a point given twice, by distance, then id."""
-        vectors = {"point": min} if min is max else {"min": min, "max": max}
+        vectors = (min,) if min is max else (min, max)
         limit, bound = _checked_count(k), _checked_distance(within)
         return self._find_first(Neighbour, NEAR, vectors, limit, bound, exclude, filter, solid)
 
@@ -143,7 +149,7 @@ class Queries:
         self,
         hit: type[_Hit],
         kind: int,
-        vectors: dict[str, VectorLike],
+        vectors: tuple[VectorLike, ...],
         limit: int,
         bound: float,
         exclude: Exclude,
@@ -154,7 +160,8 @@ class Queries:
 
         Searches for a few and then for more, so that a filter is not called for all.
         """
-        excluded, allowed = self._excluded(exclude), self._queried.allowed(filter, 1, solid)
+        excluded = None if exclude is None else self._excluded(exclude)
+        allowed = self._queried.allowed(filter, 1, solid)
         if allowed is None:
             return [hit(*found) for found in self._find(kind, vectors, limit, bound, excluded)]
         kept: list[_Hit] = []
@@ -171,20 +178,25 @@ class Queries:
             n_seen, n_wanted = n_wanted, 4 * n_wanted
 
     def _find(
-        self, kind: int, vectors: dict[str, VectorLike], limit: int, bound: float, excluded: Rows
-    ) -> list[Any]:
-        """Return the results of the kernel."""
-        search, boxes, found = self._queried.search, self._queried.boxes, None
+        self,
+        kind: int,
+        vectors: tuple[VectorLike, ...],
+        limit: int,
+        bound: float,
+        excluded: Rows,
+    ) -> Any:
+        """Return the list of results of the kernel."""
+        queried, found = self._queried, None
+        search, boxes = queried.search, queried.boxes
         if type(search) is not WrappedSearch:
-            found = search.search(kind, (*vectors.values(),), limit, bound, excluded, *boxes)
+            found = search.search(kind, vectors, limit, bound, excluded, *boxes)
         if found is None:
-            rows = same_vectors(**vectors)
-            known = dict(zip(vectors, rows, strict=True))
-            self._refuse_wrong(kind, known)
+            names = ("point",) if len(vectors) == 1 else _NAMES[kind]
+            rows = same_vectors(**dict(zip(names, vectors, strict=True)))
+            self._refuse_wrong(kind, dict(zip(names, rows, strict=True)))
             checked = tuple(tuple(row) for row in rows.tolist())
             found = search.search(kind, checked, limit, bound, excluded, *boxes)
-        results: list[Any] = found
-        return results
+        return found
 
     # -- queries in bulk --
 
@@ -308,10 +320,8 @@ class Queries:
         self._refuse_wrong(kind, dict(zip(known, rows, strict=True)))
         return rows
 
-    def _excluded(self, exclude: Exclude) -> Rows:
+    def _excluded(self, exclude: int | Iterable[int]) -> tuple[int, ...]:
         """Return the rows of one id or several; ids without a row are ignored."""
-        if exclude is None:
-            return None
         try:
             ids: Iterable[int] = (index(exclude),)  # type: ignore[arg-type]
         except TypeError:
@@ -335,7 +345,8 @@ class Queries:
 
     def _left_out(self, exclude: Exclude, filter: Filter, solid: bool) -> Rows:
         """Return the rows that a query in bulk leaves out."""
-        excluded, others = self._excluded(exclude), self._queried.left_out(filter, solid)
+        excluded = None if exclude is None else self._excluded(exclude)
+        others = self._queried.left_out(filter, solid)
         return (*(excluded or ()), *others) if others else excluded
 
     def _refuse_wrong(self, kind: int, known: dict[str, Floats]) -> None:

@@ -419,6 +419,7 @@ class Search:
     # Keys
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
     def _least_key(
         self,
@@ -466,6 +467,7 @@ class Search:
         return sqrt(total) / scale
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
     def _time_of_touch(
         self,
@@ -480,6 +482,7 @@ class Search:
         meets it: the gaps of a CAST are those of the sweep, and gaps that the sweep counts as 0
         only make it leave earlier.
         """
+        is_cast: cython.bint = self.kind == CAST
         enter: cython.double = 0.0
         leave: cython.double = INF
         k: cython.Py_ssize_t
@@ -487,7 +490,7 @@ class Search:
         for k in range(self.dim):
             ahead: cython.double = mins[p + k] - self.high[k]
             behind: cython.double = maxs[q + k] - self.low[k]
-            if self.kind == CAST:
+            if is_cast:
                 ahead, behind = _without_tiny(ahead), _without_tiny(behind)
             displacement: cython.double = self.displacement[k]
             if displacement > 0.0:
