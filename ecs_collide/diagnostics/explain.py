@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 from ecs_collide._categories import NAMES
 from ecs_collide.components import Disabled
 from ecs_collide.constants import SLOP
-from ecs_collide.diagnostics.findings import Box, Examination, Examined, Finding, odd_about
+from ecs_collide.diagnostics.findings import (
+    Box,
+    Examination,
+    Examined,
+    Finding,
+    finding_about,
+    odd_about,
+)
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
 from ecs_collide.traits import (
@@ -80,10 +88,7 @@ def explain(examined: Examined, first: int, second: int) -> Explanation:
 
 def _missing(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield whether an entity is not there, or not there yet."""
-
-    def found(cause: str, text: str) -> Finding:
-        return Finding(cause, (entity,), f"entity {entity} {text}")
-
+    found = partial(finding_about, entity)
     if entity not in e.components and not e.world.exists(entity):
         yield found("no_entity", "does not exist")
     elif entity in e.dead:
@@ -124,8 +129,9 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
             return Verdict.IGNORED, [resting]
     for entity in both:
         if e.has(entity, e.sensor):
-            text = f"entity {entity} is a Sensor, which is crossed"
-            return Verdict.CROSSING, [Finding("sensor", (entity,), text)]
+            return Verdict.CROSSING, [
+                finding_about(entity, "sensor", "is a Sensor, which is crossed")
+            ]
     for entity in both:
         if Attached in e.of(entity):
             text = f"entity {entity} is attached to entity {_owner_of(e, entity)}, and is crossed"
@@ -164,7 +170,7 @@ def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
         text = "a system has decided how their impacts in the step under way are answered"
         yield Finding("redirected", both, text)
         return
-    names = e.offered_to(first, second)
+    names = e.own_responses.offered_to(first, second)
     if names:
         yield Finding("offered", both, f"their impacts are offered to {', then '.join(names)}")
 
