@@ -36,6 +36,7 @@ from ecs_collide.queries.results import (
     RayHit,
     RayHits,
     RegionHits,
+    branches_of,
 )
 
 __all__ = [
@@ -191,8 +192,8 @@ class AABBTree:
         KeyError
             The id is not in the tree.
         """
-        row = self._row(id)
-        lower, upper = self._box_of(row)
+        lower, upper = np.empty((2, self._dim))
+        self._tree.box_into(self._row(id), lower.data, upper.data)
         return tuple(lower.tolist()), tuple(upper.tolist())
 
     def fat_bounds(self, id: int) -> tuple[_Vector, _Vector]:
@@ -526,12 +527,10 @@ class AABBTree:
         -----
         Copies.  O(n) for n boxes; an empty tree has no nodes.
         """
-        n = self._tree.n_nodes
-        mins, maxs = np.empty((2, n, self._dim))
-        depths = np.empty(n, np.int64)
-        self._tree.branches_into(mins.data, maxs.data, depths.data)
-        order = np.argsort(depths, kind="stable")
-        return Branches(mins[order], maxs[order], depths[order], np.zeros(n, np.bool_))
+        branches = branches_of(self._tree, False)
+        order = np.argsort(branches.depths, kind="stable")
+        mins, maxs, depths, moving = branches
+        return Branches(mins[order], maxs[order], depths[order], moving)
 
     def check(self) -> None:
         """Verify every invariant of the tree.  O(n).
@@ -650,15 +649,11 @@ class AABBTree:
     def _place(self, row: int, lower: _Vector, upper: _Vector, motion: _Vector | None) -> bool:
         """Set the box of a row; return whether its fat bounds were renewed."""
         self._pairs = None
-        return bool(
-            self._tree.renew_one(
-                row, *self._one_row(lower, upper, motion), False, self._margin, self._lookahead
-            )
+        rows = (
+            np.array(vector or (), float).reshape(-1, self._dim).data
+            for vector in (lower, upper, motion)
         )
-
-    def _one_row(self, *vectors: _Vector | None) -> list[Any]:
-        """Return vectors as arrays of one row each, or of none."""
-        return [_view(np.array(v or (), float).reshape(-1, self._dim)) for v in vectors]
+        return bool(self._tree.renew_one(row, *rows, False, self._margin, self._lookahead))
 
     def _place_many(
         self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats | None
@@ -689,12 +684,6 @@ class AABBTree:
             key_of[row_of] = np.arange(len(rows))
             self._keys = key_of.data, row_of.data
         return self._keys
-
-    def _box_of(self, row: int) -> tuple[Floats, Floats]:
-        """Return both corners of a box."""
-        lower, upper = np.empty(self._dim), np.empty(self._dim)
-        self._tree.box_into(row, lower.data, upper.data)
-        return lower, upper
 
 
 def _view(array: Any) -> Any:

@@ -22,6 +22,15 @@ from ecs_collide.traits import Filter as CategoryFilter
 from ecs_collide.traits import filter_numbers, filters_allow
 
 
+def refuse_within_step(name: str, is_stepping: bool) -> None:
+    """Raise RuntimeError if a function is called within a step that must not be."""
+    if is_stepping:
+        raise RuntimeError(
+            f"{name}() was called within a step: call it between steps, "
+            "or in a handler of their events"
+        )
+
+
 class QueriedBodies:
     """Bodies as of the end of the last step, or as of `update`, without those deleted since."""
 
@@ -56,11 +65,7 @@ class QueriedBodies:
         self._lock.refuse_others()
         world, state = self._link.world, self._state
         world.require_current()
-        if state.is_stepping:
-            raise RuntimeError(
-                "update() was called within a step: call it between steps, "
-                "or in a handler of their events"
-            )
+        refuse_within_step("update", state.is_stepping)
         self._updated = PresentBodies(world, self._registry, state.dim, self._domain)
         self._moment = state.moment
         self._mark = world.mark(), len(world.dead())

@@ -43,6 +43,7 @@ class PresentBodies:
     mins, maxs : float64 (n, dim)
         Their boxes.
     search : what searches them
+    boxes : the boxes by row and the entities, for `search`
     """
 
     def __init__(
@@ -68,10 +69,10 @@ class PresentBodies:
             rows, still = np.arange(len(self.ids)), np.zeros((0, dim))
             tree.renew(rows.data, self.mins.data, self.maxs.data, still.data, False, 0.0, 0.0)
         self.search = search_of(domain, tree)
-        self._boxes = self.mins.data, self.maxs.data, self.ids.data
+        self.boxes: Boxes = self.mins.data, self.maxs.data, self.ids.data
         if not len(self.ids):  # without rows the boxes in the tree would count as their own
             nowhere = np.full((1, dim), np.nan)
-            self._boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
+            self.boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
 
     def _read_unchanged(self, registry: BodyRegistry, places: Doubles, sizes: Doubles) -> None:
         """Have the boxes that the last step left, of bodies that have not changed since."""
@@ -95,6 +96,9 @@ class PresentBodies:
         offsets = np.array([boxes[entity].offset for entity in ids.tolist()])
         centres = self._centres[owners] + offsets[:, : self._centres.shape[1]]
         self._centres[rows] = centres if domain is None else domain.into_world(centres)
+        self._set_corners(rows)
+
+    def _set_corners(self, rows: Any) -> None:
         self.mins[rows] = self._centres[rows] - self._halves[rows]
         self.maxs[rows] = self._centres[rows] + self._halves[rows]
 
@@ -107,15 +111,9 @@ class PresentBodies:
         """Have a body somewhere else."""
         row = self.row(entity)
         self._centres[row] = centre
-        self.mins[row] = self._centres[row] - self._halves[row]
-        self.maxs[row] = self._centres[row] + self._halves[row]
+        self._set_corners(row)
         still = np.zeros((0, self.mins.shape[1]))
         self._tree.renew_one(row, self.mins.data, self.maxs.data, still.data, True, 0.0, 0.0)
-
-    @property
-    def boxes(self) -> Boxes:
-        """The boxes by row, and the entities."""
-        return self._boxes
 
     def row(self, id: int) -> int:
         """Return the row of an entity, -1 if it has none."""

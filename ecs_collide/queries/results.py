@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,3 +197,11 @@ class Branches(NamedTuple):
     maxs: Floats
     depths: Integers
     moving: NDArray[np.bool_]
+
+
+def branches_of(tree: Any, moving: bool) -> Branches:
+    """Return the bounds of the inner nodes of a kernel tree."""
+    mins, maxs = np.empty((2, tree.n_nodes, tree.dim))
+    depths = np.empty(tree.n_nodes, np.int64)
+    tree.branches_into(mins.data, maxs.data, depths.data)
+    return Branches(mins, maxs, depths, np.full(tree.n_nodes, moving))
