@@ -470,27 +470,10 @@ def _swept(
     """Run the kernel over checked arrays."""
     n_pairs = len(pairs)
     kind, axis, sign, corner = (np.zeros(n_pairs, np.int8) for _ in range(4))
-    time, enter, exit_, depth = (np.zeros(n_pairs) for _ in range(4))
-    taken: tuple[NDArray[Any], ...] = (
-        centres,
-        halves,
-        motions,
-        np.maximum(growths, -halves),
-        pairs,
-    )
-    written: tuple[NDArray[Any], ...] = (kind, axis, sign, corner, time, enter, exit_, depth)
-    views = [array.data for array in (*taken, *written)]
-    _backend.kernels.sweep.sweep_pairs(*views)
+    time, enter, exit, depth = (np.zeros(n_pairs) for _ in range(4))
+    read: list[NDArray[Any]] = [centres, halves, motions, np.maximum(growths, -halves), pairs]
+    written: list[NDArray[Any]] = [kind, axis, sign, corner, time, enter, exit, depth]
+    _backend.kernels.sweep.sweep_pairs(*(array.data for array in (*read, *written)))
     return SweepBatch(
-        kind=kind,
-        time=time,
-        enter=enter,
-        exit=exit_,
-        axis=axis,
-        sign=sign,
-        corner=corner.view(np.bool_),
-        depth=depth,
-        pairs=pairs,
-        _centres=centres,
-        _motions=motions,
+        kind, time, enter, exit, axis, sign, corner.view(np.bool_), depth, pairs, centres, motions
     )

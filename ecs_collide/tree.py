@@ -237,7 +237,7 @@ class AABBTree:
             )
         self._keys = None
         try:
-            self._place_many(rows, lowers, uppers, None)
+            self._place_many(rows, lowers, uppers, lowers[:0])
         except BaseException:
             for number in numbers.tolist():
                 self._remove(number)
@@ -267,8 +267,11 @@ class AABBTree:
         """
         rows = self._rows_of(ids)
         lowers, uppers = self._corners(len(rows), mins, maxs)
-        displacements = None if motions is None else self._displacements(motions, len(rows))
-        return self._place_many(rows, lowers, uppers, displacements)
+        if motions is None:
+            return self._place_many(rows, lowers, uppers, lowers[:0])
+        if not self._are_plain(len(rows), motions, motions):
+            motions = self._vectors("motions", motions, len(rows))
+        return self._place_many(rows, lowers, uppers, motions)  # type: ignore[arg-type]
 
     def remove_many(self, ids: ArrayLike) -> None:
         """Remove boxes: all or none.
@@ -582,30 +585,23 @@ class AABBTree:
 
     def _corners(self, n: int, mins: ArrayLike, maxs: ArrayLike) -> tuple[Floats, Floats]:
         """Return the corners of `n` boxes, checked."""
-        if (
-            self._is_plain(mins, n)
-            and self._is_plain(maxs, n)
-            and self._are_fine(_view(mins), _view(maxs))
-        ):
+        if self._are_plain(n, mins, maxs):
             return mins, maxs  # type: ignore[return-value]
         lowers, uppers = self._vectors("mins", mins, n), self._vectors("maxs", maxs, n)
         refuse_reversed("mins", lowers, "maxs", uppers)
         return lowers, uppers
 
-    def _displacements(self, motions: ArrayLike, n: int) -> Floats:
-        """Return the motions of `n` boxes, checked."""
-        if self._is_plain(motions, n) and self._are_fine(_view(motions), _view(motions)):
-            return motions  # type: ignore[return-value]
-        return self._vectors("motions", motions, n)
-
-    def _is_plain(self, array: ArrayLike, n: int) -> bool:
-        """Return whether there is nothing to copy or to convert."""
-        return (
-            type(array) is np.ndarray
-            and array.dtype == np.float64
-            and array.shape == (n, self._dim)
-            and array.flags.c_contiguous
-        )
+    def _are_plain(self, n: int, lows: Any, highs: Any) -> bool:
+        """Return whether two arrays are in order, with nothing to copy or to convert."""
+        for array in (lows, highs):
+            if not (
+                type(array) is np.ndarray
+                and array.dtype == np.float64
+                and array.shape == (n, self._dim)
+                and array.flags.c_contiguous
+            ):
+                return False
+        return bool(self._are_fine(lows.data, highs.data))
 
     def _row(self, id: int) -> int:
         """Return the row of an id; KeyError if it has none."""
@@ -655,23 +651,13 @@ class AABBTree:
         )
         return bool(self._tree.renew_one(row, *rows, False, self._margin, self._lookahead))
 
-    def _place_many(
-        self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats | None
-    ) -> int:
+    def _place_many(self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats) -> int:
         """Set the boxes of rows; return the number of renewed fat bounds."""
         if len(rows) == 0:
             return 0
         self._pairs = None
-        displacements = lowers[:0] if motions is None else motions
-        n_renewed: int = self._tree.renew(
-            rows.data,
-            lowers.data,
-            uppers.data,
-            displacements.data,
-            False,
-            self._margin,
-            self._lookahead,
-        )
+        arrays = (array.data for array in (rows, lowers, uppers, motions))
+        n_renewed: int = self._tree.renew(*arrays, False, self._margin, self._lookahead)
         return n_renewed
 
     def _find_keys(self) -> tuple[Any, Any]:
@@ -684,8 +670,3 @@ class AABBTree:
             key_of[row_of] = np.arange(len(rows))
             self._keys = key_of.data, row_of.data
         return self._keys
-
-
-def _view(array: Any) -> Any:
-    """Return an array as kernels take it: read as Python it gives Python numbers."""
-    return memoryview(array)
