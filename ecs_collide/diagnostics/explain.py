@@ -129,9 +129,8 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
             return Verdict.IGNORED, [resting]
     for entity in both:
         if e.has(entity, e.sensor):
-            return Verdict.CROSSING, [
-                finding_about(entity, "sensor", "is a Sensor, which is crossed")
-            ]
+            sensor = finding_about(entity, "sensor", "is a Sensor, which is crossed")
+            return Verdict.CROSSING, [sensor]
     for entity in both:
         if Attached in e.of(entity):
             text = f"entity {entity} is attached to entity {_owner_of(e, entity)}, and is crossed"

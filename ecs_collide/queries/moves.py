@@ -136,7 +136,11 @@ class Moves:
         wanted_displacement = _checks.vectors("displacement", displacement)
         if wanted_displacement.shape != present.mins.shape[1:]:
             raise ValueError(f"displacement={displacement!r} must be {len(self._up)} numbers")
-        _require_response(response)
+        if not isinstance(response, MoveResponse):
+            raise TypeError(
+                f"response={response!r} must be Slide(), Stop() or Deflect(restitution): "
+                "what the body does where it meets another one"
+            )
         start, half = present.centre_and_half(entity)
         path = _Path(start, wanted_displacement.tolist(), response, self._domain)
         excluded = {entity}
@@ -270,11 +274,3 @@ class _Path:
     def _note(self, hit: BoxHit, position: Vector, is_solid: bool) -> None:
         time = self._time + (1.0 - self._time) * hit.time
         self.hits.append(MoveHit(hit.id, time, position, hit.normal, is_solid, hit.depth))
-
-
-def _require_response(response: object) -> None:
-    if not isinstance(response, (Slide, Stop, Deflect)):
-        raise TypeError(
-            f"response={response!r} must be Slide(), Stop() or Deflect(restitution): "
-            "what the body does where it meets another one"
-        )
