@@ -338,6 +338,27 @@ def test_a_filter_may_ask_the_space_and_delete_entities(row):
     assert space.nearest((0, 0), 1, filter=process)[0].entity == made[3]
 
 
+def test_a_filter_that_makes_bodies_and_steps_is_offered_them_where_they_are():
+    space = ec.install()
+    old = [box((10.0 * n, 0), (1, 1)) for n in range(20)]
+    esper.process(0)
+    made: list[int] = []
+    seen: list[int] = []
+
+    def is_made(entity):
+        if not made:
+            made.extend(box((1000.0 + n, 0), (0.25, 0.25)) for n in range(300))
+            esper.process(0)
+        seen.append(entity)
+        return entity in made
+
+    found = space.nearest((0, 0), 1, filter=is_made)
+
+    assert [hit.entity for hit in found] == made[:1]
+    assert found[0].distance == 999.75
+    assert seen == [*old, made[0]]
+
+
 def test_an_error_in_a_filter_comes_out(row):
     _, space = row
 
