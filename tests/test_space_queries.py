@@ -338,7 +338,8 @@ def test_a_filter_may_ask_the_space_and_delete_entities(row):
     assert space.nearest((0, 0), 1, filter=process)[0].entity == made[3]
 
 
-def test_a_filter_that_makes_bodies_and_steps_is_offered_them_where_they_are():
+@pytest.mark.parametrize("solid", [False, True])
+def test_a_filter_that_makes_bodies_and_steps_is_offered_them_where_they_are(solid):
     space = ec.install()
     old = [box((10.0 * n, 0), (1, 1)) for n in range(20)]
     esper.process(0)
@@ -352,7 +353,7 @@ def test_a_filter_that_makes_bodies_and_steps_is_offered_them_where_they_are():
         seen.append(entity)
         return entity in made
 
-    found = space.nearest((0, 0), 1, filter=is_made)
+    found = space.nearest((0, 0), 1, filter=is_made, solid=solid)
 
     assert [hit.entity for hit in found] == made[:1]
     assert found[0].distance == 999.75

@@ -111,7 +111,7 @@ class QueriedBodies:
         self._lock.refuse_others()
         tests = [self._still_there(n_hits)]
         if solid:
-            tests.append(self._tester(self._are_solid()))
+            tests.append(self._solid_test())
         if filter is not None:
             tests.append(self._passes(filter))
         wanted = [test for test in tests if test is not None]
@@ -155,8 +155,12 @@ class QueriedBodies:
             "that takes an entity"
         )
 
-    def _tester(self, flags: NDArray[np.bool_]) -> Callable[[int], object]:
-        return lambda entity: flags[self.row(entity)]
+    def _solid_test(self) -> Callable[[int], object]:
+        """Return a function that returns whether an entity is solid, also after further steps."""
+        if (present := self.present) is not None:
+            flags = self._are_solid()
+            return lambda entity: flags[present.row(entity)]
+        return lambda entity: self._registry.table.sensor[self.row(entity)] == 0
 
     def _are_solid(self) -> NDArray[np.bool_]:
         """Return which bodies are solid, by row."""
