@@ -208,18 +208,7 @@ class Moves:
 
 
 class _Path:
-    """The way of one move, as far as it is known.
-
-    Attributes
-    ----------
-    centre : tuple of float
-        Where the body is; beyond the edge of a world that wraps if its way leads there.
-    goes_on : bool
-        Whether it is still under way.
-    remaining : tuple of float
-        What is left of the way.
-    hits : list of MoveHit
-    """
+    """The way of one move, as far as it is known."""
 
     def __init__(
         self,
@@ -228,9 +217,9 @@ class _Path:
         response: MoveResponse,
         domain: PeriodicDomain | None,
     ) -> None:
-        self.centre = centre
+        self.centre = centre  # beyond the edge of a world that wraps if its way leads there
         self.goes_on = any(wanted_displacement)
-        self.remaining = (0.0,) * len(centre)
+        self.remaining = (0.0,) * len(centre)  # what is left of the way
         self.hits: list[MoveHit] = []
         self._target = [at + part for at, part in zip(centre, wanted_displacement, strict=True)]
         self._response = response
