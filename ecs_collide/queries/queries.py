@@ -306,7 +306,7 @@ class Queries:
             kind, tuple(array.data for array in known), limit, bound, each.data, left_out,
             *boxes, found.data, hits.data,
         )  # fmt: skip
-        hits[found.ravel() < 0, 0] = np.inf
+        hits[:, 0][found.ravel() < 0] = np.inf
         return found.ravel(), np.asarray(boxes[2]), hits
 
     # -- what goes in --

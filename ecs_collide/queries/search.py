@@ -419,7 +419,6 @@ class Search:
     # Keys
 
     @cython.cfunc
-    @cython.inline
     @cython.exceptval(check=False)
     def _least_key(
         self,
