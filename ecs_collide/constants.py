@@ -115,3 +115,9 @@ ASLEEP = 1
 WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
 
 LEANS = 64  # in the column `leans`, beside a bit for each side
+
+# Kinds of queries, and the key of a result.
+RAY = 0  # when a ray enters the box, closed
+CAST = 1  # when a moving box meets it, by the rules of the sweep
+NEAR = 2  # the distance from a box, which may be a point
+REGION = 3  # 0 for boxes that share a point with a region
