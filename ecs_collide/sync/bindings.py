@@ -26,7 +26,10 @@ if cython.compiled:
         slots_new,
         slots_read,
     )
+    from cython.cimports.libc.math import floor
 else:
+    from math import floor
+
     from ecs_collide.sync.slots import (
         slots_bind,
         slots_file,
@@ -39,6 +42,7 @@ else:
     )
 
 from ecs_collide._attributes import part_of, read_number, write_number
+from ecs_collide.constants import INF
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
@@ -77,6 +81,7 @@ class ComponentBinding:
         mark: cython.int,
         response: cython.int,
         columns: tuple = ("seen_mass", "seen_mass"),
+        bounds: tuple = (),
     ):
         self.type = type
         self.names = names
@@ -98,6 +103,11 @@ class ComponentBinding:
         self.aimed = 0.0
         if not cython.compiled:
             self.numbers = [0.0] * 3
+            self.minimum, self.maximum, self.whole = [0.0] * 3, [0.0] * 3, [False] * 3
+        for k, each in enumerate(bounds):
+            self.minimum[k] = each.minimum
+            self.maximum[k] = INF if each.may_be_infinite else each.maximum
+            self.whole[k] = each.is_whole
 
     def __dealloc__(self):
         slots_free(self.slots)
@@ -182,11 +192,39 @@ class ComponentBinding:
                 self.seen[i, k] = self.numbers[k]
         return differs
 
-    def is_other(self, i: cython.Py_ssize_t) -> bool:
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_filed(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether there is a component in row i."""
+        return len(self.items) > 0 and self.items[i] is not None
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def allows(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a number that was seen is within its bounds."""
+        number: cython.double = self.seen[i, k]
+
+        return self.minimum[k] <= number <= self.maximum[k] and (
+            not self.whole[k] or floor(number) == number
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def allows_all(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether all numbers that were seen of a component are within their bounds."""
+        k: cython.int
+        fine: cython.bint = True
+
+        for k in range(self.width):
+            fine &= self.allows(i, k)
+        return fine
+
+    @cython.ccall
+    def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component says something else than what was seen last."""
         k: cython.Py_ssize_t
 
-        if not self.items or self.items[i] is None:
+        if not self.is_filed(i) or (cython.compiled and slots_hold(self.slots, i)):
             return False
         for k in range(self.width):
             value = read_number(self.items[i], self.names[k], None)

@@ -20,10 +20,17 @@ cdef class ComponentBinding:
     cdef int _write_part(self, object item, Py_ssize_t k, double number)
     cdef Py_ssize_t n_rows
     cdef double numbers[3]
+    cdef double minimum[3]
+    cdef double maximum[3]
+    cdef bint whole[3]
     cdef double[:, ::1] seen
     cdef double[:, ::1] now
     cdef bint file(self, Py_ssize_t i, object component)
     cdef int forget(self, Py_ssize_t i)
+    cdef bint is_filed(self, Py_ssize_t i) noexcept
+    cdef bint allows(self, Py_ssize_t i, int k) noexcept
+    cdef bint allows_all(self, Py_ssize_t i) noexcept
+    cpdef bint is_other(self, Py_ssize_t i)
     cdef bint read(self, Py_ssize_t i)
     cdef int read_by_name(self, Py_ssize_t i)
     cpdef int put(self, Py_ssize_t i, Py_ssize_t k, double number)

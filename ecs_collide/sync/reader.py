@@ -20,24 +20,19 @@ if cython.compiled:
     from cython.cimports.ecs_collide.sync.bindings_c import VALUE, ComponentBinding
     from cython.cimports.ecs_collide.sync.slots_c import (
         Watch,
-        slots_hold,
         slots_write,
         watch_run,
     )
     from cython.cimports.ecs_collide.sync.surface_reader_c import SurfaceReader
-    from cython.cimports.libc.math import floor
 else:
-    from math import floor
-
     from ecs_collide.motion.bodies import Bodies
     from ecs_collide.motion.surfaces import CATEGORIES, GROUP, MASK, Surfaces
     from ecs_collide.sync.bindings import VALUE, ComponentBinding
-    from ecs_collide.sync.slots import slots_hold, slots_write
+    from ecs_collide.sync.slots import slots_write
     from ecs_collide.sync.surface_reader import SurfaceReader
 
 cython.declare(
     LARGEST=cython.double,
-    MOST_ID=cython.double,
     INF=cython.double,
     NAN=cython.double,
     SAFE_LIMIT=cython.double,
@@ -46,7 +41,6 @@ cython.declare(
     ATTACHED=cython.int,
     BAD=cython.int,
     BOUNCE=cython.int,
-    CONTROL=cython.int,
     CUSTOM=cython.int,
     HANDED=cython.int,
     DEFLECT=cython.int,
@@ -74,7 +68,6 @@ from ecs_collide.constants import (
     ATTACHED,
     BAD,
     BOUNCE,
-    CONTROL,
     CUSTOM,
     DEFLECT,
     DISABLED,
@@ -103,7 +96,6 @@ from ecs_collide.constants import (
     YIELDS,
 )
 
-MOST_ID = 2.0**53  # of an entity
 SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 
@@ -262,6 +254,8 @@ class ComponentReader:
     def _find_addresses(self) -> cython.void:
         """Find where the columns lie, for loops over all bodies."""
         b: Bodies = self.bodies
+        kind: ComponentBinding
+        k: cython.int
 
         self.flat_centre = flat(b.centre)
         self.flat_half = flat(b.half)
@@ -269,19 +263,24 @@ class ComponentReader:
         self.flat_velocity = flat(b.velocity)
         self.flat_min = flat(b.tight_min)
         self.flat_max = flat(b.tight_max)
-        self.watch.position = self.position.slots
-        self.watch.extents = self.extents.slots
-        self.watch.has = cython.address(b.has[0])
         self.watch.flags[0] = cython.address(b.news[0])
         self.watch.flags[1] = cython.address(b.touched[0])
         self.watch.flags[2] = cython.address(b.bad[0])
         self.watch.flags[3] = cython.address(b.quarantined[0])
-        self.watch.flags[4] = cython.address(b.surface_bits[0])
-        self.watch.any_mark = VELOCITY | GROWTH | MASS | DEFLECT
-        self.watch.marks[0], self.watch.others[0] = VELOCITY, self.velocity.slots
-        self.watch.marks[1], self.watch.others[1] = GROWTH, self.growth.slots
-        self.watch.marks[2], self.watch.others[2] = MASS, self.mass_kind.slots
-        self.watch.marks[3], self.watch.others[3] = DEFLECT, self.deflect.slots
+        self.watch.position = self.position.slots
+        self.watch.extents = self.extents.slots
+        self.watch.has = cython.address(b.has[0])
+        self.watch.common_marks = VELOCITY | GROWTH | MASS | DEFLECT
+        for k in range(4):
+            kind = self.kinds[2 + k]
+            self.watch.common[k].slots = kind.slots
+            self.watch.common[k].mark = kind.mark & self.watch.common_marks
+        self.watch.bits = cython.address(b.surface_bits[0])
+        self.watch.n_rare = len(self.surface_reader.kinds)
+        for k in range(self.watch.n_rare):
+            kind = self.surface_reader.kinds[k]
+            self.watch.rare[k].slots = kind.slots
+            self.watch.rare[k].mark = kind.mark >> SURFACES_SHIFT & 0xFF
 
     @cython.cfunc
     def _require_room(self) -> cython.int:
@@ -345,10 +344,7 @@ class ComponentReader:
             response = 0
         b.attached[i] = (has & ATTACHED) != 0
         b.n_filed[i] = n_filed
-        b.surface_bits[i] = has >> SURFACES_SHIFT & 0x7F
-        if has >> SURFACES_SHIFT & CONTROL:
-            b.surface_bits[i] = b.surface_bits[i] - CONTROL  # its bit is that of the sign
-        self.surface_reader.control.file(i, has)
+        self.surface_reader.file(i, has)
         b.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         b.sensor[i] = (has & SENSOR) != 0
@@ -523,7 +519,7 @@ class ComponentReader:
             if b.attached[i]:
                 if self.owner.is_other(i) or self.surface_reader.filter.is_other(i):
                     found.append(i)
-            elif b.surface_bits[i] and self.surface_reader.is_other(i, b.surface_bits[i]):
+            elif b.surface_bits[i] and self.surface_reader.is_other(i):
                 found.append(i)
         return found
 
@@ -537,7 +533,7 @@ class ComponentReader:
         for n in range(rows.shape[0]):
             i = rows[n]
             if b.surface_bits[i]:
-                self.surface_reader.read(i, b.surface_bits[i])
+                self.surface_reader.read(i)
             if b.attached[i]:
                 self.owner.read(i)
             self._check(i)
@@ -664,31 +660,9 @@ class ComponentReader:
     @cython.exceptval(check=False)
     def _next(self, rows: cython.longlong[::1], n: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first place in `rows`, from `n` on, whose body may have something new."""
-        if cython.compiled:
-            while n < rows.shape[0]:
-                n = watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
-                if n >= rows.shape[0] or not self._is_as_seen(rows[n]):
-                    break
-                n += 1
+        if cython.compiled and n < rows.shape[0]:
+            return watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
         return n
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether there is certainly nothing new about a body."""
-        b: Bodies = self.bodies
-        has: cython.int = b.has[i]
-
-        return (
-            not (b.news[i] | b.touched[i] | b.bad[i] | b.quarantined[i])
-            and slots_hold(self.position.slots, i)
-            and slots_hold(self.extents.slots, i)
-            and (not has & VELOCITY or slots_hold(self.velocity.slots, i))
-            and (not has & GROWTH or slots_hold(self.growth.slots, i))
-            and (not has & MASS or slots_hold(self.mass_kind.slots, i))
-            and (not has & DEFLECT or slots_hold(self.deflect.slots, i))
-            and (not b.surface_bits[i] or self.surface_reader.is_as_seen(i, b.surface_bits[i]))
-        )
 
     @cython.cfunc
     def _read_row(self, i: cython.Py_ssize_t, dt: cython.double, anew: cython.bint) -> cython.bint:
@@ -747,7 +721,7 @@ class ComponentReader:
             b.news[i] |= UNCHECKED
         if b.attached[i] and self.offset.read(i) | self.owner.read(i):
             b.news[i] |= UNCHECKED
-        if b.surface_bits[i] and self.surface_reader.read(i, b.surface_bits[i]):
+        if b.surface_bits[i] and self.surface_reader.read(i):
             b.news[i] |= UNCHECKED
             if not b.moves[i]:
                 self.altered.append(i)
@@ -841,7 +815,6 @@ class ComponentReader:
         mass: cython.double = b.mass[i]
         fine: cython.bint = 0.0 <= restitution <= 1.0
         near: cython.bint = True
-        owner: cython.double
 
         fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INF
         for k in range(self.dim):  # none of these holds for nan
@@ -856,10 +829,7 @@ class ComponentReader:
         if self.surfaces.is_used:
             fine &= self._read_surfaces(i)
         if b.attached[i]:
-            owner = self.owner.seen[i, VALUE]
-            fine &= 1.0 <= owner <= MOST_ID and floor(owner) == owner
-            for k in range(self.dim):
-                fine &= abs(self.offset.seen[i, k]) <= LARGEST
+            fine &= self.owner.allows_all(i) and self.offset.allows_all(i)
         if b.wraps:
             near &= not b.has[i] & (VELOCITY | GROWTH)
             for k in range(self.dim):
@@ -883,7 +853,7 @@ class ComponentReader:
         categories: cython.longlong = f[i, CATEGORIES]
         mask: cython.longlong = f[i, MASK]
         group: cython.longlong = f[i, GROUP]
-        fine: cython.bint = self.surface_reader.check(i, b.surface_bits[i])
+        fine: cython.bint = self.surface_reader.check(i)
         differs: cython.bint = (
             f[i, CATEGORIES] != categories or f[i, MASK] != mask or f[i, GROUP] != group
         )

@@ -20,31 +20,16 @@ from numpy.typing import NDArray
 from ecs_collide import _backend
 from ecs_collide._attributes import part_of, read_number, write_number
 from ecs_collide.component_map import Components
-from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
+from ecs_collide.components import Disabled
 from ecs_collide.constants import (
     ALL,
-    ATTACHED,
-    CARRY,
     CONTROL,
-    DEFLECT,
-    DISABLED,
-    DOMINANCE,
     FALL,
-    FILTER,
     FIXED,
-    FRICTION,
     GROWTH,
     LARGEST,
-    LOCKED_AXES,
-    MASS,
-    MAX_SPEED,
     NEW,
-    ONE_WAY,
-    PUSH_OUT,
     QUARANTINED,
-    RESTITUTION,
-    SENSOR,
-    SEPARATES,
     SURFACES_SHIFT,
     SWITCHED_OFF,
     TOUCHED_BY_GAME,
@@ -57,8 +42,8 @@ from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.response.rules import RESPONSE_CODES
 from ecs_collide.sync.attached import AttachedBoxes
+from ecs_collide.sync.component_table import common_entries, rare_entries
 from ecs_collide.sync.quarantine import (
     Report,
     find_no_number,
@@ -83,21 +68,6 @@ from ecs_collide.sync.seen import (
 )
 from ecs_collide.sync.sleep_list import KeptSleep, Sleep
 from ecs_collide.sync.targets import KinematicTargets
-from ecs_collide.traits import (
-    Attached,
-    Carry,
-    Damping,
-    Dominance,
-    Filter,
-    Friction,
-    GravityScale,
-    LockedAxes,
-    MaxSpeed,
-    OneWay,
-    PushOut,
-    Restitution,
-    Separate,
-)
 
 RowArray = NDArray[np.int64]
 
@@ -105,56 +75,6 @@ _REASON_DISABLED = END_REASONS.index(EndReason.DISABLED)
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
 _CONTROL_BIT = CONTROL << SURFACES_SHIFT
-
-
-def _make_bindings(components: Components, dim: int) -> list[Any]:
-    """Return the kinds of components that every space looks at, in the kernels' order."""
-    kind = _backend.kernels.bindings.ComponentBinding
-    roles = (
-        ("position", 0, ("seen_place", "place")),
-        ("extents", 0, ("seen_size", "size")),
-        ("velocity", VELOCITY, ("seen_velocity", "velocity")),
-        ("growth", GROWTH, ("seen_growth", "growth")),
-    )
-    kinds = [kind(*components.vector(role, dim), mark, 0, columns) for role, mark, columns in roles]
-    restitution = ("restitution",), DEFLECT, RESPONSE_CODES[Deflect], ("seen_restitution",) * 2
-    kinds += [
-        kind(*components.mass, MASS, 0),
-        kind(Deflect, *restitution),
-        kind(Sensor, (), SENSOR, 0),
-    ]
-    kinds += [
-        kind(each, (), 0, code) for each, code in RESPONSE_CODES.items() if each is not Deflect
-    ]
-    kinds.append(kind(Fixed, (), FIXED, 0))
-    kinds.append(kind(Disabled, (), DISABLED, 0))
-    for names, column in ((("x", "y", "z")[:dim], "seen_offset"), (("owner",), "seen_owner")):
-        kinds.append(kind(Attached, names, ATTACHED, 0, (column, column)))
-    return kinds
-
-
-def _make_surface_bindings(dim: int) -> list[Any]:
-    """Return the kinds of components that only some bodies have, in the kernels' order."""
-    axes = ("x", "y", "z")[:dim]
-    normal = tuple(f"normal_{axis}" for axis in axes)
-    filter_names = ("categories", "mask", "group")
-    kinds: tuple[tuple[type, tuple[str, ...], int, str], ...] = (
-        (Filter, filter_names, FILTER << SURFACES_SHIFT, "seen_filter"),
-        (Friction, ("value", "code"), FRICTION << SURFACES_SHIFT, "seen_friction"),
-        (OneWay, axes, ONE_WAY << SURFACES_SHIFT, "seen_one_way"),
-        (Carry, normal, CARRY << SURFACES_SHIFT, "seen_normal"),
-        (Carry, axes, CARRY << SURFACES_SHIFT, "seen_surface"),
-        (PushOut, ("speed",), PUSH_OUT << SURFACES_SHIFT, "seen_push_out"),
-        (Separate, ("speed",), SEPARATES << SURFACES_SHIFT, "seen_separate"),
-        (GravityScale, ("value",), FALL << SURFACES_SHIFT, "seen_gravity_scale"),
-        (Damping, ("value",), FALL << SURFACES_SHIFT, "seen_damping"),
-        (Dominance, ("level",), DOMINANCE | _CONTROL_BIT, "seen_dominance"),
-        (Restitution, ("value", "code"), RESTITUTION | _CONTROL_BIT, "seen_surface_restitution"),
-        (MaxSpeed, ("speed",), MAX_SPEED | _CONTROL_BIT, "seen_max_speed"),
-        (LockedAxes, axes, LOCKED_AXES | _CONTROL_BIT, "seen_locked_axes"),
-    )
-    make = _backend.kernels.bindings.ComponentBinding
-    return [make(kind, names, mark, 0, (column, column)) for kind, names, mark, column in kinds]
 
 
 class Kept(NamedTuple):
@@ -263,7 +183,9 @@ class BodyRegistry:
         self._relocated: list[int] = []  # rows that a response has put somewhere else
         self._timeline = timeline
         self.rules = rules(components, dim, None if domain is None else domain.wrap)
-        kinds, surfaces = _make_bindings(components, dim), _make_surface_bindings(dim)
+        make = _backend.kernels.bindings.ComponentBinding
+        kinds = [make(*entry) for entry in common_entries(components, dim)]
+        surfaces = [make(*entry) for entry in rare_entries(dim)]
         self._position, self._extents, self._velocity = kinds[:3]
         self._kinds = {kind.type: kind for kind in reversed([*kinds, *surfaces])}
         self._reader = _backend.kernels.reader.ComponentReader(

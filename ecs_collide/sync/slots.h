@@ -191,16 +191,37 @@ static inline int slots_hold(const Slots *slots, Py_ssize_t i)
     return 1;
 }
 
-/* The table and slots that say whether anything about a body may be new. */
+/* The slots of a component that only some bodies have, and the bit that says which. */
+typedef struct {
+    const Slots *slots;
+    int mark;
+} Marked;
+
+/* The columns and slots that say whether anything about a body may be new. */
 typedef struct {
     const Slots *position;
     const Slots *extents;
-    const Slots *others[4];  /* Of components that only some bodies have. */
-    int marks[4];  /* The bits of `has` that say which. */
-    int any_mark;
+    const signed char *flags[4];  /* A body with any of these set is looked at closely. */
     const signed char *has;
-    const signed char *flags[5];  /* A body with any of these set is looked at closely. */
+    Marked common[4];  /* By the bits of `has`. */
+    int common_marks;
+    const signed char *bits;
+    Marked rare[16];  /* By those of `bits`, or more than there are. */
+    int n_rare;
 } Watch;
+
+/* Tell whether what a body has of the rarer components is known. */
+static inline int rare_hold(const Watch *watch, Py_ssize_t i)
+{
+    const int marks = watch->bits[i];
+    for (int k = 0; k < watch->n_rare; ++k) {
+        const Slots *slots = watch->rare[k].slots;
+        if (marks & watch->rare[k].mark && slots->n_rows > 0 && slots->items[i] != Py_None
+            && !slots_hold(slots, i))
+            return 0;
+    }
+    return 1;
+}
 
 #define FETCHED_AHEAD 48  /* Bodies: about as long as memory takes to answer. */
 
@@ -222,8 +243,9 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
 {
     const Slots *position = watch->position, *extents = watch->extents;
     PyObject *const *places = position->items, *const *sizes = extents->items;
-    const signed char *has = watch->has, *const *flags = watch->flags;
-    const int any_mark = watch->any_mark, is_flat = position->width == 2 && extents->width == 2;
+    const signed char *has = watch->has, *bits = watch->bits, *const *flags = watch->flags;
+    const Marked *common = watch->common;
+    const int common_marks = watch->common_marks, is_flat = position->width == 2 && extents->width == 2;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
         if (n + FETCHED_AHEAD < n_rows) {
@@ -231,7 +253,7 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
             fetch((const double *)places[coming]);
             fetch((const double *)sizes[coming]);
         }
-        if (flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i] | flags[4][i])
+        if (flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i])
             break;
         if (is_flat) {
             if (!pair_holds(places[i], position->type, position->known + 2 * i,
@@ -242,13 +264,13 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
         } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
             break;
         }
-        int marks = has[i] & any_mark, k = 0;
+        int marks = has[i] & common_marks, k = 0;
         for (; marks != 0; ++k) {
-            if (marks & watch->marks[k] && !slots_hold(watch->others[k], i))
+            if (marks & common[k].mark && !slots_hold(common[k].slots, i))
                 break;
-            marks &= ~watch->marks[k];
+            marks &= ~common[k].mark;
         }
-        if (marks != 0)
+        if (marks != 0 || (bits[i] != 0 && !rare_hold(watch, i)))
             break;
     }
     return n;
