@@ -32,38 +32,15 @@ else:
     from ecs_collide.sync.surface_reader import SurfaceReader
 
 cython.declare(
-    LARGEST=cython.double,
-    INF=cython.double,
-    NAN=cython.double,
-    SAFE_LIMIT=cython.double,
-    MAX_ROUNDS=cython.double,
-    PRESSES=cython.double,
-    ATTACHED=cython.int,
-    BAD=cython.int,
-    BOUNCE=cython.int,
-    CUSTOM=cython.int,
-    HANDED=cython.int,
-    DEFLECT=cython.int,
-    DISABLED=cython.int,
-    DISTANT=cython.int,
-    FILTER=cython.int,
-    FIXED=cython.int,
-    GROWTH=cython.int,
-    MASS=cython.int,
-    NEW=cython.int,
-    HAS_FILTER=cython.int,
-    QUARANTINED=cython.int,
-    OFFERED=cython.int,
-    SENSOR=cython.int,
-    TOUCHED_AS_NEW=cython.int,
-    TOUCHED_BY_FILTER=cython.int,
-    TOUCHED_BY_GAME=cython.int,
-    SURFACES_SHIFT=cython.int,
-    UNCHECKED=cython.int,
-    UNPLACED=cython.int,
-    VELOCITY=cython.int,
-    YIELDS=cython.int,
-)
+    INF=cython.double, LARGEST=cython.double, MAX_ROUNDS=cython.double, NAN=cython.double,
+    PRESSES=cython.double, SAFE_LIMIT=cython.double, ATTACHED=cython.int, BAD=cython.int,
+    BOUNCE=cython.int, CUSTOM=cython.int, DEFLECT=cython.int, DISABLED=cython.int,
+    DISTANT=cython.int, FILTER=cython.int, FIXED=cython.int, GROWTH=cython.int, HANDED=cython.int,
+    HAS_FILTER=cython.int, MASS=cython.int, NEW=cython.int, OFFERED=cython.int,
+    QUARANTINED=cython.int, SENSOR=cython.int, SURFACES_SHIFT=cython.int,
+    TOUCHED_AS_NEW=cython.int, TOUCHED_BY_FILTER=cython.int, TOUCHED_BY_GAME=cython.int,
+    UNCHECKED=cython.int, UNPLACED=cython.int, VELOCITY=cython.int, YIELDS=cython.int,
+)  # fmt: skip
 from ecs_collide.constants import (
     ATTACHED,
     BAD,
@@ -152,10 +129,8 @@ class ComponentReader:
     dt: cython.double
     contradictory = cython.declare(list, visibility="readonly")
     watch: Watch
-    kept_filters = cython.declare(list, visibility="readonly")
-    kept_boxes: list  # rows, centres and half sizes that were seen
-    n_boxes_read: cython.Py_ssize_t  # how many of these `read` has kept
-    kept_out: list  # rows, and whether and why they were left out
+    kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
+    n_kept_by_read: cython.Py_ssize_t
     writing: cython.longlong[::1]
     position: ComponentBinding
     extents: ComponentBinding
@@ -189,23 +164,16 @@ class ComponentReader:
         self.sweeps = False
         self.rest_speed = 0.0
         self.kinds = kinds
-        self.fallen = []
-        self.touched_rows = []
-        self.examined = []
-        self.altered = []
-        self.to_place = []
+        self._begin_lists()
         self.woken = []
-        self.pressed = []
-        self.dt = 0.0
         self.contradictory = []
+        self.dt = 0.0
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
         self.writing = np.zeros(0, np.int64).data
-        self.kept_filters = []
-        self.kept_boxes = []
-        self.n_boxes_read = 0
-        self.kept_out = []
+        self.kept = []
+        self.n_kept_by_read = 0
         if not cython.compiled:
             self.lean = [0.0] * 3
             self.gravity = [0.0] * 3
@@ -448,33 +416,28 @@ class ComponentReader:
 
         if self.writing.shape[0]:
             self.writing = self.writing[:0]
-        if self.kept_filters or self.kept_boxes or self.kept_out:
-            self.kept_filters = []
-            self.kept_boxes = []
-            self.kept_out = []
+        if self.kept:
+            self.kept = []
         for kind in self.kinds:
             kind.forget_kept()
 
-    @cython.ccall
-    def keep_box(self, i: cython.Py_ssize_t) -> cython.int:
+    def keep_box(self, i: cython.Py_ssize_t):
         """Keep where a body was seen last, where that is not what its components say."""
         if self.converts:
-            self._keep_boxes(np.array([i]))
-        return 0
+            self._keep_boxes([i])
 
     @cython.cfunc
     def _keep_boxes(self, rows) -> cython.int:
         """As `keep_box`, of many bodies."""
-        b: Bodies = self.bodies
-        table: tuple = (np.asarray(b.seen_centre)[rows], np.asarray(b.seen_half)[rows])
-
-        self.kept_boxes.append((rows, table[0], table[1]))
+        for name in ("seen_centre", "seen_half"):
+            before = np.asarray(getattr(self.bodies, name))[rows]
+            self.kept.append((self.bodies, name, rows, before))
         return 0
 
     @cython.ccall
     def keep_out(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
         """Keep whether and why a body was left out, where that changes."""
-        self.kept_out.append((i, was_out))
+        self.kept.append((self.bodies, "quarantined", i, was_out))
         return 0
 
     def roll_back(self):
@@ -482,16 +445,12 @@ class ComponentReader:
 
         What the game has set in them since stays.
         """
-        b: Bodies = self.bodies
         kind: ComponentBinding
 
         for kind in self.kinds:
             kind.roll_back(self.writing)
-        for rows, centres, halves in reversed(self.kept_boxes):
-            np.asarray(b.seen_centre)[rows] = centres
-            np.asarray(b.seen_half)[rows] = halves
-        for row, was_out in reversed(self.kept_out):
-            np.asarray(b.quarantined)[row] = was_out
+        for part, name, rows, before in reversed(self.kept):
+            np.asarray(getattr(part, name))[rows] = before
 
     def check(self, rows: cython.longlong[::1]):
         """Find anew, for the bodies of `rows`, what follows from what was seen of them last."""
@@ -590,51 +549,55 @@ class ComponentReader:
         Whatever a component raises is raised.  What was found until then is
         kept, and `read` can be called again.
         """
-        b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        k: cython.int
         n_out: cython.Py_ssize_t = 0
-
         was_written: cython.bint = self.has_written
         passes: cython.bint = was_written and dt <= SAFE_LIMIT
 
         self._require_room()
         self.has_written = False
+        self._begin_lists()
+        self.dt = dt
+        n = self._next(movers, 0) if passes else 0
+        while n < movers.shape[0]:
+            n_out += not self._read_row(movers[n], dt, not was_written)
+            n = self._next(movers, n + 1) if passes else n + 1
+        n = self._next(stills, 0)
+        while n < stills.shape[0]:
+            if self._read_row(stills[n], dt, True):
+                self._note_still(stills[n])
+            else:
+                n_out += 1
+            n = self._next(stills, n + 1)
+        self.n_kept_by_read = len(self.kept)
+        return n_out
+
+    @cython.cfunc
+    def _begin_lists(self) -> cython.int:
+        """Have nothing in the lists that `read` fills."""
         self.fallen = []
         self.touched_rows = []
         self.examined = []
         self.altered = []
         self.to_place = []
         self.pressed = []
-        self.dt = dt
-        n = -1
-        while True:
-            n = self._next(movers, n + 1) if passes else n + 1
-            if n >= movers.shape[0]:
-                break
-            i = movers[n]
-            if not self._read_row(i, dt, not was_written):
-                n_out += 1
-        n = -1
-        while True:
-            n = self._next(stills, n + 1)
-            if n >= stills.shape[0]:
-                break
-            i = stills[n]
-            if not self._read_row(i, dt, True):
-                n_out += 1
-                continue
-            if self.any_sensor and b.news[i] & NEW:
-                b.touched[i] |= TOUCHED_AS_NEW
-            if b.touched[i]:
-                self.examined.append(i)
-            if (b.touched[i] or b.news[i]) and not b.asleep[i]:
-                self.to_place.append(i)
-                for k in range(self.dim):
-                    b.motion[i, k] = 0.0
-        self.n_boxes_read = len(self.kept_boxes)
-        return n_out
+        return 0
+
+    @cython.cfunc
+    def _note_still(self, i: cython.Py_ssize_t) -> cython.int:
+        """Note whether a body that does not move is to be looked at, and has a new place."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if self.any_sensor and b.news[i] & NEW:
+            b.touched[i] |= TOUCHED_AS_NEW
+        if b.touched[i]:
+            self.examined.append(i)
+        if (b.touched[i] or b.news[i]) and not b.asleep[i]:
+            self.to_place.append(i)
+            for k in range(self.dim):
+                b.motion[i, k] = 0.0
+        return 0
 
     def read_attached(self, rows: cython.longlong[::1], dt: cython.double):
         """Take over what the components of attached boxes say, after `read`."""
@@ -643,7 +606,7 @@ class ComponentReader:
         self._require_room()
         for n in range(rows.shape[0]):
             self._read_row(rows[n], dt, True)
-        self.n_boxes_read = len(self.kept_boxes)
+        self.n_kept_by_read = len(self.kept)
 
     def read_switched_off(self, rows: list):
         """Take over what the components of bodies say that the steps to come leave out."""
@@ -701,16 +664,12 @@ class ComponentReader:
         differs = self.position.read(i)
         if differs and b.attached[i]:  # it is written over
             b.news[i] |= UNCHECKED
-            if self.converts:
-                self.keep_box(i)
-                self._find_centre(i)
+            self._find_centre(i)
             differs = False
         differs |= self.extents.read(i)
         if differs:
             b.touched[i] |= TOUCHED_BY_GAME
             b.news[i] |= UNCHECKED
-        if self.converts and differs:
-            self.keep_box(i)
             self._find_centre(i)
         speeds = has & VELOCITY and self.velocity.read(i)
         if has & GROWTH and self.growth.read(i):
@@ -771,13 +730,15 @@ class ComponentReader:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
         """Find the centre and the half sizes of a body from what its components say."""
         b: Bodies = self.bodies
         k: cython.int
         half: cython.double
 
+        if not self.converts:
+            return 0
+        self._keep_boxes([i])
         for k in range(self.dim):
             half = b.seen_size[i, k] / self.halves
             b.seen_half[i, k] = half
@@ -859,7 +820,7 @@ class ComponentReader:
         )
 
         if differs:
-            self.kept_filters.append((i, categories, mask, group))
+            self.kept.append((self.surfaces, "filters", i, (categories, mask, group)))
         if differs and not b.news[i] & NEW:
             b.touched[i] |= TOUCHED_BY_FILTER
         return fine
@@ -960,8 +921,9 @@ class ComponentReader:
         if not self.converts:
             self.position.begun_into(self.writing, centres)
             return
-        for rows, before, _ in reversed(self.kept_boxes[self.n_boxes_read :]):
-            np.asarray(centres)[rows] = before
+        for _, name, rows, before in reversed(self.kept[self.n_kept_by_read :]):
+            if name == "seen_centre":
+                np.asarray(centres)[rows] = before
 
     def find_faces(self, rows: cython.longlong[::1]):
         """Find the boxes of the bodies of `rows` as queries see them."""

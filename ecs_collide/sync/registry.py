@@ -945,8 +945,6 @@ class BodyRegistry:
         """
         c, reader = self.table, self._reader
         self.use(timeline)
-        for row, *numbers in reversed(reader.kept_filters):
-            c.filters[row] = numbers
         reader.roll_back()
         for row, n_filed, items in reversed(self._filed):
             there = zip(reader.kinds, items, strict=False)

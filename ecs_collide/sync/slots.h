@@ -244,7 +244,6 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
     const Slots *position = watch->position, *extents = watch->extents;
     PyObject *const *places = position->items, *const *sizes = extents->items;
     const signed char *has = watch->has, *bits = watch->bits, *const *flags = watch->flags;
-    const Marked *common = watch->common;
     const int common_marks = watch->common_marks, is_flat = position->width == 2 && extents->width == 2;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
@@ -253,7 +252,8 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
             fetch((const double *)places[coming]);
             fetch((const double *)sizes[coming]);
         }
-        if (flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i])
+        const int flag = flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i];
+        if ((flag | bits[i]) != 0 && (flag != 0 || !rare_hold(watch, i)))
             break;
         if (is_flat) {
             if (!pair_holds(places[i], position->type, position->known + 2 * i,
@@ -264,13 +264,13 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
         } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
             break;
         }
-        int marks = has[i] & common_marks, k = 0;
-        for (; marks != 0; ++k) {
-            if (marks & common[k].mark && !slots_hold(common[k].slots, i))
+        int marks = has[i] & common_marks;
+        for (const Marked *next = watch->common; marks != 0; ++next) {
+            if (marks & next->mark && !slots_hold(next->slots, i))
                 break;
-            marks &= ~common[k].mark;
+            marks &= ~next->mark;
         }
-        if (marks != 0 || (bits[i] != 0 && !rare_hold(watch, i)))
+        if (marks != 0)
             break;
     }
     return n;
