@@ -46,6 +46,7 @@ from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.component_table import common_entries, rare_entries
 from ecs_collide.sync.quarantine import (
     Report,
+    Wrong,
     find_no_number,
     leads_too_far,
     out_of_bounds,
@@ -71,46 +72,24 @@ from ecs_collide.sync.targets import KinematicTargets
 
 RowArray = NDArray[np.int64]
 
-_REASON_DISABLED = END_REASONS.index(EndReason.DISABLED)
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
 _CONTROL_BIT = CONTROL << SURFACES_SHIFT
 
 
 class Kept(NamedTuple):
-    """The state of the registry before a step.
-
-    Attributes
-    ----------
-    entities, rows, teleports : as in `BodyRegistry`
-    n_out : int
-        How many of the bodies that the step before has read were left out.
-    told : two int8 (capacity,), or None
-        The columns `touched` and `news`; None where they hold nothing.
-    put : frozenset of int
-        As in `KinematicTargets`.
-    unread : int64 (n,)
-        Rows of the fixed bodies that the step was to read, besides those of `requested`.
-    asked : frozenset of int
-        Rows of the fixed bodies that the game has asked to be read.
-    ignored : tuple of int
-        Entities that are fixed and moving, of which no warning has told yet.
-    moves : dict
-        By row: where `Space.move` has put a body since the last step.
-    sleep : KeptSleep
-        Who slept.
-    """
+    """The state of the registry before a step."""
 
     entities: RowArray
     rows: RowArray
     teleports: dict[int, int]
-    n_out: int
-    reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None
-    put: frozenset[int]
-    unread: RowArray
-    requested: frozenset[int]
-    ignored: tuple[int, ...]
-    moves: dict[int, list[float]]
+    n_out: int  # bodies that the step before has read and left out
+    reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None  # `touched`, `news`; None: all 0
+    put: frozenset[int]  # as in `KinematicTargets`
+    unread: RowArray  # fixed bodies that the step was to read, besides those of `requested`
+    requested: frozenset[int]  # rows of fixed bodies that the game has asked to be read
+    ignored: tuple[int, ...]  # entities, fixed and moving, of which no warning has told yet
+    moves: dict[int, list[float]]  # by row: where `Space.move` has put it since the last step
     sleep: KeptSleep
 
 
@@ -135,6 +114,12 @@ class BodyRegistry:
     teleports : dict
         By entity: in how many consecutive steps up to the last one the game has set its place or
         size.  Entities with 0 are left out.
+    kinds : list of ComponentBinding
+        In the order of `sync.component_table`, and then what was added by `watch`.
+    makers : two ComponentBindings
+        The two that make an entity a body.
+    types : dict
+        The first binding by type of component, for all that are looked at.
     """
 
     def __init__(
@@ -175,7 +160,7 @@ class BodyRegistry:
         self._filed: list[tuple[int, int, list[Any]]] = []  # see `_keep_filed`
         self._new: list[int] = []  # rows that queries must not see as they were left
         self._stale: list[RowArray] = []  # whose boxes the queries have not seen yet
-        self._mark: object = object()
+        self.mark: object = object()  # that of the world when `compare` saw it, or of none
         self._dead: frozenset[int] = frozenset()
         self._has_begun = False  # whether it is known where the last step began
         self._begun: NDArray[np.float64] | None = None  # see `begun`
@@ -187,9 +172,11 @@ class BodyRegistry:
         kinds = [make(*entry) for entry in common_entries(components, dim)]
         surfaces = [make(*entry) for entry in rare_entries(dim)]
         self._position, self._extents, self._velocity = kinds[:3]
-        self._kinds = {kind.type: kind for kind in reversed([*kinds, *surfaces])}
+        self.makers = self._position, self._extents
+        self.kinds = [*kinds, *surfaces]
+        self.types = {kind.type: kind for kind in reversed(self.kinds)}
         self._reader = _backend.kernels.reader.ComponentReader(
-            timeline.bodies, [*kinds, *surfaces], surfaces
+            timeline.bodies, self.kinds, surfaces
         )
         self._reader.sweeps = sweeps
         if self.table.is_apart:
@@ -218,10 +205,10 @@ class BodyRegistry:
 
     def _exempt_now(self, kind: type) -> None:
         """Exempt a type once there is gravity: it costs the columns of `Surfaces`."""
-        known = self._kinds.get(kind)
+        known = self.types.get(kind)
         if known is None or not known.mark & (FALL << SURFACES_SHIFT):
             self.watch(kind, FALL << SURFACES_SHIFT)
-            self._reader.exempt_from_gravity(self._kinds[kind])
+            self._reader.exempt_from_gravity(self.types[kind])
 
     def use(self, timeline: Any) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
@@ -237,44 +224,23 @@ class BodyRegistry:
 
     def watch(self, kind: type, mark: int) -> None:
         """Note from now on, with a bit, which bodies have components of some type."""
-        known = self._kinds.get(kind)
+        known = self.types.get(kind)
         if known is None:
-            self._kinds[kind] = _backend.kernels.bindings.ComponentBinding(kind, (), mark, 0)
-            self._reader.add_kind(self._kinds[kind])
+            self.types[kind] = _backend.kernels.bindings.ComponentBinding(kind, (), mark, 0)
+            self._reader.add_kind(self.types[kind])
         else:
             known.mark |= mark
         self._file_all_again()
 
     def unwatch(self, kind: type, mark: int) -> None:
         """Do not note any more, with a bit, which bodies have components of a watched type."""
-        self._kinds[kind].mark &= ~mark
+        self.types[kind].mark &= ~mark
         self._file_all_again()
 
     def _file_all_again(self) -> None:
         self.table.n_filed[:] = -1
-        self._mark = object()
+        self.mark = object()
         self._is_reported = False
-
-    @property
-    def kinds(self) -> list[Any]:
-        """What is looked at: Position, Extents, Velocity, Growth, Mass, Deflect, Sensor, others."""
-        kinds: list[Any] = self._reader.kinds
-        return kinds
-
-    @property
-    def mark(self) -> object:
-        """The mark that the world had when `compare` saw it, or an object of no world."""
-        return self._mark
-
-    @property
-    def types(self) -> Iterable[type]:
-        """The types of components that are looked at."""
-        return self._kinds
-
-    @property
-    def makers(self) -> tuple[Any, Any]:
-        """The two kinds of components that make an entity a body."""
-        return self._position, self._extents
 
     def holder(self, kind: type, row: int) -> Any | None:
         """Return the component of a body as of the beginning of the step."""
@@ -283,7 +249,7 @@ class BodyRegistry:
 
     def holders(self, kind: type) -> Sequence[Any]:
         """Return by row the components of a type as of the beginning of the step, or nothing."""
-        known = self._kinds.get(kind)
+        known = self.types.get(kind)
         items: Sequence[Any] = () if known is None else known.items
         return items
 
@@ -295,13 +261,9 @@ class BodyRegistry:
             self.wake_all()
         mark = world.mark()
         dead = frozenset(world.dead())
-        if mark is self._mark and dead == self._dead:
+        if mark is self.mark and dead == self._dead:
             return
-        entities = world.entities(self._kinds)
-        diff, reader, v = self._world_diff, self._reader, self.table.views
-        diff.compare(
-            entities, dead, self.row_of, reader.kinds, self.rows.data, v.ids, v.n_filed, v.present
-        )
+        entities, diff = self._compare(world, dead), self._world_diff
         is_empty = bool(diff.gone) and world.is_empty()
         for entity in diff.gone:
             if is_empty:
@@ -324,7 +286,15 @@ class BodyRegistry:
         if newcomers or diff.gone or diff.changed:
             self._find_watched()
             self._part()
-        self._mark, self._dead = mark, dead
+        self.mark, self._dead = mark, dead
+
+    def _compare(self, world: World, dead: frozenset[int]) -> Mapping[int, Mapping[type, Any]]:
+        """Compare the world with the rows; return the components that each entity has now."""
+        entities, v = world.entities(self.types), self.table.views
+        self._world_diff.compare(
+            entities, dead, self.row_of, self.kinds, self.rows.data, v.ids, v.n_filed, v.present
+        )
+        return entities
 
     def _find_watched(self) -> None:
         """Separate the bodies that each step reads from the fixed ones."""
@@ -402,8 +372,7 @@ class BodyRegistry:
         if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
             return
         self._reader.keep_out(row, v.quarantined[row])
-        self._timeline.contacts.forget(row, _REASON_DISABLED)
-        self._timeline.broadphase.remove(row)
+        self._leave_out(row, EndReason.DISABLED)
         v.quarantined[row] = SWITCHED_OFF
         self._switched_off.append(row)
 
@@ -446,14 +415,18 @@ class BodyRegistry:
     def _forget(self, row: int, reason: EndReason) -> None:
         self._timeline.contacts.forget(row, END_REASONS.index(reason))
 
+    def _leave_out(self, row: int, reason: EndReason) -> None:
+        """Take a body out of contacts and trees."""
+        self._forget(row, reason)
+        self._timeline.broadphase.remove(row)
+
     def _release(self, entity: int, reason: EndReason) -> None:
         row = self.row_of[entity]
         self._keep_filed(row)
         self._moves = {known: place for known, place in self._moves.items() if known != row}
         del self.row_of[entity]
-        self._forget(row, reason)
+        self._leave_out(row, reason)
         self._timeline.sleeping.forget(row)
-        self._timeline.broadphase.remove(row)
         self._reader.clear(row)
         self.table.has[row] = self.table.attached[row] = 0
         self.table.free(row)
@@ -536,23 +509,14 @@ class BodyRegistry:
         for row in taken.jumped:
             self._forget(row, EndReason.TELEPORTED)
         for row, is_disabled in taken.left_out:
+            self._reader.keep_out(row, 0)
             self._leave_out(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
-        reports = []
-        for row, wrong in taken.refused:
+        for row, _ in taken.refused:
+            self._reader.keep_out(row, 0)
             self._leave_out(row, EndReason.QUARANTINED)
-            entity = int(c.ids[row])
-            reports.append(
-                quarantine_report(self.rules, step, dt, entity, self._lookup(row), wrong)
-            )
         if boxes.n_out:
             self._stale.append(rows[c.quarantined[rows] != 0])
-        return reports
-
-    def _leave_out(self, row: int, reason: EndReason) -> None:
-        """Take an attached box out of contacts and trees."""
-        self._reader.keep_out(row, 0)
-        self._forget(row, reason)
-        self._timeline.broadphase.remove(row)
+        return [self._report(row, step, dt, wrong) for row, wrong in taken.refused]
 
     def _in_order(self, rows: RowArray) -> RowArray:
         """Return rows in the order of the ids of their bodies."""
@@ -584,7 +548,11 @@ class BodyRegistry:
 
     def wake(self, rows: list[int]) -> None:
         """Wake the sleeping bodies among some bodies."""
-        if self.sleep.wake(rows):
+        self._take_in(self.sleep.wake(rows))
+
+    def _take_in(self, has_woken: bool) -> None:
+        """Count bodies that woke, if there are any, among those that move."""
+        if has_woken:
             self._part()
             self._list_moving()
 
@@ -596,8 +564,7 @@ class BodyRegistry:
         while sleeping.n_leaning and len(rows):
             rows = self.sleep.wake_with_islands(sleeping.reached_by(rows.data))
             if len(rows):
-                self._part()
-                self._list_moving()
+                self._take_in(has_woken=True)
                 self._timeline.place_woken(rows.data)
         pressed = np.array(self._reader.pressed, np.int64)
         self._pressed = pressed[self.table.asleep[pressed] != 0]
@@ -605,17 +572,11 @@ class BodyRegistry:
 
     def wake_near(self) -> None:
         """Wake those who sleep where a body that does not move has come to be, or is another."""
-        if self.sleep.n == 0:
-            self.sleep.filed.clear()
-        elif self.sleep.wake_near(self.touched_still):
-            self._part()
-            self._list_moving()
+        self._take_in(self.sleep.wake_near(self.touched_still))
 
     def wake_all(self) -> None:
         """Wake everybody."""
-        if self.sleep.wake_all(self.rows):
-            self._part()
-            self._list_moving()
+        self._take_in(self.sleep.wake_all(self.rows))
         self._reader.woken.clear()
 
     def count_woken(self) -> None:
@@ -654,15 +615,17 @@ class BodyRegistry:
 
     def _quarantine(self, row: int, step: int, dt: float) -> Report:
         """Leave a body out until it can be computed with again."""
-        self._forget(row, EndReason.QUARANTINED)
-        self._timeline.broadphase.remove(row)
+        self._leave_out(row, EndReason.QUARANTINED)
         self.table.quarantined[row] = QUARANTINED
-        entity = int(self.table.ids[row])
-        lookup = self._lookup(row)
-        around = None
+        lookup, around = self._lookup(row), None
         if self._domain is not None and out_of_bounds(self.rules, lookup) is None:
             around = leads_too_far(self.components, self._domain.wrap, dt, lookup)
-        return quarantine_report(self.rules, step, dt, entity, lookup, around)
+        return self._report(row, step, dt, around)
+
+    def _report(self, row: int, step: int, dt: float, wrong: Wrong | None) -> Report:
+        """Return a report of a body in quarantine: of its first wrong field, else of `wrong`."""
+        entity = int(self.table.ids[row])
+        return quarantine_report(self.rules, step, dt, entity, self._lookup(row), wrong)
 
     def _lookup(self, row: int) -> Callable[[type], Any]:
         return lambda kind: self.holder(kind, row)
@@ -761,7 +724,7 @@ class BodyRegistry:
 
     def is_body_of(self, entity: int, world: World) -> bool:
         """Return whether a known entity is still that body, and not disabled."""
-        now = world.components(entity, self._kinds)
+        now = world.components(entity, self.types)
         return Disabled not in now and self._is_same(self.row_of[entity], now)
 
     def _is_same(self, row: int, now: Mapping[type, Any]) -> bool:
@@ -783,7 +746,7 @@ class BodyRegistry:
             Whether the entity is still a body, and not disabled.
         """
         v, entity = self.table.views, self.table.views.ids[row]
-        now = world.components(entity, self._kinds)
+        now = world.components(entity, self.types)
         if not self._is_same(row, now):
             return False
         if self.is_fixed(row):
@@ -868,7 +831,7 @@ class BodyRegistry:
 
     def note_move(self, row: int, position: Any) -> None:
         """Have the next step see no teleport where the position still says what it says now."""
-        self._moves[row] = [float(read_number(position, name)) for name in self._position.names]
+        self._moves[row] = self._place_of(position)
         if self.sweeps:
             self.kinematic_targets.put.add(row)
 
@@ -878,8 +841,11 @@ class BodyRegistry:
             row
             for row, place in self._moves.items()
             if (position := self.holder(self._position.type, row)) is not None
-            and [float(read_number(position, name)) for name in self._position.names] == place
+            and self._place_of(position) == place
         ]
+
+    def _place_of(self, position: Any) -> list[float]:
+        return [float(read_number(position, name)) for name in self._position.names]
 
     def find_error(self, entity: int, get: Callable[[type], Any]) -> Exception | None:
         """Return the error to raise where a component of an entity holds no number, else None."""
@@ -947,7 +913,7 @@ class BodyRegistry:
         self.use(timeline)
         reader.roll_back()
         for row, n_filed, items in reversed(self._filed):
-            there = zip(reader.kinds, items, strict=False)
+            there = zip(self.kinds, items, strict=False)
             reader.file(row, {kind.type: item for kind, item in there if item is not None})
             c.n_filed[row] = n_filed
         for row in self._allocated:
@@ -999,7 +965,7 @@ class BodyRegistry:
         self.sleep.forget()
         self.kinematic_targets.clear()
         self.attached.clear()
-        self._mark = object()
+        self.mark = object()
         self._stale.clear()
         self._new.clear()
         self._pressed = NO_ROWS
@@ -1035,21 +1001,17 @@ class BodyRegistry:
 
     def is_current(self, world: World) -> bool:
         """Return whether nothing came or went in the world since `compare`; in a moment."""
-        return world.is_as(self._mark, len(self._dead))
+        return world.is_as(self.mark, len(self._dead))
 
     def is_up_to_date(self, world: World) -> bool:
         """Return whether `compare` has seen the world as it is."""
-        return world.mark() is self._mark and frozenset(world.dead()) == self._dead
+        return world.mark() is self.mark and frozenset(world.dead()) == self._dead
 
     def differences(self, world: World) -> tuple[list[int], list[int]]:
         """Return the bodies that `compare` would file anew, and which of them are others now."""
         if self.is_up_to_date(world):
             return [], []
-        entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.table.views
-        kinds = self._reader.kinds
-        self._world_diff.compare(
-            entities, dead, self.row_of, kinds, self.rows.data, v.ids, v.n_filed, v.present
-        )
+        entities = self._compare(world, frozenset(world.dead()))
         changed: list[int] = self._world_diff.changed
         return changed, [e for e in changed if self._is_another(self.row_of[e], entities[e])]
 
@@ -1083,7 +1045,7 @@ class BodyRegistry:
         self.table.n_filed[[self.row_of[entity] for entity in missing]] = -1
         self._find_watched()
         self._part()
-        self._mark = object()
+        self.mark = object()
 
     def seen_filters(self) -> NDArray[np.void]:
         """Return the filters that were seen last, of the bodies that had one of any effect."""
@@ -1169,7 +1131,7 @@ class BodyRegistry:
         changed = flags & CHANGED != 0
         if changed.any():
             c.n_filed[rows[changed]] = -1
-            self._mark = object()
+            self.mark = object()
 
         for row in rows[out].tolist():
             t.broadphase.remove(row)

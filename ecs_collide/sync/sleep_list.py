@@ -133,6 +133,8 @@ class Sleep:
         """Wake those who sleep where a body that does not move is new, or another."""
         rows = np.array(self.filed, np.int64)
         self.filed.clear()
+        if self.n == 0:
+            return False
         rows = np.union1d(placed, rows[self._table.moves[rows] == 0])
         return self.wake(self._timeline.sleeping.near(rows.data))
 
