@@ -15,7 +15,7 @@ except ImportError:
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies, flat
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
     from cython.cimports.ecs_collide.motion.surfaces_c import CATEGORIES, GROUP, MASK, Surfaces
     from cython.cimports.ecs_collide.sync.bindings_c import VALUE, ComponentBinding
     from cython.cimports.ecs_collide.sync.slots_c import (
@@ -145,13 +145,6 @@ class ComponentReader:
     lean: cython.double[3]
     gravity: cython.double[3]
     n_rows: cython.Py_ssize_t
-    # The memory of some columns, for loops over all bodies.
-    flat_centre: cython.p_double
-    flat_half: cython.p_double
-    flat_seen_half: cython.p_double
-    flat_velocity: cython.p_double
-    flat_min: cython.p_double
-    flat_max: cython.p_double
 
     def __init__(self, bodies: Bodies, kinds: list, surface_bindings: list):
         self.bodies = bodies
@@ -211,7 +204,7 @@ class ComponentReader:
         """
         self.n_rows = 0
         if cython.compiled:  # as Python this is done over whole arrays
-            self._find_addresses()
+            self._watch_columns()
         for kind in self.kinds:
             seen, now = kind.columns
             kind.bind(self.bodies.capacity, getattr(views, seen), getattr(views, now))
@@ -219,18 +212,12 @@ class ComponentReader:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _find_addresses(self) -> cython.void:
-        """Find where the columns lie, for loops over all bodies."""
+    def _watch_columns(self) -> cython.void:
+        """Find where the columns and slots lie that say whether there is anything new."""
         b: Bodies = self.bodies
         kind: ComponentBinding
         k: cython.int
 
-        self.flat_centre = flat(b.centre)
-        self.flat_half = flat(b.half)
-        self.flat_seen_half = flat(b.seen_half)
-        self.flat_velocity = flat(b.velocity)
-        self.flat_min = flat(b.tight_min)
-        self.flat_max = flat(b.tight_max)
         self.watch.flags[0] = cython.address(b.news[0])
         self.watch.flags[1] = cython.address(b.touched[0])
         self.watch.flags[2] = cython.address(b.bad[0])
@@ -884,10 +871,6 @@ class ComponentReader:
             self.growth.keep_all(rows)
         if self.converts:
             self._keep_boxes(np.asarray(rows))
-        if not cython.compiled:
-            _write_at_once(self, rows)
-            self.has_written = True
-            return
         for n in range(rows.shape[0]):
             i = rows[n]
             has = b.has[i]
@@ -906,7 +889,7 @@ class ComponentReader:
                     self.extents.write_by_name(i)
                 if not slots_write(self.growth.slots, i):
                     self.growth.write_by_name(i)
-            self._find_faces(i)
+        self.find_faces(rows)
         self.has_written = True
 
     def begun_into(self, centres: cython.double[:, ::1]):
@@ -925,65 +908,36 @@ class ComponentReader:
             if name == "seen_centre":
                 np.asarray(centres)[rows] = before
 
-    def find_faces(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    def find_faces(self, rows: cython.longlong[::1]) -> cython.int:
         """Find the boxes of the bodies of `rows` as queries see them."""
         n: cython.Py_ssize_t
 
         if not cython.compiled:
             _find_faces_at_once(self, rows)
-            return
+            return 0
         for n in range(rows.shape[0]):
             self._find_faces(rows[n])
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _find_faces(self, i: cython.Py_ssize_t) -> cython.int:
         """Find the box of a body, and whether its next steps need a check of how far they lead."""
-        at: cython.Py_ssize_t
-        low: cython.double
-        high: cython.double
+        b: Bodies = self.bodies
+        k: cython.int
         near: cython.bint = True
 
-        for at in range(self.dim * i, self.dim * (i + 1)):
-            if self.flat_half[at] == 0.0:
-                self.flat_half[at] = self.flat_seen_half[at]
-            low = self.flat_centre[at] - self.flat_half[at]
-            high = self.flat_centre[at] + self.flat_half[at]
-            self.flat_min[at] = low
-            self.flat_max[at] = high
-            near &= (
-                (low >= -SAFE_LIMIT)
-                & (high <= SAFE_LIMIT)
-                & (abs(self.flat_velocity[at]) <= SAFE_LIMIT)
-            )
+        for k in range(self.dim):
+            if b.half[i, k] == 0.0:
+                b.half[i, k] = b.seen_half[i, k]
+            b.tight_min[i, k] = b.centre[i, k] - b.half[i, k]
+            b.tight_max[i, k] = b.centre[i, k] + b.half[i, k]
+            near &= b.tight_min[i, k] >= -SAFE_LIMIT and b.tight_max[i, k] <= SAFE_LIMIT
+            near &= abs(b.velocity[i, k]) <= SAFE_LIMIT
         if not near:
-            self.bodies.bad[i] |= DISTANT
+            b.bad[i] |= DISTANT
         return 0
-
-
-def _write_at_once(reader, rows):
-    """Do as `ComponentReader.write` over whole arrays, where a loop would be one in Python."""
-    b, rows = reader.bodies, np.asarray(rows)
-    has = np.asarray(b.has)[rows]
-    growing = rows[has & GROWTH != 0]
-    rate = np.asarray(b.seen_growth)[growing]
-    ended = (rate < 0.0) & (np.asarray(b.half)[growing] == 0.0)
-    np.asarray(b.growth)[growing] = np.where(ended, 0.0, rate)
-    if reader.converts:
-        for row in rows.tolist():
-            reader._find_place(row)
-    for kind, having in (
-        (reader.position, rows),
-        (reader.velocity, rows[has & VELOCITY != 0]),
-        (reader.extents, growing),
-        (reader.growth, growing),
-    ):
-        now, seen = np.asarray(kind.now), np.asarray(kind.seen)
-        places, axes = np.nonzero(now[having] != seen[having])
-        for i, k in zip(having[places].tolist(), axes.tolist(), strict=True):
-            kind.write_one(i, k, kind.now[i, k])
-        now[having] = seen[having]
-    reader.find_faces(rows)
 
 
 def _find_faces_at_once(reader, rows):
