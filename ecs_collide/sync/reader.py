@@ -115,7 +115,7 @@ class ComponentReader:
     any_sensor: cython.bint
     bodies: Bodies
     surfaces: Surfaces
-    surface_reader: SurfaceReader
+    surface_reader = cython.declare(SurfaceReader, visibility="readonly")
     sweeps = cython.declare(cython.bint, visibility="public")
     rest_speed = cython.declare(cython.double, visibility="public")
     kinds = cython.declare(list, visibility="readonly")
@@ -261,10 +261,6 @@ class ComponentReader:
         """File components of one more type from now on."""
         kind.bind(self.n_rows, self.bodies.seen_restitution, self.bodies.seen_restitution)
         self.kinds.append(kind)
-
-    def use_surfaces(self):
-        """Use the columns of `Surfaces` from now on."""
-        self.surface_reader.use()
 
     # -- structure --
 
@@ -495,15 +491,6 @@ class ComponentReader:
             if b.attached[rows[n]]:
                 self.owner.forget(rows[n])
                 self.owner.seen[rows[n], VALUE] = NAN
-
-    def set_up(self, side: cython.int):
-        """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
-        self.surface_reader.up = side
-
-    def exempt_from_gravity(self, kind: ComponentBinding):
-        """Let bodies that have a component of a kind, which was added, not fall."""
-        self.surface_reader.use()
-        self.surface_reader.exempt.append(kind)
 
     def set_gravity(self, gravity):
         """Know how fast bodies fall, in world units per second squared."""

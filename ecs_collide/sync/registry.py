@@ -181,13 +181,12 @@ class BodyRegistry:
         self._reader.sweeps = sweeps
         if self.table.is_apart:
             self._reader.convert(self._leans, self._halves)
-        self._world_diff = _backend.kernels.world_diff.WorldDiff()
         self._bind()
 
     def set_up(self, up: Vector) -> None:
         """Let normals that are not given be this unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
-        self._reader.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
+        self._reader.surface_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
 
     def set_gravity(self, gravity: Vector) -> None:
         """Let bodies fall otherwise from the next step on, those that sleep too."""
@@ -208,7 +207,8 @@ class BodyRegistry:
         known = self.types.get(kind)
         if known is None or not known.mark & (FALL << SURFACES_SHIFT):
             self.watch(kind, FALL << SURFACES_SHIFT)
-            self._reader.exempt_from_gravity(self.types[kind])
+            self._reader.surface_reader.use()
+            self._reader.surface_reader.exempt.append(self.types[kind])
 
     def use(self, timeline: Any) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
@@ -263,9 +263,9 @@ class BodyRegistry:
         dead = frozenset(world.dead())
         if mark is self.mark and dead == self._dead:
             return
-        entities, diff = self._compare(world, dead), self._world_diff
-        is_empty = bool(diff.gone) and world.is_empty()
-        for entity in diff.gone:
+        entities, newcomers, changed, gone = self._compare(world, dead)
+        is_empty = bool(gone) and world.is_empty()
+        for entity in gone:
             if is_empty:
                 reason = EndReason.WORLD_CLEARED
             elif world.exists(entity):
@@ -274,27 +274,29 @@ class BodyRegistry:
                 reason = EndReason.ENTITY_DELETED
             self._release(entity, reason)
         if self.sleep.n:
-            self.sleep.filed += [self.row_of[entity] for entity in diff.changed]
+            self.sleep.filed += [self.row_of[entity] for entity in changed]
             self.sleep.wake(self.sleep.filed)
-        for entity in diff.changed:
+        for entity in changed:
             self._refile(entity, entities[entity])
-        newcomers = sorted(diff.newcomers)
+        newcomers.sort()
         if newcomers:
             self._admit(newcomers, entities)
-        if newcomers or diff.gone:
-            self._update_order(newcomers, diff.gone)
-        if newcomers or diff.gone or diff.changed:
+        if newcomers or gone:
+            self._update_order(newcomers, gone)
+        if newcomers or gone or changed:
             self._find_watched()
             self._part()
         self.mark, self._dead = mark, dead
 
-    def _compare(self, world: World, dead: frozenset[int]) -> Mapping[int, Mapping[type, Any]]:
-        """Compare the world with the rows; return the components that each entity has now."""
+    def _compare(
+        self, world: World, dead: frozenset[int]
+    ) -> tuple[Mapping[int, Mapping[type, Any]], list[int], list[int], list[int]]:
+        """Return the components of all entities, and which came, changed and went."""
         entities, v = world.entities(self.types), self.table.views
-        self._world_diff.compare(
+        found = _backend.kernels.world_diff.compare_world(
             entities, dead, self.row_of, self.kinds, self.rows.data, v.ids, v.n_filed, v.present
         )
-        return entities
+        return (entities, *found)
 
     def _find_watched(self) -> None:
         """Separate the bodies that each step reads from the fixed ones."""
@@ -1011,8 +1013,7 @@ class BodyRegistry:
         """Return the bodies that `compare` would file anew, and which of them are others now."""
         if self.is_up_to_date(world):
             return [], []
-        entities = self._compare(world, frozenset(world.dead()))
-        changed: list[int] = self._world_diff.changed
+        entities, _, changed, _ = self._compare(world, frozenset(world.dead()))
         return changed, [e for e in changed if self._is_another(self.row_of[e], entities[e])]
 
     def rows_of(self, entities: NDArray[np.int64]) -> RowArray:
@@ -1061,7 +1062,7 @@ class BodyRegistry:
     def resume_filters(self, filters: NDArray[np.void]) -> None:
         """Take filters for what was seen last, as `seen_filters` gives them."""
         if len(filters):
-            self._reader.use_surfaces()
+            self._reader.surface_reader.use()
         if self.table.bodies.surfaces.is_used:
             numbers = self.table.filters
             numbers[self.rows] = _NO_FILTER

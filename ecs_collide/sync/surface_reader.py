@@ -51,7 +51,7 @@ class SurfaceReader:
     exempt : list of ComponentBinding
         Bodies that have a component of one of these do not fall by themselves.
     up : int
-        The side to which normals point that are not given.
+        The side to which normals point that are not given: k + 1, or -(k + 1), for axis k.
     """
 
     def __init__(self, surfaces: Surfaces, kinds: list):
@@ -63,7 +63,7 @@ class SurfaceReader:
         self.exempt = []
         self.up = 2
 
-    @cython.cfunc
+    @cython.ccall
     def use(self) -> cython.int:
         """Use the columns of `Surfaces` from now on."""
         if not self.surfaces.is_used:

@@ -7,8 +7,8 @@ from ecs_collide.motion.surfaces_c cimport Surfaces
 cdef class SurfaceReader:
     cdef Surfaces surfaces
     cdef list kinds
-    cdef list exempt
-    cdef int up
+    cdef readonly list exempt
+    cdef public int up
     cdef ComponentBinding filter
     cdef ComponentBinding friction
     cdef ComponentBinding one_way
@@ -22,7 +22,7 @@ cdef class SurfaceReader:
     cdef ComponentBinding restitution
     cdef ComponentBinding max_speed
     cdef ComponentBinding locked_axes
-    cdef int use(self)
+    cpdef int use(self)
     cdef int file(self, Py_ssize_t i, int has)
     cdef bint _has(self, Py_ssize_t i, ComponentBinding kind) noexcept
     cdef bint read(self, Py_ssize_t i)
