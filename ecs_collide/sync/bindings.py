@@ -138,7 +138,7 @@ class ComponentBinding:
             raise IndexError(f"{self.type.__name__} has room for {self.n_rows} rows, not {n_rows}")
         return 0
 
-    @cython.cfunc
+    @cython.ccall
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
         """File a component, or None, in row i; return whether it is one."""
         if not self.items:
@@ -161,11 +161,6 @@ class ComponentBinding:
                 slots_forget(self.slots, i, k)
         return 0
 
-    def replace(self, i: cython.Py_ssize_t, component: object):
-        """File another component in place of the one in row i, within a step."""
-        if not 0 <= i < len(self.items) or self.items[i] is not component:
-            self.file(i, component)
-
     @cython.cfunc
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over the numbers of a component; return whether one was not seen before.
@@ -182,12 +177,7 @@ class ComponentBinding:
         for k in range(self.width):
             differs |= self.numbers[k] != self.seen[i, k]
         if differs:
-            if self.n_kept == self.kept_rows.shape[0]:
-                self._make_room_to_keep()
-            self.kept_rows[self.n_kept] = i  # as `keep`, without what takes time
-            for k in range(self.width):
-                self.kept[self.n_kept, k] = self.seen[i, k]
-            self.n_kept += 1
+            self._keep_seen(i, i)
             for k in range(self.width):
                 self.seen[i, k] = self.numbers[k]
         return differs
@@ -373,24 +363,34 @@ class ComponentBinding:
         With `is_ours`, what comes into the component in its place came by the
         step, and is to be taken back with it; else the game has set it.
         """
-        n: cython.Py_ssize_t = self.n_kept
-        k: cython.Py_ssize_t
-
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
-        if n == self.kept_rows.shape[0]:
-            self._make_room_to_keep()
-        self.kept_rows[n] = -1 - i if is_ours else i
+        return self._keep_seen(i, -1 - i if is_ours else i)
+
+    @cython.cfunc
+    def _keep_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.int:
+        """Keep what was seen in row i; `code` is i, or -1 - i for what the step overwrites."""
+        k: cython.Py_ssize_t
+
+        if self.n_kept == self.kept_rows.shape[0]:
+            # Last the rows, by whose length it is known how much room there is.
+            self.kept = grown(self.kept, 2 * self.n_kept)
+            self.kept_rows = grown(self.kept_rows, 2 * self.n_kept)
+        self.kept_rows[self.n_kept] = code
         for k in range(self.width):
-            self.kept[n, k] = self.seen[i, k]
-        self.n_kept = n + 1
+            self.kept[self.n_kept, k] = self.seen[i, k]
+        self.n_kept += 1
         return 0
 
     @cython.cfunc
-    def _make_room_to_keep(self) -> cython.void:
-        # Last the rows, by whose length it is known how much room there is.
-        self.kept = grown(self.kept, 2 * self.n_kept)
-        self.kept_rows = grown(self.kept_rows, 2 * self.n_kept)
+    def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.int:
+        """Take a number for what was seen of a body that has no such component."""
+        k: cython.Py_ssize_t
+
+        self.keep(i, False)
+        for k in range(self.width):
+            self.seen[i, k] = number
+        return 0
 
     @cython.ccall
     def forget_kept(self) -> cython.int:

@@ -301,7 +301,14 @@ class ComponentReader:
         b.sensor[i] = (has & SENSOR) != 0
         b.disabled[i] = (has & DISABLED) != 0
         b.custom[i] = (YIELDS if has & CUSTOM else 0) | (OFFERED if has & HANDED else 0)
-        self._clear_missing(i, has)
+        if not has & VELOCITY:
+            self.velocity.see_none(i, 0.0)
+        if not has & GROWTH:
+            self.growth.see_none(i, 0.0)
+        if not has & MASS:
+            self.mass_kind.see_none(i, 1.0)
+        if not has & DEFLECT:
+            self.deflect.see_none(i, 0.0)
         moves: cython.bint = (has & (VELOCITY | GROWTH | ATTACHED)) != 0
         if self.sweeps:
             moves |= response != 0 or (has & CUSTOM) != 0
@@ -313,29 +320,6 @@ class ComponentReader:
             b.moves[i] = moves
             b.news[i] |= UNPLACED
         b.news[i] |= UNCHECKED
-
-    @cython.cfunc
-    def _clear_missing(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
-        """Let be seen what stands for the components that a body has not."""
-        b: Bodies = self.bodies
-        k: cython.int
-
-        if not has & VELOCITY:
-            self.velocity.keep(i, False)
-        if not has & GROWTH:
-            self.growth.keep(i, False)
-        for k in range(self.dim):
-            if not has & VELOCITY:
-                b.seen_velocity[i, k] = 0.0
-            if not has & GROWTH:
-                b.seen_growth[i, k] = 0.0
-        if not has & MASS:
-            self.mass_kind.keep(i, False)
-            b.mass[i] = 1.0
-        if not has & DEFLECT:
-            self.deflect.keep(i, False)
-            b.seen_restitution[i, VALUE] = 0.0
-        return 0
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
         """File only whether a body is disabled; False, with nothing done, if more has changed."""

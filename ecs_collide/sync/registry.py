@@ -705,8 +705,7 @@ class BodyRegistry:
         """Forget where the last step began."""
         self._has_begun = False
         self._begun = None
-        if self._relocated:
-            self._relocated.clear()
+        self._relocated.clear()
 
     def write_one(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
@@ -778,7 +777,7 @@ class BodyRegistry:
         component = now.get(kind.type)
         if component is not None and component is not kind.items[row]:
             self._keep_filed(row)
-            kind.replace(row, component)
+            kind.file(row, component)
         news = []
         for k, name in enumerate(kind.names):
             value = 0.0 if component is None else float(read_number(component, name))
@@ -965,16 +964,20 @@ class BodyRegistry:
             moves |= (c.response != 0) | (c.custom & YIELDS != 0)
         c.moves[:] = moves
         self.sleep.forget()
-        self.kinematic_targets.clear()
-        self.attached.clear()
         self.mark = object()
-        self._stale.clear()
         self._new.clear()
-        self._pressed = NO_ROWS
-        self._switched_off.clear()
-        self._woken = self.touched_still = NO_ROWS
+        self._pressed = self._woken = NO_ROWS
+        self._forget_pending()
         self._find_watched()
         self._read = self.watched
+
+    def _forget_pending(self) -> None:
+        """Forget what the last step has found, and has not done yet."""
+        self.kinematic_targets.clear()
+        self.attached.clear()
+        self._stale.clear()
+        self._switched_off.clear()
+        self.touched_still = NO_ROWS
 
     def _place_all(self) -> None:
         """Put all bodies into the trees of a new timeline, where they were seen last."""
@@ -1137,13 +1140,9 @@ class BodyRegistry:
         for row in rows[out].tolist():
             t.broadphase.remove(row)
         self._put_in_trees(rows[~out], rows[~out & misplaced])
-        self.touched_still = NO_ROWS
+        self._forget_pending()
         self._unread = rows[c.has[rows] & FIXED != 0]
         self._requested.clear()
-        self._stale.clear()
-        self._switched_off.clear()
-        self.kinematic_targets.clear()
-        self.attached.clear()
         self._moves = {}
         self._is_reported = False
         self._reader.find_faces(rows.data)
