@@ -328,32 +328,6 @@ class ComponentBinding:
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
 
-    # -- a step that is done --
-
-    def begun_into(self, rows: cython.longlong[::1], numbers: cython.double[:, ::1]):
-        """Write, by row, what was seen of the components that the step has written since.
-
-        Parameters
-        ----------
-        rows : int64 (n,)
-            Those that were kept to be written, in their order.
-        numbers : float64 (capacity, width), written
-        """
-        n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-
-        if numbers.shape[0] < self.n_rows or numbers.shape[1] != self.width:
-            raise ValueError(f"numbers must have the shape ({self.n_rows}, {self.width})")
-        for n in range(min(self.n_written, rows.shape[0])):
-            for k in range(self.width):
-                numbers[rows[n], k] = self.written[n, k]
-        for n in range(self.n_kept - 1, -1, -1):
-            i = -1 - self.kept_rows[n]
-            if i >= 0:
-                for k in range(self.width):
-                    numbers[i, k] = self.kept[n, k]
-
     # -- a step that does not happen --
 
     @cython.ccall

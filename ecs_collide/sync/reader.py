@@ -130,7 +130,6 @@ class ComponentReader:
     contradictory = cython.declare(list, visibility="readonly")
     watch: Watch
     kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
-    n_kept_by_read: cython.Py_ssize_t
     writing: cython.longlong[::1]
     position: ComponentBinding
     extents: ComponentBinding
@@ -166,7 +165,6 @@ class ComponentReader:
         self.converts = False
         self.writing = np.zeros(0, np.int64).data
         self.kept = []
-        self.n_kept_by_read = 0
         if not cython.compiled:
             self.lean = [0.0] * 3
             self.gravity = [0.0] * 3
@@ -527,7 +525,6 @@ class ComponentReader:
             else:
                 n_out += 1
             n = self._next(stills, n + 1)
-        self.n_kept_by_read = len(self.kept)
         return n_out
 
     @cython.cfunc
@@ -564,7 +561,6 @@ class ComponentReader:
         self._require_room()
         for n in range(rows.shape[0]):
             self._read_row(rows[n], dt, True)
-        self.n_kept_by_read = len(self.kept)
 
     def read_switched_off(self, rows: list):
         """Take over what the components of bodies say that the steps to come leave out."""
@@ -862,22 +858,6 @@ class ComponentReader:
                     self.growth.write_by_name(i)
         self.find_faces(rows)
         self.has_written = True
-
-    def begun_into(self, centres: cython.double[:, ::1]):
-        """Write, by row, where the step that is done began with the bodies that it has written.
-
-        That is where they were seen when it had read them.  Rows of others are left alone.
-
-        Parameters
-        ----------
-        centres : float64 (capacity, dim), written
-        """
-        if not self.converts:
-            self.position.begun_into(self.writing, centres)
-            return
-        for _, name, rows, before in reversed(self.kept[self.n_kept_by_read :]):
-            if name == "seen_centre":
-                np.asarray(centres)[rows] = before
 
     @cython.ccall
     def find_faces(self, rows: cython.longlong[::1]) -> cython.int:

@@ -163,6 +163,8 @@ class BodyRegistry:
         self.mark: object = object()  # that of the world when `compare` saw it, or of none
         self._dead: frozenset[int] = frozenset()
         self._has_begun = False  # whether it is known where the last step began
+        self._written = NO_ROWS, np.zeros((0, dim))  # in the last step: rows, centres before that
+        self._overwritten: dict[int, list[float]] = {}  # the same, of what responses have written
         self._begun: NDArray[np.float64] | None = None  # see `begun`
         self._moves: dict[int, list[float]] = {}  # see `note_move`
         self._relocated: list[int] = []  # rows that a response has put somewhere else
@@ -660,6 +662,7 @@ class BodyRegistry:
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
             written = np.concatenate([written, stills[was_out]])
+        self._written = written, self.table.seen_centre[written]
         self._reader.write(written.data)
         for rows in self._stale:
             self._reader.find_faces(rows.data)
@@ -680,7 +683,10 @@ class BodyRegistry:
             c, kinematic_targets = self.table, self.kinematic_targets
             begun = c.seen_centre.copy()
             if self._has_begun:
-                self._reader.begun_into(begun.data)
+                rows, centres = self._written
+                begun[rows] = centres
+                for row, centre in self._overwritten.items():
+                    begun[row] = centre
                 if self.sweeps:
                     begun[kinematic_targets.rows] = kinematic_targets.before()
                 if self._domain is not None:
@@ -706,11 +712,12 @@ class BodyRegistry:
         self._has_begun = False
         self._begun = None
         self._relocated.clear()
+        self._overwritten.clear()
 
     def write_one(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
         v = self.table.views
-        self._reader.keep_box(row)
+        self._keep_box(row)
         for k in range(self.table.dim):
             centre = self._timeline.centre_now(row, k)
             if centre != v.seen_centre[row, k]:
@@ -722,6 +729,11 @@ class BodyRegistry:
                 continue  # the component goes on saying what the game wants
             if speed != v.seen_velocity[row, k] and self._holds(self._velocity, row):
                 self._velocity.put(row, k, speed)
+
+    def _keep_box(self, row: int) -> None:
+        """Keep where a body was seen last, before a response overwrites it."""
+        self._reader.keep_box(row)
+        self._overwritten.setdefault(row, self.table.seen_centre[row].tolist())
 
     def is_body_of(self, entity: int, world: World) -> bool:
         """Return whether a known entity is still that body, and not disabled."""
@@ -752,7 +764,7 @@ class BodyRegistry:
             return False
         if self.is_fixed(row):
             return Disabled not in now
-        self._reader.keep_box(row)
+        self._keep_box(row)
         places = self._accept_changes(self._position, row, v.seen_place, now)
         if places:
             self._relocated.append(row)
