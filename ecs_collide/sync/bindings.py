@@ -12,12 +12,9 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-import numpy as np
-
 if cython.compiled:
     from cython.cimports.ecs_collide.sync.slots_c import (
         slots_bind,
-        slots_copy_seen,
         slots_file,
         slots_forget,
         slots_free,
@@ -270,20 +267,19 @@ class ComponentBinding:
     @cython.cfunc
     def keep_all(self, rows: cython.longlong[::1]) -> cython.int:
         """Keep what was seen of the components in some rows, all of which may be written next."""
-        n: cython.Py_ssize_t = rows.shape[0]
+        n: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n_rows: cython.Py_ssize_t = rows.shape[0]
 
         self.n_written = 0
-        if not self.items or n == 0:
+        if not self.items:
             return 0
-        if self.written.shape[0] < n:
-            self.written = zeros(DOUBLE, n + n // 2, self.width)
-        if cython.compiled:
-            slots_copy_seen(
-                self.slots, cython.address(rows[0]), n, cython.address(self.written[0, 0])
-            )
-        else:
-            np.asarray(self.written)[:n] = np.asarray(self.seen)[np.asarray(rows)]
-        self.n_written = n
+        if self.written.shape[0] < n_rows:
+            self.written = zeros(DOUBLE, n_rows + n_rows // 2, self.width)
+        for n in range(n_rows):
+            for k in range(self.width):
+                self.written[n, k] = self.seen[rows[n], k]
+        self.n_written = n_rows
         return 0
 
     @cython.cfunc

@@ -342,22 +342,6 @@ static inline int slots_write(const Slots *slots, Py_ssize_t i)
     return 1;
 }
 
-/* Copy what was seen of the components in some rows, one after the other. */
-static inline void slots_copy_seen(
-    const Slots *slots, const long long *rows, Py_ssize_t n, double *copies)
-{
-    const double *seen = slots->seen;
-    const Py_ssize_t width = slots->width;
-    if (width == 2) {
-        for (Py_ssize_t at = 0; at < n; ++at)
-            memcpy(copies + 2 * at, seen + 2 * rows[at], 2 * sizeof(double));
-        return;
-    }
-    for (Py_ssize_t at = 0; at < n; ++at)
-        for (Py_ssize_t k = 0; k < width; ++k)
-            copies[width * at + k] = seen[width * rows[at] + k];
-}
-
 /* Read the slots of any component if they all hold plain floats. */
 static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
 {

@@ -26,7 +26,6 @@ cdef extern from "ecs_collide/sync/slots.h":
     bint slots_hold(Slots *slots, Py_ssize_t i) noexcept
     bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
     int slots_write(Slots *slots, Py_ssize_t i) except -1
-    void slots_copy_seen(Slots *slots, long long *rows, Py_ssize_t n, double *copies) noexcept
     bint fields_read(Slots *slots, object item, double *numbers) noexcept
     int fields_write(Slots *slots, object item, double *numbers) except -1
     bint same_bits(double *one, double *other, Py_ssize_t n) noexcept
