@@ -344,15 +344,6 @@ class ComponentReader:
         b.news[i] |= UNCHECKED
         return True
 
-    def filed(self, i: cython.Py_ssize_t) -> list:
-        """Return the components that are filed for the body in row i, or None, for each kind."""
-        kind: ComponentBinding
-        items: list = []
-
-        for kind in self.kinds:
-            items.append(kind.items[i] if kind.items else None)
-        return items
-
     def clear(self, i: cython.Py_ssize_t):
         """Let go of the components of a body that is gone."""
         kind: ComponentBinding
@@ -807,15 +798,6 @@ class ComponentReader:
     def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how fast a body falls after one second."""
         return self.gravity[k] * (self.surfaces.gravity_scale[i] if self.surfaces.is_used else 1.0)
-
-    def unlike(self, i: cython.Py_ssize_t) -> list:
-        """Return the kinds of components of a body that say something else than what was seen."""
-        kinds: list = []
-
-        for kind in self.kinds:
-            if kind.names and kind.is_other(i):
-                kinds.append(kind)
-        return kinds
 
     # -- writing --
 

@@ -334,7 +334,7 @@ class BodyRegistry:
 
     def changed_kinds(self, row: int) -> list[Any]:
         """Return the kinds whose component of a body says something else than was seen last."""
-        changed: list[Any] = self._reader.unlike(row)
+        changed = (kind for kind in self.kinds if kind.names and kind.is_other(row))
         return list({kind.type: kind for kind in changed}.values())
 
     def pop_ignored(self) -> list[int]:
@@ -471,8 +471,9 @@ class BodyRegistry:
         ]
         if self.sweeps:
             self._start_targets(dt)
-        if self._domain is not None:
-            self._bring_in(self._domain)
+        if self._domain is not None:  # bodies that the game has put beyond an edge of the world
+            rows = self._read[c.quarantined[self._read] == 0]
+            c.centre[rows] = self._domain.into_world(c.centre[rows])
         if len(self.attached.rows) or len(self.attached.taking_part):
             reports += self._attach(step, dt)
         c.news[:] = 0
@@ -596,12 +597,6 @@ class BodyRegistry:
             changed |= self.sleep.fall(self.moving, step, self.sweeps)
         if changed:
             self._part()
-
-    def _bring_in(self, domain: PeriodicDomain) -> None:
-        """Let bodies that the game has put beyond an edge of the world be where that is in it."""
-        c = self.table
-        rows = self._read[c.quarantined[self._read] == 0]
-        c.centre[rows] = domain.into_world(c.centre[rows])
 
     def _start_targets(self, dt: float) -> None:
         """Let bodies that the game has moved go there in this step."""
@@ -907,7 +902,8 @@ class BodyRegistry:
 
     def _keep_filed(self, row: int) -> None:
         """Keep which components are filed for a body, before others are."""
-        self._filed.append((row, self.table.views.n_filed[row], self._reader.filed(row)))
+        items = [kind.items[row] if kind.items else None for kind in self.kinds]
+        self._filed.append((row, self.table.views.n_filed[row], items))
 
     def roll_back(self, kept: Kept, timeline: Any) -> None:
         """Have the bodies, and know of them, what there was and was known before the step.

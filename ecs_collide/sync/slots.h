@@ -276,10 +276,10 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
     return n;
 }
 
-/* Read the slots of a component if they all hold plain numbers, which become known. */
-static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
+/* Read the slots of any component if they all hold plain floats, or ints if these are allowed. */
+static inline int numbers_read(Slots *slots, PyObject *item, double *numbers, int may_be_ints)
 {
-    PyObject *item = slots->items[i], *value;
+    PyObject *value;
     if (!slots_fit(slots, item))
         return 0;
     for (Py_ssize_t k = 0; k < slots->width; ++k) {
@@ -288,7 +288,7 @@ static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
             return 0;
         if (PyFloat_CheckExact(value)) {
             numbers[k] = FLOAT_VALUE(value);
-        } else if (PyLong_CheckExact(value)) {
+        } else if (may_be_ints && PyLong_CheckExact(value)) {
             numbers[k] = PyLong_AsDouble(value);
             if (numbers[k] == -1.0 && PyErr_Occurred()) {
                 PyErr_Clear(); /* The way by name says what is wrong with it. */
@@ -298,9 +298,24 @@ static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
             return 0;
         }
     }
+    return 1;
+}
+
+/* Read the slots of a component if they all hold plain numbers, which become known. */
+static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
+{
+    PyObject *item = slots->items[i];
+    if (!numbers_read(slots, item, numbers, 1))
+        return 0;
     for (Py_ssize_t k = 0; k < slots->width; ++k)
         remember(&slots->known[i * slots->width + k], *slot_of(slots, item, k));
     return 1;
+}
+
+/* Read the slots of any component if they all hold plain floats. */
+static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
+{
+    return numbers_read(slots, item, numbers, 0);
 }
 
 /* Write what differs from what was seen into the slots of a component; 0 where it has to be
@@ -338,21 +353,6 @@ static inline int slots_write(const Slots *slots, Py_ssize_t i)
             Py_XDECREF(before);
             return 0;
         }
-    }
-    return 1;
-}
-
-/* Read the slots of any component if they all hold plain floats. */
-static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
-{
-    PyObject *value;
-    if (!slots_fit(slots, item))
-        return 0;
-    for (Py_ssize_t k = 0; k < slots->width; ++k) {
-        value = *slot_of(slots, item, k);
-        if (value == NULL || !PyFloat_CheckExact(value))
-            return 0;
-        numbers[k] = FLOAT_VALUE(value);
     }
     return 1;
 }
