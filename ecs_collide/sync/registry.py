@@ -429,8 +429,9 @@ class BodyRegistry:
         self._keep_filed(row)
         self._moves = {known: place for known, place in self._moves.items() if known != row}
         del self.row_of[entity]
-        self._leave_out(row, reason)
+        self._forget(row, reason)
         self._timeline.sleeping.forget(row)
+        self._timeline.broadphase.remove(row)
         self._reader.clear(row)
         self.table.has[row] = self.table.attached[row] = 0
         self.table.free(row)
