@@ -59,6 +59,8 @@ from ecs_collide.traits import (
     Separate,
 )
 
+MOST_ID = 2**53  # of an entity
+
 
 class Bounds(NamedTuple):
     """What a number of a component must be, and how an error says it."""
@@ -98,7 +100,7 @@ _MASS = Bounds(
     may_be_infinite=True,
 )  # fmt: skip
 _SHARE = Bounds(0.0, 1.0, "must be within 0 ... 1")
-_OWNER = Bounds(1, 2**53, "must be the id of an entity", is_whole=True)
+_OWNER = Bounds(1, MOST_ID, "must be the id of an entity", is_whole=True)
 _CATEGORIES = Bounds(0, ALL, "must be whole, within 0 ... 2**32 - 1", is_whole=True)
 _MASK = Bounds(~ALL, ALL, "must be whole, within 0 ... 2**32 - 1, or ~bits", is_whole=True)
 _GROUP = Bounds(
