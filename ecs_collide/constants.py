@@ -28,7 +28,7 @@ CONTROL = 128  # a component that says who pushes whom: `motion.controls` has th
 FALL = 128  # GravityScale or Damping: the same bit, since a byte has no more of them
 SURFACES_SHIFT = 8  # how many bits those of `has` take before these in the mark of a kind
 
-# In the mark of a kind only, beside `CONTROL`: which of them; see `sync.control_reader`.
+# In the mark of a kind only, beside `CONTROL`: which of them; see `sync.component_table`.
 DOMINANCE = 1 << 20
 RESTITUTION = 1 << 21
 MAX_SPEED = 1 << 22
