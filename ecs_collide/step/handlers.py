@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinMethodType, CodeType, MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from ecs_collide.esper_world import World
 from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED
-
-if TYPE_CHECKING:
-    from ecs_collide.esper_world import World
 
 Unsubscribe = Callable[[], None]
 _Event = TypeVar("_Event", bound=Any)
