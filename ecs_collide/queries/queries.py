@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._ids import Integers
 from ecs_collide.events import VectorLike
+from ecs_collide.filters import Filter as CategoryFilter
 from ecs_collide.queries.searcher import (
     Boxes,
     BoxHit,
@@ -33,7 +34,6 @@ from ecs_collide.queries.searcher import (
     rows_to_exclude,
     rows_to_exclude_each,
 )
-from ecs_collide.traits import Filter as CategoryFilter
 
 Filter: TypeAlias = type | tuple[type, ...] | CategoryFilter | Callable[[int], object] | None
 Each: TypeAlias = Sequence[int] | NDArray[np.int64] | None

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _checks
 from ecs_collide._attributes import write_number
+from ecs_collide.dynamics import Attached
 from ecs_collide.events import VectorLike
 from ecs_collide.step.lookup import BodyLookup
 from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import Attached
 
 
 class BodyEditor:

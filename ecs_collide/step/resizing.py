@@ -14,12 +14,12 @@ import numpy as np
 
 from ecs_collide._attributes import read_number
 from ecs_collide.constants import LARGEST
+from ecs_collide.dynamics import Attached
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.step.lookup import BodyLookup
 from ecs_collide.step.state import StepState
 from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import Attached
 
 _SIDES = {"feet": -1, "head": 1, "centre": 0}
 

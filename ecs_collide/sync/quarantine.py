@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
-from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components, Role
 from ecs_collide.components import Deflect
 from ecs_collide.constants import (
@@ -19,22 +18,19 @@ from ecs_collide.constants import (
     MOST_PULL,
     OF_SPACE,
 )
-from ecs_collide.motion.wrapping import Wrap
-from ecs_collide.traits import (
+from ecs_collide.dynamics import (
     Attached,
-    Carry,
     Damping,
     Dominance,
-    Filter,
-    Friction,
     GravityScale,
     LockedAxes,
     MaxSpeed,
-    OneWay,
     PushOut,
-    Restitution,
     Separate,
 )
+from ecs_collide.filters import Filter
+from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
 
 _WITHIN_RANGE = "must be finite and within -2**500 ... 2**500"
 _UNIT = "must be part of a unit vector along an axis of the space"

@@ -53,11 +53,23 @@ from ecs_collide.constants import (
     VELOCITY,
     YIELDS,
 )
+from ecs_collide.dynamics import (
+    Attached,
+    Damping,
+    Dominance,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    PushOut,
+    Separate,
+)
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason, Vector
+from ecs_collide.filters import Filter
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.response.rules import RESPONSE_CODES
+from ecs_collide.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.quarantine import (
     Report,
@@ -83,21 +95,6 @@ from ecs_collide.sync.seen import (
 )
 from ecs_collide.sync.sleep_list import KeptSleep, Sleep
 from ecs_collide.sync.targets import KinematicTargets
-from ecs_collide.traits import (
-    Attached,
-    Carry,
-    Damping,
-    Dominance,
-    Filter,
-    Friction,
-    GravityScale,
-    LockedAxes,
-    MaxSpeed,
-    OneWay,
-    PushOut,
-    Restitution,
-    Separate,
-)
 
 RowArray = NDArray[np.int64]
 
