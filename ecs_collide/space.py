@@ -52,19 +52,14 @@ from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
 from ecs_collide.step.coming import ComingImpacts
 from ecs_collide.step.editing import BodyEditor
-from ecs_collide.step.handlers import (
-    Handler,
-    Subscribers,
-    Unsubscribe,
-    oriented,
-    require_component_type,
-)
+from ecs_collide.step.handlers import Handler, Subscribers, oriented
 from ecs_collide.step.impact import ComingImpact, Impact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.offers import Offer, Respond, Responses
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.pipeline import Pipeline
+from ecs_collide.step.registrations import Unsubscribe, require_component_type
 from ecs_collide.step.resizing import BodyResizer
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats

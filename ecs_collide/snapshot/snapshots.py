@@ -39,10 +39,10 @@ from ecs_collide.snapshot.schema import (
     SnapshotData,
 )
 from ecs_collide.step.events_of_step import StepEvents, contact_order
-from ecs_collide.step.handlers import require_component_type
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pipeline import Pipeline
+from ecs_collide.step.registrations import require_component_type
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import N_KEPT

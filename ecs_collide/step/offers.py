@@ -7,14 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ecs_collide.constants import CUSTOM, HANDED
-from ecs_collide.step.handlers import (
-    Generations,
-    Unsubscribe,
-    is_same_function,
-    require_component_type,
-)
+from ecs_collide.esper_world import World
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lookup import WorldLink
+from ecs_collide.step.registrations import Registration, Unsubscribe, require_component_type
 from ecs_collide.sync.registry import BodyRegistry
 
 Respond = Callable[[Impact], object]
@@ -56,12 +52,12 @@ def handled_kinds(name: str, handles: object) -> tuple[type, ...]:
     return kinds
 
 
-class _Response:
-    """One registration of a game's own response, whose identity tells it from a later one."""
+class _Response(Registration):
+    """A game's own response to the impacts of bodies with a component, and what unmarks these."""
 
-    def __init__(self, function: Respond, roll_back: Unsubscribe) -> None:
-        self.function = function
-        self.roll_back = roll_back
+    def __init__(self, function: Respond, world: World | None, unmark: Unsubscribe) -> None:
+        super().__init__(function, world)
+        self.unmark = unmark
 
 
 class Responses:
@@ -78,7 +74,6 @@ class Responses:
         self._registry = registry
         self.offers: Sequence[Offer] = ()
         self._responses: dict[type, _Response] = {}
-        self._generations = Generations()  # of the responders
         self._counts: Counter[tuple[type, int]] = Counter()
 
     # -- what a game registers --
@@ -88,26 +83,24 @@ class Responses:
         require_component_type("component", component)
         if not callable(respond):
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
-        known = self._responses.get(component)
+        world, known = self._link.attached, self._responses.get(component)
         if known is None:
-            known = _Response(respond, self._mark(component, CUSTOM, HANDED))
-            self._responses[component] = known
-        elif self._generations.is_replaced(known, known.function, respond, self._link.attached):
-            self._generations.drop(known)
-            known = self._responses[component] = _Response(respond, known.roll_back)
-        elif not is_same_function(known.function, respond):
+            unmark = self._mark(component, CUSTOM, HANDED)
+            known = self._responses[component] = _Response(respond, world, unmark)
+        elif known.is_replaced_by(respond, world):
+            known = self._responses[component] = _Response(respond, world, known.unmark)
+        elif not known.is_of(respond):
             name = component.__name__
             raise ValueError(
                 f"respond_with({name}, {respond!r}): {known.function!r} answers for {name} "
                 "already; call what respond_with() returned for it first"
             )
-        self._generations.add(known, self._link.attached)
+        known.renew(world)
 
         def remove() -> None:
             if self._responses.get(component) is known:
                 del self._responses[component]
-                self._generations.drop(known)
-                known.roll_back()
+                known.unmark()
 
         return remove
 
