@@ -71,9 +71,9 @@ from ecs_collide.recording.recorder import Recorder, record
 from ecs_collide.recording.recording import Recording
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
-from ecs_collide.step.coming import impact_dtype
+from ecs_collide.step.coming import ComingImpact, impact_dtype
 from ecs_collide.step.handlers import Handler
-from ecs_collide.step.impact import ComingImpact, Impact
+from ecs_collide.step.impact import Impact
 from ecs_collide.step.stats import StageTimes, Stats
 from ecs_collide.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
 from ecs_collide.sweep import (

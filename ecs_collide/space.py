@@ -50,10 +50,10 @@ from ecs_collide.queries.searcher import (
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
-from ecs_collide.step.coming import ComingImpacts
+from ecs_collide.step.coming import ComingImpact, ComingImpacts
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.handlers import Handler, Subscribers, oriented
-from ecs_collide.step.impact import ComingImpact, Impact
+from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.offers import Offer, Respond, Responses
