@@ -10,9 +10,10 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecs_collide import _checks
 from ecs_collide.components import Disabled
@@ -31,24 +32,40 @@ from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
 from ecs_collide.sync.registry import BodyRegistry, Kept
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
 
 class _Kept(NamedTuple):
-    """What a space was before a step: all that it is again should the step not happen.
+    """What a space was before a step: all that it is again should the step not happen."""
 
-    Attributes
-    ----------
-    timeline : with the contacts and riders that it keeps
-    registry : as `BodyRegistry.begin` returned it
-    pending : copies of contact events that no step has told yet, or None
-    reports : those that there were
-    fields : as `StepState.set_by_stages` returned them
+    timeline: Any  # with the contacts and riders that it keeps
+    registry: Kept
+    pending: list[NDArray[Any]]  # of contact events that no step has delivered yet: their columns
+    reports: tuple[Report, ...]
+    fields: tuple[Any, ...]  # as `StepState.set_by_stages` returned them
+
+
+def _stage(
+    method: Callable[Concatenate[Pipeline, _Arguments], _Result],
+) -> Callable[Concatenate[Pipeline, _Arguments], _Result]:
+    """Run a method of the pipeline inside the lock, and put right what it leaves if it raises.
+
+    If that cannot be put right, it is before the next stage.
     """
 
-    timeline: Any
-    registry: Kept
-    pending: tuple[Any, Any, Any] | None
-    reports: tuple[Report, ...]
-    fields: tuple[Any, ...]
+    def run(pipeline: Pipeline, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        lock = pipeline.lock
+        with lock:
+            try:
+                return method(pipeline, *arguments, **named)
+            except BaseException:
+                if lock.is_changing and not lock.is_nested:
+                    with suppress(Exception):
+                        lock.repair()
+                raise
+
+    return run
 
 
 class Pipeline:
@@ -60,6 +77,7 @@ class Pipeline:
         Bounces slower than this, in world units per second, become slides; 0 is off.
     pair_limit : int
         The bodies of a pair are held to the end of the step after this number of answers.
+    lock : StepLock
     """
 
     def __init__(
@@ -81,7 +99,7 @@ class Pipeline:
         self._link = link
         self._registry = registry
         self._lookup = lookup
-        self._lock = lock
+        self.lock = lock
         self._pair_filters = judges
         self._responses = responses
         self._subscribers = subscribers
@@ -99,40 +117,31 @@ class Pipeline:
         self._state.timeline.gravity.set(gravity)
         self._registry.set_gravity(gravity)
 
+    @_stage
     def update_bounds(self, dt: float) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs."""
-        with self._lock:
-            try:
-                self._begin_step(dt)
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _begin_step(self, dt: float) -> None:
         state, world = self._state, self._link.world
-        if self._lock.is_nested:
+        if self.lock.is_nested:
             raise RuntimeError(
                 "a step was begun inside a handler or response of the same space: "
                 "let the step end first"
             )
         world.require_current()
         dt = _checked_dt(dt)
-        watch = self._stopwatch
-        if watch is not None:
-            watch.seconds.clear()
-            watch.start()
+        if self._stopwatch is not None:
+            self._stopwatch.seconds.clear()
+        self._start_lap()
         if state.before is not None:  # the step before was never finished: it did not happen
-            self._lock.is_changing = True
-            self._lock.repair()
+            self.lock.is_changing = True
+            self.lock.repair()
         registry, timeline = self._registry, state.timeline
         self._keep(timeline)
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         state.moment = object()
-        self._lock.begin_step()
+        self.lock.begin_step()
         registry.compare(world)
         state.new_reports = state.new_reports + registry.read(state.step, dt, self.rest_speed)
-        if watch is not None:
-            watch.lap("read")
+        self._end_lap("read")
         state.dt = dt
         timeline.contacts.clock = state.time
         self._impact = None
@@ -147,62 +156,45 @@ class Pipeline:
         registry.wake_near()
         timeline.restrain(registry.moving.data)
         registry.wake(timeline.carriers.begin())
-        if (
-            timeline.broadphase.pair_filter is not None
-        ):  # the filter is not called for sleeping bodies
+        if timeline.broadphase.pair_filter is not None:  # it is not called for sleeping bodies
             registry.wake_all()
         state.n_movers = len(registry.moving) + registry.sleep.n
         timeline.broadphase.step = state.step
         timeline.place_moving(registry.moving.data, dt)
         timeline.push_out(registry.moving.data)
         registry.wake_reached()
-        if watch is not None:
-            watch.lap("bounds")
+        self._end_lap("bounds")
         if not timeline.find_pairs(registry.active.data):  # there may be a crowd
             registry.wake_all()
             timeline.place_moving(registry.moving.data, dt)
             timeline.find_pairs(registry.active.data)
         self._note_crowd()
-        if watch is not None:
-            watch.lap("pairs")
+        self._end_lap("pairs")
         state.phase = BOUNDED
-        self._lock.is_changing = False
+        self.lock.is_changing = False
 
     # -- a step that does not happen --
 
     def _keep(self, timeline: Any) -> None:
         """Keep what the space is before a step; from here on the step can be taken back."""
-        pending = None
+        state, pending = self._state, []
         if n := timeline.keep():
-            event_buffer = timeline.event_buffer
-            times, bodies = (
-                np.array(event_buffer.contact_time)[:n],
-                np.array(event_buffer.contact_bodies)[:n],
-            )
-            pending = times, bodies, np.array(event_buffer.contact_codes)[:n]
-        state = self._state
+            buffer = timeline.event_buffer
+            columns = buffer.contact_time, buffer.contact_bodies, buffer.contact_codes
+            pending = [np.array(column)[:n] for column in columns]
         state.before = _Kept(
             timeline, self._registry.begin(), pending, tuple(state.reports), state.set_by_stages()
         )
 
-    def _abort_step(self) -> None:
-        """Put right what a stage has left that raises; if that cannot be, then before the next."""
-        if self._lock.is_changing and not self._lock.is_nested:
-            with suppress(Exception):
-                self._lock.repair()
-
     def roll_back_step(self) -> None:
-        """Let a step that was cut short not have happened; if this is cut short, call it again."""
-        if self._state.before is not None:
-            self._roll_back(self._state.before)
-            self._state.before = None
-
-    def _roll_back(self, kept: _Kept) -> None:
-        """Be what the space was before the step under way: nothing of what it did is left.
+        """Be what the space was before the step under way; if this is cut short, call it again.
 
         Whatever an exception may have left half done, trees and pairs and all that a step works
         with, is thrown away and made anew.
         """
+        kept: _Kept | None = self._state.before
+        if kept is None:
+            return
         impact, self._impact = self._impact, None
         if impact is not None:
             impact.end()
@@ -214,12 +206,13 @@ class Pipeline:
         if self._domain is not None:
             timeline.contacts.recover_images(contacts[2])
         timeline.carriers.recover(*rides)
-        if kept.pending is not None:
+        if kept.pending:
             timeline.event_buffer.recover(*(column.data for column in kept.pending))
         self.use(timeline)
         state.reports[:] = kept.reports
         self._errors = []
         state.set_back(kept.fields)
+        state.before = None
 
     def use(self, timeline: Any) -> None:
         """Do all steps with another timeline from now on."""
@@ -235,8 +228,7 @@ class Pipeline:
         crowd = broadphase.crowd if is_hard else []
         if crowd and not state.is_crowded:
             entities = sorted(self._registry.table.ids[crowd].tolist())
-            n = broadphase.n_left_out
-            report = crowd_report(state.step, entities, n)
+            report = crowd_report(state.step, entities, broadphase.n_left_out)
             state.new_reports = [*state.new_reports, report]
         state.is_crowded = bool(crowd)
 
@@ -252,25 +244,19 @@ class Pipeline:
         counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.broadphase.n_waiting
         return [held_report(state.step, entities, *counts)]
 
+    @_stage
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
-        with self._lock:
-            try:
-                self._queue_impacts(dt)
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _queue_impacts(self, dt: float | None) -> None:
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", BOUNDED, BOUNDED, dt)
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         self._start_lap()
         self._state.timeline.queue_impacts()
         self._end_lap("sweep")
         self._state.impacts = None
         self._state.phase = QUEUED
-        self._lock.is_changing = False
+        self.lock.is_changing = False
 
+    @_stage
     def answer_impacts(
         self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
     ) -> None:
@@ -278,20 +264,12 @@ class Pipeline:
 
         RuntimeError if that has been done, and `system` was not offered them.
         """
-        with self._lock:
-            try:
-                self._answer_impacts(dt, offers, system)
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
         state, responses = self._state, self._responses
         self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, ANSWERING, dt)
         if state.is_answered:
             responses.require_offered(system)
             return
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         state.phase = ANSWERING
         state.is_settling = True
         self._conclude(default=False)
@@ -303,21 +281,14 @@ class Pipeline:
             self._conclude(self._offer(impact))
         state.is_answered = True
         self._end_lap("answer")
-        self._lock.is_changing = False
+        self.lock.is_changing = False
 
+    @_stage
     def next_impact(self) -> Impact | None:
         """Return the next impact of the step that wants an answer, or None."""
-        with self._lock:
-            try:
-                return self._next_impact()
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _next_impact(self) -> Impact | None:
         state = self._state
         self._require_phase("next_impact()", "NarrowphaseSystem", QUEUED, ANSWERING, None)
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         state.phase = ANSWERING
         state.is_settling = True
         self._conclude(default=False)
@@ -325,41 +296,31 @@ class Pipeline:
         while state.timeline.run(True) >= 0:
             impact = self._make_impact()
             if self._are_alive(impact):
-                self._lock.is_changing = False
+                self.lock.is_changing = False
                 return impact
             self._conclude(default=False)
-        self._lock.is_changing = False
+        self.lock.is_changing = False
         return None
 
+    @_stage
     def finish_step(self, dt: float | None = None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events."""
-        with self._lock:
-            try:
-                self._finish_step(dt)
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _finish_step(self, dt: float | None) -> None:
         self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, ANSWERING, dt)
         state = self._state
         timeline, registry = state.timeline, self._registry
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         self._start_lap()
         self._conclude(default=False)
         timeline.run(False)
-        kinematic_targets = registry.kinematic_targets
+        kinematic = registry.kinematic_targets
         timeline.finish(
-            registry.moving.data,
-            state.is_settling,
-            kinematic_targets.rows.data,
-            kinematic_targets.targets.data,
+            registry.moving.data, state.is_settling, kinematic.rows.data, kinematic.targets.data
         )
         registry.count_woken()
         if self._domain is not None:
-            arrived = kinematic_targets.arrived()
+            arrived = kinematic.arrived()
             timeline.bring_in(registry.moving.data)
-            kinematic_targets.reach_wrapped_targets(arrived)
+            kinematic.reach_wrapped_targets(arrived)
         self._end_lap("finish")
         has_corrected = state.is_settling
         try:
@@ -397,17 +358,15 @@ class Pipeline:
             phase=IDLE,
             before=None,  # from here on the step has happened, and before it had not
         )
-        self._lock.is_changing = False
+        self.lock.is_changing = False
 
     def _deliver(self) -> None:
         """Hand the events of the step to the handlers; raise what failed in it."""
         state = self._state
         try:
+            events = state.events
             self._errors += self._subscribers.deliver(
-                self._link.world,
-                state.events.collisions,
-                state.events.contact_runs,
-                self._touching,
+                self._link.world, events.collisions, events.contact_runs, self._touching
             )
         finally:
             self._end_lap("deliver")
@@ -421,7 +380,11 @@ class Pipeline:
     def _warn_of(self, reports: list[Report]) -> None:
         """Warn of the bodies that were quarantined in the step that is done, or are not fixed."""
         messages = [report.message for report in reports]
-        messages += [_ignored_fixed(entity) for entity in self._registry.pop_ignored()]
+        messages += [
+            f"entity {entity} has Fixed and a component that moves it: Fixed is ignored; "
+            "remove one of them"
+            for entity in self._registry.pop_ignored()
+        ]
         for message in messages:
             try:
                 warnings.warn(message, RuntimeWarning, stacklevel=6)
@@ -432,11 +395,11 @@ class Pipeline:
         self, who: str, before: str, least: int, limit: int, dt: float | None
     ) -> None:
         self._link.world.require_current()
-        if not least <= self._state.phase <= limit or self._lock.is_nested:
+        if not least <= self._state.phase <= limit or self.lock.is_nested:
             raise RuntimeError(
                 f"{who} was run out of order: it needs {before} before it in the same step"
             )
-        self._lock.require_own_step(who)
+        self.lock.require_own_step(who)
         if dt is not None and _checked_dt(dt) != self._state.dt:
             raise ValueError(
                 f"{who} got dt={dt!r} where BroadphaseSystem got {self._state.dt!r}: "
@@ -627,14 +590,6 @@ class Pipeline:
             return
         for k, value in enumerate(numbers.tolist()):
             self._state.timeline.set_velocity(row, k, value)
-
-
-def _ignored_fixed(entity: int) -> str:
-    """Return what to say of a body that is declared fixed and moves."""
-    return (
-        f"entity {entity} has Fixed and a component that moves it: Fixed is ignored; "
-        "remove one of them"
-    )
 
 
 def _checked_dt(dt: float) -> float:
