@@ -60,7 +60,6 @@ from ecs_collide.step.offers import Offer, Respond, Responses
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.registrations import Unsubscribe, require_component_type
-from ecs_collide.step.resizing import BodyResizer
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
@@ -200,8 +199,7 @@ class Space:
         responses = self._responses = Responses(link, registry)
         self._subscribers = Subscribers()
         self._coming = ComingImpacts(state, link, lock)
-        self._editor = BodyEditor(registry, lookup)
-        self._resizer = BodyResizer(state, registry, lookup, self._up, domain)
+        self._editor = BodyEditor(state, registry, lookup, self._up, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
             state,
@@ -789,7 +787,7 @@ class Space:
             Within a step.
         """
         with self._lock:
-            self._resizer.resize(entity, height, keep)
+            self._editor.resize(entity, height, keep)
             if self._queried.present is not None:
                 self._queried.update()
 

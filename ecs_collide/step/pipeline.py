@@ -54,7 +54,9 @@ def _stage(
     If that cannot be put right, it is before the next stage.
     """
 
-    def run(pipeline: Pipeline, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+    def run(
+        pipeline: Pipeline, /, *arguments: _Arguments.args, **named: _Arguments.kwargs
+    ) -> _Result:
         lock = pipeline.lock
         with lock:
             try:
