@@ -20,7 +20,7 @@ from ecs_collide.components import Disabled
 from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.response.rules import DEFAULT, response_numbers
-from ecs_collide.step.events_of_step import StepEvents, axis_normal
+from ecs_collide.step.events_of_step import axis_normal, events_of
 from ecs_collide.step.handlers import Subscribers
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
@@ -342,7 +342,7 @@ class Pipeline:
     def _commit_step(self) -> None:
         """Let the step have happened, at one instant."""
         state, timeline = self._state, self._state.timeline
-        events = StepEvents.from_buffer(state.dim, timeline.event_buffer)
+        events = events_of(state.dim, timeline.event_buffer)
         all_reports = [*state.new_reports, *self._report_held()]
         counts = self._count(len(events.collisions))
         timeline.event_buffer.clear()
