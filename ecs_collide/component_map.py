@@ -109,8 +109,7 @@ class Components:
                 )
 
     def __repr__(self) -> str:
-        usual = Components.__new__(Components)
-        Components.__init__(usual)
+        usual = Components()
         given = [
             f"{name}={_shown(role, name)}"
             for name in ROLES
