@@ -56,10 +56,10 @@ from ecs_collide.step.handlers import Handler, Subscribers, oriented
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
-from ecs_collide.step.offers import Offer, Respond, Responses
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.registrations import Unsubscribe, require_component_type
+from ecs_collide.step.responses import Offer, Respond, Responses
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
@@ -194,7 +194,7 @@ class Space:
         lookup = BodyLookup(dim, link, registry, presence, lock)
         pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
         queried = self._queried = QueriedBodies(state, link, registry, presence, lock, domain)
-        responses = self._responses = Responses(link, registry)
+        responses = self._responses = Responses(state, link, registry, lookup)
         self._subscribers = Subscribers()
         self._coming = ComingImpacts(state, link, lock)
         self._editor = BodyEditor(state, registry, lookup, self._up, domain)
@@ -206,7 +206,7 @@ class Space:
         schema = SnapshotSchema()
         self._inspection = Inspection(state, registry, lookup, lock, queried, domain, link, schema)
         self._pipeline = Pipeline(
-            state, link, registry, lookup, lock, pair_filters, responses, self._subscribers,
+            state, link, registry, lock, pair_filters, responses, self._subscribers,
             self._contacts.touching, domain,
         )  # fmt: skip
         self._moves = Moves(
@@ -505,15 +505,15 @@ class Space:
 
     def position_of(self, entity: int) -> Vector:
         """Return the centre of a body, within a step at the time that it has reached."""
-        return self._pipeline.position_of(entity)
+        return self._responses.position_of(entity)
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity at the time that the step has reached; zeros without one."""
-        return self._pipeline.velocity_of(entity)
+        return self._responses.velocity_of(entity)
 
     def write_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Write a body's velocity into its component."""
-        self._pipeline.write_velocity(entity, velocity)
+        self._responses.write_velocity(entity, velocity)
 
     # -- events --
 

@@ -14,7 +14,7 @@ from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space, find_differences
 from ecs_collide.step.impact import Impact
-from ecs_collide.step.offers import Offer, handled_kinds
+from ecs_collide.step.responses import Offer, handled_kinds
 
 
 class _System(esper.Processor):

@@ -26,8 +26,8 @@ from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.filters import Filter, filter_numbers
 from ecs_collide.motion.wrapping import Wrap
-from ecs_collide.step.offers import Responses
 from ecs_collide.step.pair_filters import PairFilters
+from ecs_collide.step.responses import Responses
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.surfaces import Carry, Friction, OneWay, Restitution

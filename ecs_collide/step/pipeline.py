@@ -15,18 +15,15 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _checks
-from ecs_collide.components import Disabled
-from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
+from ecs_collide.events import Contact, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.response.rules import DEFAULT, response_numbers
-from ecs_collide.step.events_of_step import axis_normal, events_of
+from ecs_collide.step.events_of_step import events_of
 from ecs_collide.step.handlers import Subscribers
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import BodyLookup, WorldLink
-from ecs_collide.step.offers import Offer, Respond, Responses
+from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pair_filters import PairFilters
+from ecs_collide.step.responses import Offer, Responses
 from ecs_collide.step.state import ANSWERING, BOUNDED, IDLE, QUEUED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
@@ -87,7 +84,6 @@ class Pipeline:
         state: StepState,
         link: WorldLink,
         registry: BodyRegistry,
-        lookup: BodyLookup,
         lock: StepLock,
         judges: PairFilters,
         responses: Responses,
@@ -100,14 +96,12 @@ class Pipeline:
         self._state = state
         self._link = link
         self._registry = registry
-        self._lookup = lookup
         self.lock = lock
         self._pair_filters = judges
         self._responses = responses
         self._subscribers = subscribers
         self._touching = touching
         self._domain = domain
-        self._impact: Impact | None = None
         self._errors: list[Exception] = []
         self._stopwatch: Stopwatch | None = None
 
@@ -146,9 +140,9 @@ class Pipeline:
         self._end_lap("read")
         state.dt = dt
         timeline.contacts.clock = state.time
-        self._impact = None
         state.is_settling = state.is_answered = False
         self._errors = []
+        self._responses.begin_step(self._errors)
         self._pair_filters.begin_step(self._errors)
         timeline.rest_speed = self.rest_speed
         timeline.pair_limit = self.pair_limit
@@ -197,9 +191,7 @@ class Pipeline:
         kept: _Kept | None = self._state.before
         if kept is None:
             return
-        impact, self._impact = self._impact, None
-        if impact is not None:
-            impact.end()
+        self._responses.drop_impact()
         before, registry, state = kept.timeline, self._registry, self._state
         contacts, rides = before.contacts.kept(), before.carriers.kept()
         timeline = state.new_timeline()
@@ -266,21 +258,16 @@ class Pipeline:
 
         RuntimeError if that has been done, and `system` was not offered them.
         """
-        state, responses = self._state, self._responses
+        state = self._state
         self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, ANSWERING, dt)
         if state.is_answered:
-            responses.require_offered(system)
+            self._responses.require_offered(system)
             return
         self.lock.is_changing = True
         state.phase = ANSWERING
         state.is_settling = True
-        self._conclude(default=False)
-        responses.offers = offers
-        state.timeline.hand_over = responses.want_all
         self._start_lap()
-        while state.timeline.run(True) >= 0:
-            impact = self._make_impact()
-            self._conclude(self._offer(impact))
+        self._responses.answer_all(offers)
         state.is_answered = True
         self._end_lap("answer")
         self.lock.is_changing = False
@@ -288,21 +275,13 @@ class Pipeline:
     @_stage
     def next_impact(self) -> Impact | None:
         """Return the next impact of the step that wants an answer, or None."""
-        state = self._state
         self._require_phase("next_impact()", "NarrowphaseSystem", QUEUED, ANSWERING, None)
         self.lock.is_changing = True
-        state.phase = ANSWERING
-        state.is_settling = True
-        self._conclude(default=False)
-        state.timeline.hand_over = True
-        while state.timeline.run(True) >= 0:
-            impact = self._make_impact()
-            if self._are_alive(impact):
-                self.lock.is_changing = False
-                return impact
-            self._conclude(default=False)
+        self._state.phase = ANSWERING
+        self._state.is_settling = True
+        impact = self._responses.next_impact()
         self.lock.is_changing = False
-        return None
+        return impact
 
     @_stage
     def finish_step(self, dt: float | None = None) -> None:
@@ -312,7 +291,7 @@ class Pipeline:
         timeline, registry = state.timeline, self._registry
         self.lock.is_changing = True
         self._start_lap()
-        self._conclude(default=False)
+        self._responses.conclude(default=False)
         timeline.run(False)
         kinematic = registry.kinematic_targets
         timeline.finish(
@@ -452,146 +431,6 @@ class Pipeline:
             t.n_crushed, t.n_forced, t.n_pair_limit, t.n_sweep_limit, t.broadphase.n_waiting,
             t.n_held, t.broadphase.moving.depth,
         ]  # fmt: skip
-
-    # -- impacts that Python answers --
-
-    def _make_impact(self) -> Impact:
-        """Make the object for the impact that the timeline has handed over."""
-        event_buffer, event = self._state.timeline.event_buffer, self._state.timeline.event
-        kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
-        first, second = event_buffer.first[event], event_buffer.second[event]
-        for entity in (first, second):
-            self._registry.write_one(self._registry.row_of[entity])
-        self._impact = Impact(
-            self,
-            event_buffer.time[event],
-            event_buffer.exit[event],
-            first,
-            second,
-            axis_normal(self._state.dim, axis, sign),
-            SweepKind(kind),
-            event_buffer.numbers[event, 4 + self._state.dim],
-        )
-        return self._impact
-
-    def _call(self, respond: Respond, impact: Impact) -> object:
-        """Call a game's own response; if it fails, the built-in answer is given."""
-        try:
-            answer = respond(impact)
-        except MemoryError:
-            raise
-        except Exception as error:
-            self._errors.append(error)
-            answer = DEFAULT
-        if self._link.world.come_back():
-            self._errors.append(
-                RuntimeError(
-                    f"a response left {self._link.world} in the middle of a step, and was brought back: "
-                    "switch worlds in a handler or between steps"
-                )
-            )
-        return answer
-
-    def _are_alive(self, impact: Impact) -> bool:
-        world, registry = self._link.world, self._registry
-        return all(
-            world.exists(entity) and registry.is_body_of(entity, world)
-            for entity in (impact.first, impact.second)
-        )
-
-    def _offer(self, impact: Impact) -> bool:
-        """Offer an impact to all response systems and functions until one of them answers it.
-
-        Return whether the built-in answer is wanted.
-        """
-        for respond in self._responses.systems_for(impact):
-            if not self._are_alive(impact):
-                return False
-            if self._call(respond, impact) is not DEFAULT or impact.is_decided:
-                return False
-        if not self._are_alive(impact):
-            return False
-        default = True
-        for function in self._responses.functions_for(impact):
-            if not self._are_alive(impact):
-                break
-            default = self._call(function, impact) is DEFAULT and default
-        return default
-
-    def _conclude(self, default: bool) -> None:
-        """End the impact that is open, if one is; with `default`, by the built-in answer."""
-        impact, self._impact = self._impact, None
-        if impact is None:
-            return
-        impact.end()
-        self._read_changes(impact)
-        if impact.crosses is not None:
-            self._state.timeline.cross(impact.crosses == "until_separate")
-        else:
-            self._state.timeline.conclude(default and not impact.is_answered, impact.is_answered)
-
-    def _read_changes(self, impact: Impact) -> None:
-        """Take over what the game has done to the two bodies of an impact."""
-        for entity in (impact.first, impact.second):
-            row = self._registry.row_of[entity]
-            if not self._link.world.exists(entity):
-                self._state.timeline.withdraw(row)
-                continue
-            try:
-                if not self._registry.read_one(row, self._link.world):
-                    self._state.timeline.withdraw(row)
-                    if self._link.world.component(entity, Disabled) is not None:
-                        self._state.timeline.stop(row)
-            except (TypeError, ValueError, OverflowError, AttributeError) as error:
-                self._errors.append(self._registry.error_of(entity, error))
-
-    def answer_pending(self, impact: Impact, response: object = None) -> None:
-        """Answer the impact that is open, by a response component or as its bodies' say."""
-        numbers = (0, 0.0) if response is None else response_numbers(response)
-        self._read_changes(impact)
-        self._state.timeline.answer_pending(*numbers)
-        for entity in (impact.first, impact.second):
-            self._registry.write_one(self._registry.row_of[entity])
-
-    def position_of(self, entity: int) -> Vector:
-        """Return where a body is: at the time a step has reached, between steps at its end."""
-        row = self._row_in_step(entity)
-        if row < 0:
-            return tuple(self._lookup.new_body(entity).centre)
-        if not self._state.is_stepping:  # the time reached is still that of the last impact
-            return tuple(self._registry.table.seen_centre[row].tolist())
-        return tuple(self._state.timeline.centre_now(row, k) for k in range(self._state.dim))
-
-    def velocity_of(self, entity: int) -> Vector:
-        """Return a body's velocity at the time the step has reached; zeros where it has none."""
-        row = self._row_in_step(entity)
-        if self._registry.sweeps and row >= 0:
-            return tuple(self._registry.table.velocity[row].tolist())
-        component = self._link.world.component(entity, self._registry.components.velocity.kind)
-        return (
-            (0.0,) * self._state.dim if component is None else self._registry.velocity_of(component)
-        )
-
-    def _row_in_step(self, entity: int) -> int:
-        """Return the row of a body of the step under way, otherwise as `_row`."""
-        row = self._registry.row_of.get(entity) if self._state.is_stepping else None
-        return self._lookup.row(entity) if row is None else row
-
-    def write_velocity(self, entity: int, velocity: VectorLike) -> None:
-        """Write a body's velocity into its component."""
-        kind = self._registry.components.velocity.kind
-        component = self._link.world.component(entity, kind)
-        row = self._row_in_step(entity) if self._registry.sweeps else -1
-        if component is None and row < 0:
-            raise ValueError(f"entity {entity} has no {kind.__name__} to set")
-        numbers = _checks.vectors("velocity", velocity)
-        if numbers.shape != (self._state.dim,):
-            raise ValueError(f"velocity={velocity!r} must be {self._state.dim} numbers")
-        if row < 0:
-            self._registry.set_velocity(component, numbers.tolist())
-            return
-        for k, value in enumerate(numbers.tolist()):
-            self._state.timeline.set_velocity(row, k, value)
 
 
 def _checked_dt(dt: float) -> float:
