@@ -122,13 +122,7 @@ class BodyPair:
     normal: Vector
 
     def normal_for(self, entity: int) -> Vector:
-        """Return the normal as `entity` sees it: pointing from the other one towards it.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return the normal from the other body towards `entity`; ValueError for a third one."""
         if entity == self.first:
             return self.normal
         if entity == self.second:
@@ -136,13 +130,7 @@ class BodyPair:
         raise self._stranger(entity)
 
     def other(self, entity: int) -> int:
-        """Return the entity that `entity` met.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return the entity that `entity` met; ValueError for a third one."""
         if entity == self.first:
             return self.second
         if entity == self.second:
@@ -184,6 +172,8 @@ def _read_swapped(kind: type) -> attrgetter[tuple[Any, ...]]:
 @dataclass(frozen=True, slots=True)
 class Collision(_Event):
     """Two boxes met: their insides began to overlap, or overlapped at the start of the step.
+
+    A method that takes an entity raises ValueError if it is neither `first` nor `second`.
 
     Attributes
     ----------
@@ -251,33 +241,15 @@ class Collision(_Event):
         return tuple((low + high) / 2.0 for low, high in corners)
 
     def impulse_on(self, entity: int) -> Vector:
-        """Return what the answer has changed the momentum of one of the two by, along the normal.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return the change of momentum of one of the two by the answer, along the normal."""
         return tuple(self.impulse * part + 0.0 for part in self.normal_for(entity))
 
     def position_of(self, entity: int) -> Vector:
-        """Return where the centre of one of the two was at that instant, in world units.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return where the centre of one of the two was at that instant, in world units."""
         return self.position_second if self.other(entity) == self.first else self.position_first
 
     def velocity_of(self, entity: int) -> Vector:
-        """Return the velocity of one of the two before the answer, in world units per second.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return the velocity of one of the two before the answer, in world units per second."""
         return self.velocity_second if self.other(entity) == self.first else self.velocity_first
 
     @classmethod

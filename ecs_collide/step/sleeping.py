@@ -101,11 +101,10 @@ class Sleeping:
         self.n_leaning = 0
         self.n_islands = 0
         self.n_resting = 0
-        self.n_paired = 0
+        self.n_steps = 1  # a row that was never paired has 0
         self.is_indexed = False
         self.beside = zeros(LONG, 1)
-        self.paired = zeros(LONG, 1)
-        self.is_paired = zeros(BYTE, 1)
+        self.paired_in = zeros(LONG, 1)
         self.reached = zeros(LONG, 1)
         self.is_reached = zeros(BYTE, 1)
         self.parent = zeros(LONG, 1)
@@ -116,8 +115,7 @@ class Sleeping:
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         self.beside = grown(self.beside, n_rows)
-        self.paired = grown(self.paired, n_rows)
-        self.is_paired = grown(self.is_paired, n_rows)
+        self.paired_in = grown(self.paired_in, n_rows)
         self.reached = grown(self.reached, n_rows)
         self.is_reached = grown(self.is_reached, n_rows)
         self.parent = grown(self.parent, n_rows)
@@ -126,11 +124,7 @@ class Sleeping:
 
     def begin_step(self):
         """Forget which bodies got pairs in the last step."""
-        n: cython.Py_ssize_t
-
-        for n in range(self.n_paired):
-            self.is_paired[self.paired[n]] = 0
-        self.n_paired = 0
+        self.n_steps += 1
         self.is_indexed = False
 
     # -- between steps --
@@ -511,11 +505,9 @@ class Sleeping:
         p: cython.Py_ssize_t
         first_new: cython.Py_ssize_t = self.pairs.n
 
-        if self.is_paired[i]:
+        if self.paired_in[i] == self.n_steps:
             return
-        self.is_paired[i] = 1
-        self.paired[self.n_paired] = i
-        self.n_paired += 1
+        self.paired_in[i] = self.n_steps
         self.pairs.mark_partners(i)
         self.broadphase.add_pairs_with_found(self.broadphase.still, i)
         if self.pairs.n == first_new:
