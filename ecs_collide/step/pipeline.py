@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
 from ecs_collide.sync.registry import BodyRegistry, Kept
 
-_Arguments = ParamSpec("_Arguments")
+_Arguments = TypeVarTuple("_Arguments")
 _Result = TypeVar("_Result")
 
 
@@ -44,20 +44,18 @@ class _Kept(NamedTuple):
 
 
 def _stage(
-    method: Callable[Concatenate[Pipeline, _Arguments], _Result],
-) -> Callable[Concatenate[Pipeline, _Arguments], _Result]:
+    method: Callable[[Pipeline, *_Arguments], _Result],
+) -> Callable[[Pipeline, *_Arguments], _Result]:
     """Run a method of the pipeline inside the lock, and put right what it leaves if it raises.
 
     If that cannot be put right, it is before the next stage.
     """
 
-    def run(
-        pipeline: Pipeline, /, *arguments: _Arguments.args, **named: _Arguments.kwargs
-    ) -> _Result:
+    def run(pipeline: Pipeline, /, *arguments: *_Arguments) -> _Result:
         lock = pipeline.lock
         with lock:
             try:
-                return method(pipeline, *arguments, **named)
+                return method(pipeline, *arguments)
             except BaseException:
                 if lock.is_changing and not lock.is_nested:
                     with suppress(Exception):
@@ -239,7 +237,7 @@ class Pipeline:
         return [held_report(state.step, entities, *counts)]
 
     @_stage
-    def queue_impacts(self, dt: float | None = None) -> None:
+    def queue_impacts(self, dt: float | None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", BOUNDED, BOUNDED, dt)
         self.lock.is_changing = True
@@ -251,9 +249,7 @@ class Pipeline:
         self.lock.is_changing = False
 
     @_stage
-    def answer_impacts(
-        self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
-    ) -> None:
+    def answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
         """Answer all impacts of the step in time order, for the first response system that runs.
 
         RuntimeError if that has been done, and `system` was not offered them.
@@ -284,7 +280,7 @@ class Pipeline:
         return impact
 
     @_stage
-    def finish_step(self, dt: float | None = None) -> None:
+    def finish_step(self, dt: float | None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events."""
         self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, ANSWERING, dt)
         state = self._state

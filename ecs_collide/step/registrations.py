@@ -7,7 +7,7 @@ their places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from types import BuiltinMethodType, CodeType, MethodType
 from typing import Any
@@ -75,20 +75,8 @@ def _code_of(function: object) -> CodeType | None:
     return code if isinstance(code, CodeType) else None
 
 
-class Registrations:
+class Registrations(dict[Registration, None]):
     """The functions of one sort, in the order in which they were registered."""
-
-    def __init__(self) -> None:
-        self._known: dict[Registration, None] = {}
-
-    def __iter__(self) -> Iterator[Registration]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def __contains__(self, registration: Registration) -> bool:
-        return registration in self._known
 
     def add(
         self, world: World | None, function: Callable[..., Any], kinds: Kinds, event: str = ""
@@ -97,21 +85,17 @@ class Registrations:
         for name, kind in zip(("first_kind", "second_kind"), kinds, strict=True):
             if kind is not None:
                 require_component_type(name, kind)
-        same = [known for known in self._known if (known.kinds, known.event) == (kinds, event)]
+        same = [known for known in self if (known.kinds, known.event) == (kinds, event)]
         found = next((known for known in same if known.is_of(function)), None)
         for known in same:
             if known is not found and known.is_replaced_by(function, world):
                 self.remove(known)
         if found is None:
             found = Registration(function, world, kinds, event)
-            self._known[found] = None
+            self[found] = None
         found.renew(world)
         return found
 
     def remove(self, registration: Registration) -> None:
         """Remove a function, if it is still there."""
-        self._known.pop(registration, None)
-
-    def clear(self) -> None:
-        """Remove all functions."""
-        self._known.clear()
+        self.pop(registration, None)
