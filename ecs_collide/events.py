@@ -273,11 +273,8 @@ class ContactBegan(_Event):
 
     Attributes
     ----------
-    first, second : int
-        The entities, the lower id first, or in the order of the component types that the
-        handler was registered with.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
+    first, second, normal
+        As in `Collision`.
     time : float
         When it began, as a fraction of the step, from 0 to 1.
     kind : ContactKind
@@ -307,11 +304,8 @@ class ContactEnded(_Event):
 
     Attributes
     ----------
-    first, second : int
-        The entities, the lower id first, or in the order of the component types that the
-        handler was registered with.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
+    first, second, normal
+        As in `Collision`.
     time : float
         When it ended, as a fraction of the step, from 0 to 1.
     kind : ContactKind
@@ -340,11 +334,8 @@ class Contact(_Event):
 
     Attributes
     ----------
-    first, second : int
-        The entities, the lower id first, or in the order of the component types that the
-        handler was registered with.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
+    first, second, normal
+        As in `Collision`.
     kind : ContactKind
         ``SOLID``, or ``CROSSING`` where they overlap freely.
     since : float

@@ -71,16 +71,14 @@ class CategoryNames:
         A text may hold several names, with spaces or commas between.  Names that all begin with
         "~" stand for all but these.
         """
-        if isinstance(value, str):
-            words = value.replace(",", " ").split()
-        elif isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
-            words = []
-            for part in value:
-                if not isinstance(part, str):
-                    return value
-                words += part.replace(",", " ").split()
-        else:
+        parts = [value] if isinstance(value, str) else value
+        if not isinstance(parts, Iterable) or isinstance(parts, (bytes, bytearray)):
             return value
+        words: list[str] = []
+        for part in parts:
+            if not isinstance(part, str):
+                return value
+            words += part.replace(",", " ").split()
         if any(word[:1].isdigit() or word.startswith("-") for word in words):
             return value  # a number as text
         negative = [word for word in words if word.startswith("~")]

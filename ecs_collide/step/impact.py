@@ -26,17 +26,8 @@ class Impact(BodyPair):
 
     Attributes
     ----------
-    time, exit : float
-        Fractions of the step: when they meet, and when their paths would have
-        parted them again.
-    first, second : int
-        The entities, the lower id first.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
-    kind : SweepKind
-        ``IMPACT``, or ``OVERLAP`` where they were inside each other already.
-    closing_speed : float
-        How fast the touching faces approach, in world units per second.
+    time, exit, first, second, normal, kind, closing_speed
+        As in `Collision`, with the lower id first.
     is_answered : bool
         Whether `answer` has been called.
     crosses : str or None
