@@ -156,8 +156,8 @@ def _factors(owner: type, call: str, value: float | _VectorLike) -> tuple[float,
 class Position(_Vector):
     """The centre of an entity's box.
 
-    Written by `MotionSystem` at the end of each step.  A game that writes it
-    teleports the entity: nothing is swept from the old place to the new.
+    `MotionSystem` writes it at the end of each step.  If the game writes it, the entity is
+    teleported: nothing is swept from the old place to the new.
 
     Attributes
     ----------

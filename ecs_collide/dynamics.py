@@ -33,13 +33,7 @@ class Attached(Component):
         The entity that the box is attached to: a body that is not attached itself.
     offset : sequence of float
         From the centre of the owner to that of the box, in world units, of two numbers or in 3D
-        three.
-
-    Attributes
-    ----------
-    owner : int
-    x, y, z : float
-        The offset.
+        three; also as `x`, `y` and `z`.
 
     Examples
     --------
@@ -68,10 +62,9 @@ class Attached(Component):
 class PushOut(Component):
     """Be pushed out of what the entity is inside of, and was from the start.
 
-    Bodies that do not overlap never begin to.  But a game may put one into
-    another: a level that changes, a character that stands up under a
-    ceiling.  Such a body, if it yields, is moved out the shortest way that
-    is free of all solid bodies, never through the seams between them.
+    Bodies that do not overlap never begin to.  But a game may put one into another: a level that
+    changes, a character that stands up under a ceiling.  Such a body, if it yields, is moved out
+    the shortest way that is free of all solid bodies, never through the seams between them.
 
     Attributes
     ----------

@@ -191,11 +191,7 @@ class OneWay(Component):
     ----------
     normal : sequence of float, optional
         A unit vector along an axis, of two numbers or in 3D three; by default the `Space.up`.
-
-    Attributes
-    ----------
-    x, y, z : float
-        The normal; all 2 if it is that of the space.
+        Also as `x`, `y` and `z`, all 2 if it is that of the space.
 
     Examples
     --------
@@ -233,17 +229,10 @@ class Carry(Component):
     ----------
     surface : sequence of float
         How fast the face moves along itself, seen from the carrier, in world
-        units per second, of two numbers or in 3D three: zero for a lift.
+        units per second, of two numbers or in 3D three: zero for a lift.  Also as `x`, `y`, `z`.
     normal : sequence of float, optional
         Which face carries: a unit vector along an axis that points out of it; by default the
-        `Space.up`.
-
-    Attributes
-    ----------
-    x, y, z : float
-        The velocity of the surface.
-    normal_x, normal_y, normal_z : float
-        The normal; all 2 if it is that of the space.
+        `Space.up`.  Also as `normal_x` and so on, all 2 if it is that of the space.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""The stages of a step, and handing impacts to the game in the middle of it.
-
-Each stage does its part and checks that it comes in its turn; what they leave
-behind is looked at through `ecs_collide.space.Space`.
-"""
+"""The stages of a step, each of which checks that it comes in its turn, and taking a step back."""
 
 from __future__ import annotations
 
@@ -66,7 +62,7 @@ def _stage(
 
 
 class Pipeline:
-    """The four stages of a step, in their order, and the game's own responses within them.
+    """The four stages of a step, in their order, and what takes a step back.
 
     Attributes
     ----------
@@ -83,7 +79,7 @@ class Pipeline:
         link: WorldLink,
         registry: BodyRegistry,
         lock: StepLock,
-        judges: PairFilters,
+        pair_filters: PairFilters,
         responses: Responses,
         subscribers: Subscribers,
         touching: Callable[[], list[Contact]],
@@ -95,7 +91,7 @@ class Pipeline:
         self._link = link
         self._registry = registry
         self.lock = lock
-        self._pair_filters = judges
+        self._pair_filters = pair_filters
         self._responses = responses
         self._subscribers = subscribers
         self._touching = touching
@@ -166,75 +162,6 @@ class Pipeline:
         self._end_lap("pairs")
         state.phase = BOUNDED
         self.lock.is_changing = False
-
-    # -- a step that does not happen --
-
-    def _keep(self, timeline: Any) -> None:
-        """Keep what the space is before a step; from here on the step can be taken back."""
-        state, pending = self._state, []
-        if n := timeline.keep():
-            buffer = timeline.event_buffer
-            columns = buffer.contact_time, buffer.contact_bodies, buffer.contact_codes
-            pending = [np.array(column)[:n] for column in columns]
-        state.before = _Kept(
-            timeline, self._registry.begin(), pending, tuple(state.reports), state.set_by_stages()
-        )
-
-    def roll_back_step(self) -> None:
-        """Be what the space was before the step under way; if this is cut short, call it again.
-
-        Whatever an exception may have left half done, trees and pairs and all that a step works
-        with, is thrown away and made anew.
-        """
-        kept: _Kept | None = self._state.before
-        if kept is None:
-            return
-        self._responses.drop_impact()
-        before, registry, state = kept.timeline, self._registry, self._state
-        contacts, rides = before.contacts.kept(), before.carriers.kept()
-        timeline = state.new_timeline()
-        registry.roll_back(kept.registry, timeline)
-        timeline.contacts.recover(contacts[0], contacts[1])
-        if self._domain is not None:
-            timeline.contacts.recover_images(contacts[2])
-        timeline.carriers.recover(*rides)
-        if kept.pending:
-            timeline.event_buffer.recover(*(column.data for column in kept.pending))
-        self.use(timeline)
-        state.reports[:] = kept.reports
-        self._errors = []
-        state.set_back(kept.fields)
-        state.before = None
-
-    def use(self, timeline: Any) -> None:
-        """Do all steps with another timeline from now on."""
-        self._state.timeline = timeline
-        self._pair_filters.use(timeline.broadphase)
-
-    def _note_crowd(self) -> None:
-        """Report a crowd in which there are more pairs than there is room for, when it begins."""
-        state = self._state
-        broadphase = state.timeline.broadphase
-        # The members of a soft crowd part, with or without being pairs.
-        is_hard = broadphase.n_left_out > state.timeline.separating.n_left_out
-        crowd = broadphase.crowd if is_hard else []
-        if crowd and not state.is_crowded:
-            entities = sorted(self._registry.table.ids[crowd].tolist())
-            report = crowd_report(state.step, entities, broadphase.n_left_out)
-            state.new_reports = [*state.new_reports, report]
-        state.is_crowded = bool(crowd)
-
-    def _report_held(self) -> list[Report]:
-        """Return a report of the bodies that the step has held, if the one before held none."""
-        state = self._state
-        timeline = state.timeline
-        entities = timeline.holding.entities()
-        is_new = entities and not state.is_holding
-        state.is_holding = bool(entities)
-        if not is_new:
-            return []
-        counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.broadphase.n_waiting
-        return [held_report(state.step, entities, *counts)]
 
     @_stage
     def queue_impacts(self, dt: float | None) -> None:
@@ -383,7 +310,76 @@ class Pipeline:
                 "all four systems of a step must see the same dt"
             )
 
+    # -- a step that does not happen --
+
+    def _keep(self, timeline: Any) -> None:
+        """Keep what the space is before a step; from here on the step can be taken back."""
+        state, pending = self._state, []
+        if n := timeline.keep():
+            buffer = timeline.event_buffer
+            columns = buffer.contact_time, buffer.contact_bodies, buffer.contact_codes
+            pending = [np.array(column)[:n] for column in columns]
+        state.before = _Kept(
+            timeline, self._registry.begin(), pending, tuple(state.reports), state.set_by_stages()
+        )
+
+    def roll_back_step(self) -> None:
+        """Be what the space was before the step under way; if this is cut short, call it again.
+
+        Whatever an exception may have left half done, trees and pairs and all that a step works
+        with, is thrown away and made anew.
+        """
+        kept: _Kept | None = self._state.before
+        if kept is None:
+            return
+        self._responses.drop_impact()
+        before, registry, state = kept.timeline, self._registry, self._state
+        contacts, rides = before.contacts.kept(), before.carriers.kept()
+        timeline = state.new_timeline()
+        registry.roll_back(kept.registry, timeline)
+        timeline.contacts.recover(contacts[0], contacts[1])
+        if self._domain is not None:
+            timeline.contacts.recover_images(contacts[2])
+        timeline.carriers.recover(*rides)
+        if kept.pending:
+            timeline.event_buffer.recover(*(column.data for column in kept.pending))
+        self.use(timeline)
+        state.reports[:] = kept.reports
+        self._errors = []
+        state.set_back(kept.fields)
+        state.before = None
+
+    def use(self, timeline: Any) -> None:
+        """Do all steps with another timeline from now on."""
+        self._state.timeline = timeline
+        self._pair_filters.use(timeline.broadphase)
+
     # -- what a step did --
+
+    def _note_crowd(self) -> None:
+        """Report a crowd in which there are more pairs than there is room for, when it begins."""
+        state = self._state
+        broadphase = state.timeline.broadphase
+        # The members of a soft crowd part, with or without being pairs.
+        is_hard = broadphase.n_left_out > state.timeline.separating.n_left_out
+        crowd = broadphase.crowd if is_hard else []
+        if crowd and not state.is_crowded:
+            entities = sorted(self._registry.table.ids[crowd].tolist())
+            report = crowd_report(state.step, entities, broadphase.n_left_out)
+            state.new_reports = [*state.new_reports, report]
+        state.is_crowded = bool(crowd)
+
+    def _report_held(self) -> list[Report]:
+        """Return a report of the bodies that the step has held, if the one before held none."""
+        state = self._state
+        timeline = state.timeline
+        entities = timeline.holding.entities()
+        is_new = entities and not state.is_holding
+        state.is_holding = bool(entities)
+        if not is_new:
+            return []
+        counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.broadphase.n_waiting
+        return [held_report(state.step, entities, *counts)]
 
     @property
     def stats(self) -> Stats:

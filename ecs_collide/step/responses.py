@@ -184,9 +184,9 @@ class Responses:
         """Return the functions for the components of an impact's bodies, each once, in order."""
         functions: dict[Respond, None] = {}
         for entity in (impact.first, impact.second):
-            for kind, solver in self._responses.items():
+            for kind, response in self._responses.items():
                 if self._registry.holder(kind, self._registry.row_of[entity]) is not None:
-                    functions[solver.function] = None
+                    functions[response.function] = None
         return list(functions)
 
     def offered_to(self, first: int, second: int) -> list[str]:
@@ -298,18 +298,18 @@ class Responses:
             default = self._call(function, impact) is DEFAULT and default
         return default
 
-    def drop_impact(self) -> None:
-        """End the impact that is open, if one is, without an answer."""
+    def drop_impact(self) -> Impact | None:
+        """End the impact that is open, if one is, without an answer; return it."""
         impact, self._impact = self._impact, None
         if impact is not None:
             impact.end()
+        return impact
 
     def conclude(self, default: bool) -> None:
         """End the impact that is open, if one is; with `default`, by the built-in answer."""
-        impact, self._impact = self._impact, None
+        impact = self.drop_impact()
         if impact is None:
             return
-        impact.end()
         self._read_changes(impact)
         if impact.crosses is not None:
             self._state.timeline.cross(impact.crosses == "until_separate")
@@ -359,7 +359,7 @@ class Responses:
         )
 
     def _row_in_step(self, entity: int) -> int:
-        """Return the row of a body of the step under way, otherwise as `_row`."""
+        """Return the row of a body of the step under way, otherwise as `BodyLookup.row`."""
         row = self._registry.row_of.get(entity) if self._state.is_stepping else None
         return self._lookup.row(entity) if row is None else row
 
