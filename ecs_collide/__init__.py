@@ -16,9 +16,7 @@ same order everywhere::
 """
 
 from ecs_collide import _backend
-from ecs_collide._categories import name_categories
 from ecs_collide.clocks import FixedStep
-from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components
 from ecs_collide.components import (
     Deflect,
@@ -37,6 +35,16 @@ from ecs_collide.components import (
 from ecs_collide.constants import ALL, BEGAN, ENDED
 from ecs_collide.diagnostics.explain import Explanation, Verdict
 from ecs_collide.diagnostics.findings import Finding, Findings
+from ecs_collide.dynamics import (
+    Attached,
+    Damping,
+    Dominance,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    PushOut,
+    Separate,
+)
 from ecs_collide.events import (
     COLLISION,
     CONTACT,
@@ -54,6 +62,7 @@ from ecs_collide.events import (
     collision_dtype,
     contact_dtype,
 )
+from ecs_collide.filters import Filter, name_categories
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
 from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.results import Branches
@@ -62,10 +71,11 @@ from ecs_collide.recording.recorder import Recorder, record
 from ecs_collide.recording.recording import Recording
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space
-from ecs_collide.step.coming import impact_dtype
+from ecs_collide.step.coming import ComingImpact, impact_dtype
 from ecs_collide.step.handlers import Handler
-from ecs_collide.step.impact import ComingImpact, Impact
+from ecs_collide.step.impact import Impact
 from ecs_collide.step.stats import StageTimes, Stats
+from ecs_collide.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
 from ecs_collide.sweep import (
     Sweep,
     SweepBatch,
@@ -82,21 +92,6 @@ from ecs_collide.systems import (
     NarrowphaseSystem,
     ResponseSystem,
     install,
-)
-from ecs_collide.traits import (
-    Attached,
-    Carry,
-    Damping,
-    Dominance,
-    Filter,
-    Friction,
-    GravityScale,
-    LockedAxes,
-    MaxSpeed,
-    OneWay,
-    PushOut,
-    Restitution,
-    Separate,
 )
 from ecs_collide.tree import (
     AABBTree,
@@ -115,95 +110,17 @@ COMPILED: bool = _backend.kernels.compiled
 """Whether the kernels run compiled; the results are the same either way."""
 
 __all__ = [
-    "ALL",
-    "BEGAN",
-    "COLLISION",
-    "COMPILED",
-    "CONTACT",
-    "CONTACT_BEGAN",
-    "CONTACT_ENDED",
-    "DEFAULT",
-    "ENDED",
-    "END_REASONS",
-    "AABBTree",
-    "Answer",
-    "Attached",
-    "BodyKind",
-    "BoxHit",
-    "BoxHits",
-    "Branches",
-    "BroadphaseSystem",
-    "Carry",
-    "Collision",
-    "CombineRule",
-    "ComingImpact",
-    "Components",
-    "Contact",
-    "ContactBegan",
-    "ContactEnded",
-    "ContactKind",
-    "ContactPoints",
-    "Damping",
-    "Deflect",
-    "Disabled",
-    "Dominance",
-    "EndReason",
-    "EventSequence",
-    "Explanation",
-    "Extents",
-    "Filter",
-    "Finding",
-    "Findings",
-    "Fixed",
-    "FixedStep",
-    "Friction",
-    "GravityScale",
-    "Growth",
-    "Handler",
-    "Impact",
-    "ImpactBoxes",
-    "LockedAxes",
-    "Mass",
-    "MaxSpeed",
-    "MotionSystem",
-    "MoveHit",
-    "Moved",
-    "NarrowphaseSystem",
-    "Neighbour",
-    "Neighbours",
-    "OneWay",
-    "Position",
-    "Push",
-    "PushOut",
-    "Random",
-    "RayHit",
-    "RayHits",
-    "Recorder",
-    "Recording",
-    "RegionHits",
-    "Report",
-    "ResponseSystem",
-    "Restitution",
-    "Sensor",
-    "Separate",
-    "Slide",
-    "Space",
-    "StageTimes",
-    "Stats",
-    "Stop",
-    "Sweep",
-    "SweepBatch",
-    "SweepKind",
-    "Velocity",
-    "Verdict",
-    "collision_dtype",
-    "contact_dtype",
-    "impact_dtype",
-    "install",
-    "name_categories",
-    "overlaps",
-    "record",
-    "sweep",
-    "sweep_pairs",
-    "swept_bounds",
-]
+    "ALL", "BEGAN", "COLLISION", "COMPILED", "CONTACT", "CONTACT_BEGAN", "CONTACT_ENDED", "DEFAULT",
+    "ENDED", "END_REASONS", "AABBTree", "Answer", "Attached", "BodyKind", "BoxHit", "BoxHits",
+    "Branches", "BroadphaseSystem", "Carry", "Collision", "CombineRule", "ComingImpact",
+    "Components", "Contact", "ContactBegan", "ContactEnded", "ContactKind", "ContactPoints",
+    "Damping", "Deflect", "Disabled", "Dominance", "EndReason", "EventSequence", "Explanation",
+    "Extents", "Filter", "Finding", "Findings", "Fixed", "FixedStep", "Friction", "GravityScale",
+    "Growth", "Handler", "Impact", "ImpactBoxes", "LockedAxes", "Mass", "MaxSpeed", "MotionSystem",
+    "MoveHit", "Moved", "NarrowphaseSystem", "Neighbour", "Neighbours", "OneWay", "Position",
+    "Push", "PushOut", "Random", "RayHit", "RayHits", "Recorder", "Recording", "RegionHits",
+    "Report", "ResponseSystem", "Restitution", "Sensor", "Separate", "Slide", "Space", "StageTimes",
+    "Stats", "Stop", "Sweep", "SweepBatch", "SweepKind", "Velocity", "Verdict", "collision_dtype",
+    "contact_dtype", "impact_dtype", "install", "name_categories", "overlaps", "record", "sweep",
+    "sweep_pairs", "swept_bounds",
+]  # fmt: skip

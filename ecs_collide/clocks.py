@@ -80,26 +80,19 @@ class FixedStep:
     def steps(self, seconds: float) -> Iterator[float]:
         """Add the time of a frame; yield `dt` for each step that is due.
 
+        The time is added when this method is called. A step counts as done when it is
+        yielded: a game may leave the loop early, and the next frame continues with the
+        remaining steps.
+
         Parameters
         ----------
         seconds : float
             Time since the last frame, 0 or more.
 
-        Yields
-        ------
-        float
-            `dt`, at most `max_steps` times.
-
         Raises
         ------
         ValueError
             `seconds` is negative or not finite. Nothing has changed then.
-
-        Notes
-        -----
-        The time is added when this method is called. A step counts as done when it is
-        yielded: a game may leave the loop early, and the next frame continues with the
-        remaining steps.
         """
         if not (isinstance(seconds, (int, float)) and 0.0 <= seconds < math.inf):
             raise ValueError(f"seconds={seconds!r} must be a finite number, 0 or more")

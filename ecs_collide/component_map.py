@@ -51,10 +51,10 @@ class Components:
 
     Notes
     -----
-    They are read and written in place, by attribute, and none is ever replaced.
-    Plain classes with ``__slots__`` are read ten times as fast as others. Nothing is
-    lost by a corner as anchor: between steps the space keeps the centres themselves,
-    and takes a corner over again only where the game has set it.
+    They are read and written in place, by attribute, and none is ever replaced. Plain classes
+    with ``__slots__`` are read ten times as fast as others. With a corner as anchor no bit is
+    lost: between steps the space keeps the centres, and reads a corner again only where the game
+    has set it.
 
     Examples
     --------
@@ -109,8 +109,7 @@ class Components:
                 )
 
     def __repr__(self) -> str:
-        usual = Components.__new__(Components)
-        Components.__init__(usual)
+        usual = Components()
         given = [
             f"{name}={_shown(role, name)}"
             for name in ROLES

@@ -1,9 +1,6 @@
 """The components of bodies: position, size, motion and response.
 
-Data only.  The systems read them, and write `Position`, `Velocity` and `Extents` in place.  The
-responses are described in `ecs_collide.response.rules`.
-
-They are plain classes with ``__slots__``, whose ``x`` and ``y`` a game's own loop reads fastest.
+Data only.  The systems read them, and write `Position`, `Velocity` and `Extents` in place.
 Setting an attribute is not checked; the constructor, `set`, `xy` and `xyz` refuse values that are
 not numbers.
 """
@@ -11,39 +8,19 @@ not numbers.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable
-from types import FunctionType
 from typing import Any, ClassVar, Self, TypeAlias
 
-_LARGEST_FLOAT = sys.float_info.max
+from ecs_collide._component import (
+    ABOVE_ZERO,
+    LARGEST_FLOAT,
+    Component,
+    as_bounded,
+    as_float,
+    copy_methods,
+)
+
 _NO_SECOND: Any = ...  # the second number, where one vector is given
-
-
-def as_float(owner: type, name: str, value: object) -> float:
-    """Return a number as a float; refuse text and what has no value as a float."""
-    if isinstance(value, (str, bytes, bytearray)):
-        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number, not text")
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number") from None
-    except OverflowError:
-        return math.inf  # refused by the caller with the others that are not finite
-
-
-def copy_methods(cls: type, base: type, *names: str) -> None:
-    """Give a class copies of functions of its private base that carry the class's name.
-
-    Python's own errors name a function by it: "Position.__init__() missing 1 required
-    positional argument: 'y'".
-    """
-    for name in names:
-        function = vars(base)[name]
-        own = FunctionType(function.__code__, function.__globals__, name, function.__defaults__)
-        own.__annotations__, own.__doc__ = function.__annotations__, function.__doc__
-        own.__qualname__ = f"{cls.__qualname__}.{name}"
-        setattr(cls, name, own)
 
 
 def _parts(owner: type, call: str, value: object, z: float) -> tuple[float, float, float]:
@@ -64,14 +41,13 @@ def _parts(owner: type, call: str, value: object, z: float) -> tuple[float, floa
     return x, y, z
 
 
-class _Vector:
+class _Vector(Component):
     """Three numbers, the base of `Position`, `Extents`, `Velocity` and `Growth`."""
 
     __slots__ = ("x", "y", "z")
     __match_args__ = ("x", "y", "z")
-    __hash__ = None  # type: ignore[assignment]
 
-    _LEAST: ClassVar[float] = -_LARGEST_FLOAT
+    _LEAST: ClassVar[float] = -LARGEST_FLOAT
     _RULE: ClassVar[str] = "must be finite"
 
     x: float
@@ -96,9 +72,9 @@ class _Vector:
         fz = z if type(z) is float else as_float(cls, "z", z)
         least = cls._LEAST
         if not (
-            least <= fx <= _LARGEST_FLOAT
-            and least <= fy <= _LARGEST_FLOAT
-            and least <= fz <= _LARGEST_FLOAT
+            least <= fx <= LARGEST_FLOAT
+            and least <= fy <= LARGEST_FLOAT
+            and least <= fz <= LARGEST_FLOAT
         ):
             shown = f"x={x!r}, y={y!r}" + (f", z={z!r}" if fz != 0 else "")
             raise ValueError(f"{cls.__name__}({shown}) {cls._RULE}")
@@ -180,8 +156,8 @@ def _factors(owner: type, call: str, value: float | _VectorLike) -> tuple[float,
 class Position(_Vector):
     """The centre of an entity's box.
 
-    Written by `MotionSystem` at the end of each step.  A game that writes it
-    teleports the entity: nothing is swept from the old place to the new.
+    `MotionSystem` writes it at the end of each step.  If the game writes it, the entity is
+    teleported: nothing is swept from the old place to the new.
 
     Attributes
     ----------
@@ -253,7 +229,7 @@ class Extents(_Vector):
         if h is _NO_SECOND:
             w, h, d = _parts(cls, "from_size", w, d)
         sizes = [as_float(cls, name, value) for name, value in (("w", w), ("h", h), ("d", d))]
-        if not all(0.0 <= size <= _LARGEST_FLOAT for size in sizes):
+        if not all(0.0 <= size <= LARGEST_FLOAT for size in sizes):
             shown = f"w={w!r}, h={h!r}" + (f", d={d!r}" if sizes[2] != 0 else "")
             raise ValueError(f"{cls.__name__}.from_size({shown}) must be finite and >= 0")
         return cls(sizes[0] / 2, sizes[1] / 2, sizes[2] / 2)
@@ -302,7 +278,7 @@ class Growth(_Vector):
     __slots__ = ()
 
 
-class Mass:
+class Mass(Component):
     """How much an entity resists being pushed about by others.
 
     An entity without it weighs 1.
@@ -320,22 +296,10 @@ class Mass:
 
     __slots__ = ("value",)
     __match_args__ = ("value",)
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, value: float = 1.0) -> None:
-        number = as_float(type(self), "value", value)
-        if not number > 0.0:
-            raise ValueError(
-                f"{type(self).__name__}(value={value!r}) must be above 0; "
-                "math.inf makes an entity immovable by contact"
-            )
-        self.value = number
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        assert isinstance(other, Mass)
-        return self.value == other.value
+        rule = "must be above 0; math.inf makes an entity immovable by contact"
+        self.value = as_bounded(type(self), "value", value, ABOVE_ZERO, math.inf, rule)
 
     def __repr__(self) -> str:
         # inf and nan are no Python names, and a repr should be one that can be typed.
@@ -343,7 +307,7 @@ class Mass:
         return f"{type(self).__name__}({value})"
 
 
-class Deflect:
+class Deflect(Component):
     """Bounce: the entity's velocity is thrown back by what it meets.
 
     Attributes
@@ -359,41 +323,13 @@ class Deflect:
 
     __slots__ = ("restitution",)
     __match_args__ = ("restitution",)
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, restitution: float = 1.0) -> None:
-        number = as_float(type(self), "restitution", restitution)
-        if not 0.0 <= number <= 1.0:
-            raise ValueError(
-                f"{type(self).__name__}(restitution={restitution!r}) must be from 0 (slides) "
-                "to 1 (bounces back at full speed)"
-            )
-        self.restitution = number
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        assert isinstance(other, Deflect)
-        return self.restitution == other.restitution
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(restitution={self.restitution!r})"
+        rule = "must be from 0 (slides) to 1 (bounces back at full speed)"
+        self.restitution = as_bounded(type(self), "restitution", restitution, 0.0, 1.0, rule)
 
 
-class _Marker:
-    """A component without data."""
-
-    __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return True if type(other) is type(self) else NotImplemented
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-
-class Push(_Marker):
+class Push(Component):
     """On impact, redirect the whole speed along the face that is hit.
 
     The speed relative to the partner is kept, and its direction becomes that along the face.
@@ -403,19 +339,19 @@ class Push(_Marker):
     __slots__ = ()
 
 
-class Slide(_Marker):
+class Slide(Component):
     """On impact, lose the part of the velocity into the body that is hit, and keep the rest."""
 
     __slots__ = ()
 
 
-class Stop(_Marker):
+class Stop(Component):
     """On impact, come to rest relative to the body that is hit, and move with it."""
 
     __slots__ = ()
 
 
-class Fixed(_Marker):
+class Fixed(Component):
     """Promise that the game changes no component of the entity: a wall, a floor, a zone.
 
     The components of a fixed body are read once, when it appears.  Steps in which nothing
@@ -440,7 +376,7 @@ class Fixed(_Marker):
     __slots__ = ()
 
 
-class Disabled(_Marker):
+class Disabled(Component):
     """Switch the entity off: leave its body out of steps, contacts and queries.
 
     From the next step on, nothing meets the body, no query finds it, and it does not move.
@@ -461,7 +397,7 @@ class Disabled(_Marker):
     __slots__ = ()
 
 
-class Sensor(_Marker):
+class Sensor(Component):
     """Report other bodies, which pass through it.
 
     It overrides every response: the entity is never placed, pushed or stopped by a contact, and

@@ -1,96 +1,270 @@
-"""The interface of a space to the entity component system, which an adapter implements."""
+"""The esper world of a space: the one file of the core that knows where esper keeps its data.
+
+Private names of esper are read where it has no public one, or one that costs more than a whole
+step.  They are used only if they have the type that esper 3.9 gives them; otherwise the public
+functions are.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
+
+import esper
 
 
-class World(Protocol):
-    """The game as the space sees it."""
+class _Nobody:
+    """A component that no entity ever has."""
+
+
+class World:
+    """The esper world that is current when it is made.
+
+    Parameters
+    ----------
+    stages : tuple of type
+        The systems that run the four stages of a step, in order.
+    """
+
+    def __init__(self, stages: tuple[type[esper.Processor], ...]) -> None:
+        self.name = esper.current_world
+        self._stages = stages
+        self._counter: object = None  # of esper's, which gives new entities their ids
+        self._generation: object = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, World) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return f"the esper world {self.name!r}"
+
+    def _part(self, name: str, place: int) -> Any:
+        """Return a container of this world by esper's name for it, or None."""
+        if esper.current_world == self.name:
+            return getattr(esper, name, None)
+        parts = getattr(esper, "_context_map", {}).get(self.name, ())
+        return parts[place] if len(parts) > place else None
+
+    # -- has it changed? --
 
     def mark(self) -> object:
         """Return an object: the same one until a component or entity is added or removed.
 
         None while another world is current.
         """
+        # esper keeps the answer to a query until anything is added or removed, an empty one too.
+        return esper.get_component(_Nobody) if esper.current_world == self.name else None
+
+    def is_as(self, mark: object, n_dead: int) -> bool:
+        """Return whether this world is current, with this mark and this number of dead entities."""
+        # Between two marks the dead only become more.
+        return (
+            esper.current_world == self.name
+            and esper.get_component(_Nobody) is mark
+            and len(getattr(esper, "_dead_entities", ())) == n_dead
+        )
 
     def generation(self) -> object:
         """Return an object: the same one until the world is cleared, None if that is unknown."""
+        # `esper.clear_database` begins to count entities anew, with another counter.
+        counter = self._part("_entity_count", 0)
+        if counter is not self._counter:
+            self._counter = counter
+            self._generation = None if counter is None else object()
+        return self._generation
+
+    # -- which world is current --
+
+    def require_current(self) -> None:
+        """Raise RuntimeError if another world is current."""
+        if esper.current_world != self.name:
+            raise RuntimeError(
+                f"the Space of {self} was used while {esper.current_world!r} is current: install "
+                f"one space for each world, or call esper.switch_world({self.name!r}) first"
+            )
+
+    def come_back(self) -> bool:
+        """Make this world current again; return whether it was not."""
+        left = esper.current_world != self.name
+        if left:
+            esper.switch_world(self.name)
+        return left
+
+    # -- entities and components --
 
     def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
         """Return the components by type of each entity: dicts, with those of `kinds` at least."""
+        # esper's own dict: queries cost more than a whole step.
+        database: Any = getattr(esper, "_entities", None)
+        if type(database) is dict:
+            return database
+        found: dict[int, dict[type, Any]] = {}
+        entity: int
+        component: Any
+        for kind in kinds:
+            try:
+                having: Any = esper.get_component(kind)
+            except KeyError:  # an id that is not there was given one, and esper has filed it
+                everybody = list(esper.get_entities())
+                having = [(entity, esper.try_component(entity, kind)) for entity in everybody]
+            for entity, component in having:
+                if component is not None:
+                    found.setdefault(entity, {})[kind] = component
+        return found
 
     def kinds(self) -> Iterable[type]:
         """Return the types of all components that entities have; others may be among them."""
+        # esper files entities by type: looking at all of them would cost as much as a step.
+        filed: Any = self._part("_components", 1)
+        if type(filed) is dict:
+            return list(filed)
+        found: set[type] = set()
+        for entity in esper.get_entities():
+            found.update(map(type, esper.components_for_entity(entity)))
+        return found
 
     def finder(self, kinds: Iterable[type]) -> Callable[[int], Mapping[type, Any] | None]:
         """Return a function that looks up an entity's components by type, with those of `kinds`.
 
         It returns None for an entity that is deleted by then, and works in any current world.
         """
+        database, dead = self._part("_entities", 2), self.dead()
+        if type(database) is dict:
+            return lambda entity: None if entity in dead else database.get(entity)
+        if esper.current_world != self.name:
+            return lambda entity: None
 
-    def is_as(self, mark: object, n_dead: int) -> bool:
-        """Return whether this world is current, with this mark and this number of dead entities."""
+        def find(entity: int) -> Mapping[type, Any] | None:
+            return self.components(entity, kinds) if esper.entity_exists(entity) else None
+
+        return find
 
     def components(self, entity: int, kinds: Iterable[type]) -> Mapping[type, Any]:
         """Return an entity's components by type, with those of `kinds` at least."""
+        database: Any = getattr(esper, "_entities", None)
+        if type(database) is dict:
+            found: Mapping[type, Any] = database.get(entity, {})
+            return found
+        having = {kind: esper.try_component(entity, kind) for kind in kinds}
+        return {kind: component for kind, component in having.items() if component is not None}
 
     def component(self, entity: int, kind: type) -> Any | None:
         """Return an entity's component, or None."""
+        return esper.try_component(entity, kind)
 
     def exists(self, entity: int) -> bool:
         """Return whether an entity is alive."""
+        return esper.entity_exists(entity)
 
     def is_empty(self) -> bool:
         """Return whether the world has no entities at all."""
-
-    def require_current(self) -> None:
-        """Raise RuntimeError if another world is current."""
-
-    def come_back(self) -> bool:
-        """Make this world current again; return whether it was not."""
+        return next(iter(esper.get_entities()), None) is None
 
     def dead(self) -> Collection[int]:
         """Return the entities that are deleted but not gone yet."""
-
-    def handlers(self) -> Callable[[str], list[Callable[[Any], object]]]:
-        """Return what tells this world's own handlers of an event, whatever world is current."""
+        dead: Collection[int] | None = self._part("_dead_entities", 3)
+        return () if dead is None else dead
 
     def lost(self) -> Collection[int]:
         """Return the entities that are deleted and not there."""
+        there = set(esper.get_entities())
+        return [entity for entity in self.dead() if entity not in there]
 
     def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
         """Return the entities that are not there and have components of some types."""
+        # As `add_component` leaves them: it files the id before it looks whether there is one.
+        there, filed = set(esper.get_entities()), getattr(esper, "_components", {})
+        return {entity for kind in kinds for entity in filed.get(kind, ()) if entity not in there}
+
+    # -- handlers and systems --
+
+    def handlers(self) -> Callable[[str], list[Callable[[Any], object]]]:
+        """Return what returns this world's own handlers of an event, whatever world is current."""
+        # As esper.dispatch_event does, but each handler on its own: where one raises, or
+        # changes the handlers, the others are still called.
+        registry: dict[str, set[Callable[[], Any]]] = esper.event_registry
+
+        def of(name: str) -> list[Callable[[Any], object]]:
+            references = list(registry.get(name, ()))
+            return [handler for get in references if (handler := get()) is not None]
+
+        return of
+
+    def _processors(self) -> list[esper.Processor]:
+        """Return what runs, in order; where esper does not list it, those of the four stages."""
+        running: Any = getattr(esper, "_processors", None)
+        if type(running) is list:
+            return running
+        return [system for kind in self._stages if (system := esper.get_processor(kind))]
+
+    def running(self) -> list[Any]:
+        """Return the systems of all spaces in the current world, in their order."""
+        return [system for system in self._processors() if isinstance(system, self._stages)]
 
     def systems(self, space: object) -> list[tuple[int | None, str]]:
-        """Return name and stage (0 to 3; None: not of `space`) of what runs, in its order."""
+        """Return stage (0 to 3; None: not of `space`) and name of what runs, in its order."""
+        found: list[tuple[int | None, str]] = []
+        for system in self._processors():
+            stage = None
+            if isinstance(system, self._stages) and getattr(system, "space", None) is space:
+                stage = [isinstance(system, kind) for kind in self._stages].index(True)
+            found.append((stage, type(system).__name__))
+        return found
 
     def rivals(self, space: object) -> list[str]:
         """Return the other spaces, each as its repr, whose systems this world runs."""
+        if esper.current_world != self.name:
+            return []
+        found = dict.fromkeys(s.space for s in self.running() if s.space is not space)
+        return list(map(repr, found))
 
-    # What a snapshot wants, all of it while this world is current.
+    # -- what a snapshot needs, all of it while this world is current --
+    #
+    # esper has no public way to create an entity with a given id, to read the next id, or to
+    # cancel a deferred deletion.
 
     def require_known(self) -> None:
         """Raise RuntimeError if entities cannot be given their ids."""
+        known = {"_entities": dict, "_entity_count": itertools.count, "_dead_entities": set}
+        for name, kind in known.items():
+            if type(getattr(esper, name, None)) is not kind:
+                raise RuntimeError(
+                    f"esper {esper.version} has no {name} that is a {kind.__name__}: snapshots "
+                    "need to know where it keeps its entities, and know esper 3.9"
+                )
 
     def next_entity(self) -> int:
         """Return the id that the next new entity gets."""
+        self.require_known()
+        # Only the repr of a count, as in "count(5)", shows its value without advancing it.
+        return int(repr(vars(esper)["_entity_count"])[len("count(") : -1])
 
     def begin_entities_at(self, entity: int) -> None:
         """Give new entities ids from this one on."""
+        self.generation()
+        self._counter = vars(esper)["_entity_count"] = itertools.count(entity)
 
     def create(self, entity: int) -> None:
         """Make an entity of an id that is free; its first component follows."""
+        vars(esper)["_entities"][entity] = {}
 
     def delete(self, entity: int) -> None:
         """Delete an entity at once, also one that is to be deleted later."""
+        self.keep(entity)  # else esper would delete it once more, and fail
+        esper.delete_entity(entity, immediate=True)
 
     def keep(self, entity: int) -> None:
         """Let an entity that is to be deleted later live."""
+        vars(esper)["_dead_entities"].discard(entity)
 
     def add(self, entity: int, kind: type, component: object) -> None:
         """Give an entity a component, in place of the one it has."""
+        esper.add_component(entity, component, kind)
 
     def remove(self, entity: int, kind: type) -> None:
         """Take a component from an entity."""
+        esper.remove_component(entity, kind)

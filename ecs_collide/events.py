@@ -7,9 +7,11 @@ Events are immutable copies of the state at their instant.  A step stores them i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum, StrEnum
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from functools import cache
+from operator import attrgetter
+from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,11 +112,6 @@ END_REASONS: tuple[EndReason, ...] = tuple(EndReason)
 """The reasons in the order of their codes in the ``reason`` field of a contact array."""
 
 
-def _opposite(normal: Vector) -> Vector:
-    """Return the opposite of a normal."""
-    return tuple(0.0 - part for part in normal)  # 0.0 - 0.0 is never -0.0
-
-
 class BodyPair:
     """Two entities that met, and the normal between them."""
 
@@ -125,32 +122,24 @@ class BodyPair:
     normal: Vector
 
     def normal_for(self, entity: int) -> Vector:
-        """Return the normal as `entity` sees it: pointing from the other one towards it.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return the normal from the other body towards `entity`; ValueError for a third one."""
         if entity == self.first:
             return self.normal
         if entity == self.second:
-            return _opposite(self.normal)
+            return self._opposite
         raise self._stranger(entity)
 
     def other(self, entity: int) -> int:
-        """Return the entity that `entity` met.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return the entity that `entity` met; ValueError for a third one."""
         if entity == self.first:
             return self.second
         if entity == self.second:
             return self.first
         raise self._stranger(entity)
+
+    @property
+    def _opposite(self) -> Vector:
+        return tuple(0.0 - part for part in self.normal)  # 0.0 - 0.0 is never -0.0
 
     def _stranger(self, entity: object) -> ValueError:
         return ValueError(
@@ -159,9 +148,32 @@ class BodyPair:
         )
 
 
+class _Event(BodyPair):
+    """A dataclass of two bodies, whose order may be exchanged."""
+
+    __slots__ = ()
+
+    def swapped(self) -> Self:
+        """Return the same event with the two bodies in the other order."""
+        kind: type = type(self)
+        swapped: Self = kind(*_read_swapped(kind)(self))
+        return swapped
+
+
+@cache
+def _read_swapped(kind: type) -> attrgetter[tuple[Any, ...]]:
+    """Return what reads the fields of an event with those of its two bodies exchanged."""
+    other = {"first": "second", "second": "first", "normal": "_opposite"}
+    for name in ("position", "velocity"):
+        other |= {f"{name}_first": f"{name}_second", f"{name}_second": f"{name}_first"}
+    return attrgetter(*(other.get(field.name, field.name) for field in fields(kind)))
+
+
 @dataclass(frozen=True, slots=True)
-class Collision(BodyPair):
+class Collision(_Event):
     """Two boxes met: their insides began to overlap, or overlapped at the start of the step.
+
+    A method that takes an entity raises ValueError if it is neither `first` nor `second`.
 
     Attributes
     ----------
@@ -229,85 +241,30 @@ class Collision(BodyPair):
         return tuple((low + high) / 2.0 for low, high in corners)
 
     def impulse_on(self, entity: int) -> Vector:
-        """Return what the answer has changed the momentum of one of the two by, along the normal.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return the change of momentum of one of the two by the answer, along the normal."""
         return tuple(self.impulse * part + 0.0 for part in self.normal_for(entity))
 
     def position_of(self, entity: int) -> Vector:
-        """Return where the centre of one of the two was at that instant, in world units.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return where the centre of one of the two was at that instant, in world units."""
         return self.position_second if self.other(entity) == self.first else self.position_first
 
     def velocity_of(self, entity: int) -> Vector:
-        """Return the velocity of one of the two before the answer, in world units per second.
-
-        Raises
-        ------
-        ValueError
-            `entity` is neither `first` nor `second`.
-        """
+        """Return the velocity of one of the two before the answer, in world units per second."""
         return self.velocity_second if self.other(entity) == self.first else self.velocity_first
-
-    def swapped(self) -> Collision:
-        """Return the same event with the two bodies in the other order."""
-        return Collision(
-            self.time,
-            self.exit,
-            self.second,
-            self.first,
-            _opposite(self.normal),
-            self.kind,
-            self.closing_speed,
-            self.position_second,
-            self.position_first,
-            self.velocity_second,
-            self.velocity_first,
-            self.contact_min,
-            self.contact_max,
-            self.impulse,
-            self.solids,
-            self.answer,
-        )
 
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> Collision:
         """Make the event from the values of a `collision_dtype` row."""
-        (
-            time, exit_, first, second, normal, kind, speed, at_first, at_second, v1, v2,
-            contact_min, contact_max, impulse, solids, answer,
-        ) = row  # fmt: skip
-        return cls(
-            time,
-            exit_,
-            first,
-            second,
-            normal,
-            SWEEP_KINDS[kind],
-            speed,
-            at_first,
-            at_second,
-            v1,
-            v2,
-            contact_min,
-            contact_max,
-            impulse,
-            solids if solids[1] >= 0 else tuple(one for one in solids if one >= 0),
-            _ANSWERS[answer],
-        )
+        time, exit_, first, second, normal, kind, *numbers, solids, answer = row
+        if solids[1] < 0:
+            solids = tuple(one for one in solids if one >= 0)
+        kind, answer = SWEEP_KINDS[kind], _ANSWERS[answer]
+        values = time, exit_, first, second, normal, kind, *numbers, solids, answer
+        return cls(*values)
 
 
 @dataclass(frozen=True, slots=True)
-class ContactBegan(BodyPair):
+class ContactBegan(_Event):
     """Two bodies came into contact.
 
     A solid contact begins with an impact of two bodies that are not in contact.  Where a
@@ -316,11 +273,8 @@ class ContactBegan(BodyPair):
 
     Attributes
     ----------
-    first, second : int
-        The entities, the lower id first, or in the order of the component types that the
-        handler was registered with.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
+    first, second, normal
+        As in `Collision`.
     time : float
         When it began, as a fraction of the step, from 0 to 1.
     kind : ContactKind
@@ -339,13 +293,9 @@ class ContactBegan(BodyPair):
         _event, first, second, normal, time, kind, _reason = row
         return cls(first, second, normal, time, _CONTACT_KINDS[kind])
 
-    def swapped(self) -> ContactBegan:
-        """Return the same event with the two bodies in the other order."""
-        return ContactBegan(self.second, self.first, _opposite(self.normal), self.time, self.kind)
-
 
 @dataclass(frozen=True, slots=True)
-class ContactEnded(BodyPair):
+class ContactEnded(_Event):
     """Two bodies are no longer in contact.  Every begin has exactly one end.
 
     A solid contact ends at the instant at which a gap opens between the two: where they bounce
@@ -354,11 +304,8 @@ class ContactEnded(BodyPair):
 
     Attributes
     ----------
-    first, second : int
-        The entities, the lower id first, or in the order of the component types that the
-        handler was registered with.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
+    first, second, normal
+        As in `Collision`.
     time : float
         When it ended, as a fraction of the step, from 0 to 1.
     kind : ContactKind
@@ -380,23 +327,15 @@ class ContactEnded(BodyPair):
         _event, first, second, normal, time, kind, reason = row
         return cls(first, second, normal, time, _CONTACT_KINDS[kind], END_REASONS[reason])
 
-    def swapped(self) -> ContactEnded:
-        """Return the same event with the two bodies in the other order."""
-        normal = _opposite(self.normal)
-        return ContactEnded(self.second, self.first, normal, self.time, self.kind, self.reason)
-
 
 @dataclass(frozen=True, slots=True)
-class Contact(BodyPair):
+class Contact(_Event):
     """Two bodies that lie against each other, or overlap freely, at the end of the last step.
 
     Attributes
     ----------
-    first, second : int
-        The entities, the lower id first, or in the order of the component types that the
-        handler was registered with.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
+    first, second, normal
+        As in `Collision`.
     kind : ContactKind
         ``SOLID``, or ``CROSSING`` where they overlap freely.
     since : float
@@ -408,10 +347,6 @@ class Contact(BodyPair):
     normal: Vector
     kind: ContactKind
     since: float
-
-    def swapped(self) -> Contact:
-        """Return the same contact with the two bodies in the other order."""
-        return Contact(self.second, self.first, _opposite(self.normal), self.kind, self.since)
 
 
 # Calling an enum looks its member up by way of several functions; these are plain tuples.

@@ -49,22 +49,16 @@ from ecs_collide.queries.results import (
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
-from ecs_collide.step.coming import ComingImpacts
+from ecs_collide.step.coming import ComingImpact, ComingImpacts
 from ecs_collide.step.editing import BodyEditor
-from ecs_collide.step.handlers import (
-    Handler,
-    Subscribers,
-    Unsubscribe,
-    oriented,
-    require_component_type,
-)
-from ecs_collide.step.impact import ComingImpact, Impact
+from ecs_collide.step.handlers import Handler, Subscribers, oriented
+from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
-from ecs_collide.step.offers import Offer, Respond, Responses
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.pipeline import Pipeline
-from ecs_collide.step.resizing import BodyResizer
+from ecs_collide.step.registrations import Unsubscribe, require_component_type
+from ecs_collide.step.responses import Offer, Respond, Responses
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.presence import Presence
@@ -81,6 +75,9 @@ class Space:
     systems.  Between steps the space has the events (`collisions`, `contacts`) and answers queries
     (`query`, `cast_ray`), as of the end of the last step.
 
+    A method that takes an entity raises KeyError if that is not a body.  RuntimeError is raised
+    within a step by what belongs between two steps, and while another world is current.
+
     Parameters
     ----------
     dim : int
@@ -90,9 +87,9 @@ class Space:
         0 is off; games with gravity g and steps of dt want 2 * g * dt.
     pair_limit : int
         Largest number of answers of one pair within one step, 1 or more.  Then its bodies are
-        held where they are to the end of the step.  They keep their velocities and move on in the
-        next step.  A body is also held after 8 * (`pair_limit` + its pairs) sweeps that changes
-        of its velocity have caused.
+        held where they are to the end of the step, and move on with their velocities in the next
+        one.  A body is also held after 8 * (`pair_limit` + its pairs) sweeps that changes of its
+        velocity have caused.
     margin : float, optional
         How far the bounds in the tree reach beyond a body's path, in world
         units; by default a tenth of the body's longest side.
@@ -112,8 +109,8 @@ class Space:
         Whether bodies that have been at rest for some steps sleep: they cost almost nothing until
         another body reaches them.  It never changes the result of a step; see `sleep`.
     gravity : sequence of float, optional
-        The acceleration of falling bodies in world units per second squared, as (0, -900).  It
-        acts on all bodies that yield; see `gravity`.
+        The acceleration of falling bodies in world units per second squared, as (0, -900); see
+        `gravity`.
     up : sequence of float, optional
         The direction up, a unit vector along an axis; by default opposite to `gravity` if that
         is along an axis, otherwise (0, 1).  Use (0, -1) if y grows downwards.  It is the default
@@ -179,12 +176,7 @@ class Space:
         }
 
     def _connect(
-        self,
-        dim: int,
-        margin: float | None,
-        lookahead: float,
-        components: Components,
-        sweeps: bool,
+        self, dim: int, margin: float | None, lookahead: float, components: Components, sweeps: bool
     ) -> None:
         """Make the parts, each with the parts that it uses."""
         domain = None if self._wrap is None else PeriodicDomain(self._wrap)
@@ -201,28 +193,19 @@ class Space:
         lookup = BodyLookup(dim, link, registry, presence, lock)
         pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
         queried = self._queried = QueriedBodies(state, link, registry, presence, lock, domain)
-        responses = self._responses = Responses(link, registry)
+        responses = self._responses = Responses(state, link, registry, lookup)
         self._subscribers = Subscribers()
         self._coming = ComingImpacts(state, link, lock)
-        self._editor = BodyEditor(registry, lookup)
-        self._resizer = BodyResizer(state, registry, lookup, self._up, domain)
+        self._editor = BodyEditor(state, registry, lookup, self._up, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
-            state,
-            link,
-            registry,
-            presence,
-            lookup,
-            lock,
-            queried,
-            pair_filters,
-            self._up,
+            state, link, registry, presence, lookup, lock, queried, pair_filters, self._up,
             domain is not None,
-        )
+        )  # fmt: skip
         schema = SnapshotSchema()
         self._inspection = Inspection(state, registry, lookup, lock, queried, domain, link, schema)
         self._pipeline = Pipeline(
-            state, link, registry, lookup, lock, pair_filters, responses, self._subscribers,
+            state, link, registry, lock, pair_filters, responses, self._subscribers,
             self._contacts.touching, domain,
         )  # fmt: skip
         self._moves = Moves(
@@ -257,9 +240,9 @@ class Space:
 
         It acts on the bodies that yield: those with a `Velocity`, a response such as `Slide` and
         a finite mass.  It does not act on walls, lifts, bullets without a response, and sensors.
-        `GravityScale` changes it for one body, and 0 switches it off.  The path of a falling body
-        is exactly v * t + g * t**2 / 2, for steps of any length.  Setting gravity wakes all
-        bodies; it does not change `up`.
+        `GravityScale` changes it for one body.  The path of a falling body is exactly
+        v * t + g * t**2 / 2, for steps of any length.  Setting gravity wakes all bodies, and does
+        not change `up`.
 
         Raises
         ------
@@ -303,13 +286,7 @@ class Space:
         return self._link.world
 
     def attach(self, world: World) -> None:
-        """Attach the space to a world, permanently.
-
-        Raises
-        ------
-        RuntimeError
-            The space belongs to another world.
-        """
+        """Attach the space to a world, permanently; RuntimeError if it belongs to another one."""
         self._link.attach(world)
 
     # -- settings that take effect in the next step --
@@ -339,11 +316,10 @@ class Space:
         """Whether bodies may sleep; `stats.asleep` is the number of those that do.
 
         A body falls asleep after some steps in which its velocity and growth were 0 and nothing
-        happened to it.  It wakes when the game changes one of its components or another body
-        reaches it.  Bodies that are only pressed against their support, by gravity or by a
-        velocity that the game sets in each step, sleep too; bodies in contact fall asleep
-        together.  A sleeping body does not repeat the `Collision` of each step.  False wakes all
-        bodies in the next step.
+        happened to it, or in which it was only pressed against its support, by gravity or by a
+        velocity that the game sets in each step.  Bodies in contact fall asleep together.  A body
+        wakes when the game changes one of its components or another body reaches it.  A sleeping
+        body does not repeat the `Collision` of each step.  False wakes all bodies in the next step.
         """
         return self._registry.sleep.wanted
 
@@ -377,9 +353,9 @@ class Space:
     def impacts(self) -> EventSequence[ComingImpact]:
         """The first impact of each pair that is due in this step, in time order.
 
-        For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.  The
-        system can make a pair cross, or choose another response.  An earlier impact of a body may
-        prevent a later one, or cause others; `collisions` has the impacts that happened.
+        For a system between `NarrowphaseSystem` and `ResponseSystem`, which can make a pair cross
+        or choose another response; empty at other times.  An earlier impact of a body may prevent
+        a later one, or cause others; `collisions` has the impacts that happened.
         """
         return self._coming.impacts
 
@@ -400,12 +376,8 @@ class Space:
         offers : sequence of Offer
             The response systems that are offered each impact, in order.
         system : object, optional
-            The response system that runs.
-
-        Raises
-        ------
-        RuntimeError
-            The impacts were answered already, and the system was not offered them.
+            The response system that runs; RuntimeError if the impacts were answered already, and it
+            was not offered them.
         """
         self._pipeline.answer_impacts(dt, offers, system)
 
@@ -422,11 +394,8 @@ class Space:
     def finish_step(self, dt: float | None = None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events.
 
-        Raises
-        ------
-        Exception
-            An exception of a handler or a response, raised after the step is complete;
-            several are raised as an ExceptionGroup.
+        An exception of a handler or a response is raised after the step is complete; several are
+        raised as an ExceptionGroup.
         """
         self._pipeline.finish_step(dt)
 
@@ -490,20 +459,10 @@ class Space:
         return self._responses.respond_with(component, respond)
 
     def yield_with(self, component: type) -> Unsubscribe:
-        """Make all bodies that have a component yield, as those with `Slide` do.
+        """Make all bodies that have a component of the game yield, as those with `Slide` do.
 
-        For a component of the game that a response system handles.  If no system answers an
-        impact, the slide response is applied.
-
-        Parameters
-        ----------
-        component : type
-            A class of the game.
-
-        Returns
-        -------
-        callable
-            Call it to undo this.
+        For a component that a response system handles; if no system answers an impact, the slide
+        response is applied.  Returns a function that undoes this.
         """
         return self._responses.yield_with(component)
 
@@ -545,15 +504,15 @@ class Space:
 
     def position_of(self, entity: int) -> Vector:
         """Return the centre of a body, within a step at the time that it has reached."""
-        return self._pipeline.position_of(entity)
+        return self._responses.position_of(entity)
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity at the time that the step has reached; zeros without one."""
-        return self._pipeline.velocity_of(entity)
+        return self._responses.velocity_of(entity)
 
     def write_velocity(self, entity: int, velocity: VectorLike) -> None:
         """Write a body's velocity into its component."""
-        self._pipeline.write_velocity(entity, velocity)
+        self._responses.write_velocity(entity, velocity)
 
     # -- events --
 
@@ -598,7 +557,6 @@ class Space:
         """Return the collisions of one entity in the last step, in time order.
 
         As in `collisions`, with the lower id first: `Collision.other(entity)` is the other body.
-        Empty for an entity without collisions, and for one that is not a body.
         """
         array = self._state.events.collision_array
         mine = array[(array["first"] == entity) | (array["second"] == entity)]
@@ -612,11 +570,11 @@ class Space:
     ) -> Unsubscribe:
         """Call a function for each collision, after all positions are final.
 
-        Registering a function twice for the same component types has no effect.  Handlers belong
-        to the space, not to the entities: `esper.clear_database` keeps them, and
-        `clear_handlers` removes them.  A level that is built again after `esper.clear_database`
-        does not duplicate its handlers: a nested function, lambda or method replaces the one
-        from the same definition that was registered for the same component types.
+        Handlers belong to the space, not to the entities: `esper.clear_database` keeps them, and
+        `clear_handlers` removes them.  Registering a function twice for the same component types
+        has no effect.  A nested function, lambda or method also replaces the one from the same
+        definition that was registered before `esper.clear_database`, so a level that is built
+        again does not duplicate its handlers.
 
         Parameters
         ----------
@@ -702,8 +660,7 @@ class Space:
     def entities(self) -> list[int]:
         """The bodies as of the end of the last step, sorted by id."""
         self._lock.recover_step()
-        entities: list[int] = self._registry.entities.tolist()
-        return entities
+        return list(self._registry.entities.tolist())
 
     def __len__(self) -> int:
         self._lock.recover_step()
@@ -728,10 +685,9 @@ class Space:
         return self._inspection.velocities(entities)
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
-        """Write centres into the `Position` of bodies.
+        """Write centres into the `Position` of bodies, also of `Fixed` ones.
 
-        For the next step they are teleports, or with ``motion="swept"`` the targets of the
-        bodies.  It reads `Fixed` bodies again, and teleports them.
+        For the next step they are teleports, or with ``motion="swept"`` the targets of the bodies.
         """
         self._editor.set_positions(entities, positions)
 
@@ -742,8 +698,8 @@ class Space:
     def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
         """Write half sizes into the `Extents` of bodies, (n, dim) of zero or more.
 
-        For the next step these are changes of size by the game; it reads `Fixed` bodies again.
-        A component of the game that holds full sizes gets full sizes.
+        Also of `Fixed` bodies.  For the next step these are changes of size by the game.  A
+        component of the game that holds full sizes gets full sizes.
         """
         self._editor.set_extents(entities, extents)
 
@@ -756,11 +712,10 @@ class Space:
         self._editor.set_masses(entities, masses)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
-        """Move a body without a sweep; its contacts end and begin anew.
+        """Move a body, also a `Fixed` one, without a sweep; its contacts end and begin anew.
 
         It sets the `Position`, after a check.  With ``motion="swept"`` this is the only move
-        without a sweep.  It also moves a `Fixed` body, whose components the next step reads
-        again.  For an `Attached` box it sets the offset from the owner's current position.
+        without a sweep.  For an `Attached` box it sets the offset from the owner's position now.
         """
         self._editor.teleport(entity, position)
 
@@ -784,16 +739,9 @@ class Space:
         keep : str
             The part that stays in place: ``"feet"`` (the lower face), ``"head"`` (the upper one)
             or ``"centre"``.
-
-        Raises
-        ------
-        KeyError
-            The entity is not a body.
-        RuntimeError
-            Within a step.
         """
         with self._lock:
-            self._resizer.resize(entity, height, keep)
+            self._editor.resize(entity, height, keep)
             if self._queried.present is not None:
                 self._queried.update()
 
@@ -831,19 +779,6 @@ class Space:
             bounce with the remaining displacement times the restitution.
         exclude, filter : optional
             The bodies that it passes through, and the only ones that it meets; as in `query`.
-
-        Returns
-        -------
-        Moved
-
-        Raises
-        ------
-        KeyError
-            The entity is not a body.
-        RuntimeError
-            Within a step, or another world is current.
-        TypeError, ValueError
-            An argument is not valid.
 
         Examples
         --------
@@ -887,13 +822,6 @@ class Space:
         queries from `query` to `nearest_many`.  All others, such as `contacts` and `positions`,
         stay as of the end of the last step.  Deleted bodies are not found even without it.  May
         be called between steps and in handlers.  O(n log n) for n bodies.
-
-        Raises
-        ------
-        RuntimeError
-            Within a step, or another world is current.
-        TypeError
-            A component has a value that is not a number.
         """
         self._queried.update()
 
@@ -956,13 +884,6 @@ class Space:
         ----------
         mins, maxs : float64, shape (n, dim)
             A single corner is used for all rows of the other.
-        exclude : int or several, optional
-            Entities that are not returned.
-
-        Returns
-        -------
-        RegionHits
-            Its ids are the entities.
         """
         return self._queries.query_many(mins, maxs, exclude, filter, solid)
 
@@ -1013,11 +934,6 @@ class Space:
             A single vector is used for all rows of the other.
         exclude, exclude_each : optional
             As in `cast_boxes`.
-
-        Returns
-        -------
-        RayHits
-            Its ids are the entities.
         """
         return self._queries.cast_rays(origins, directions, exclude, exclude_each, filter, solid)
 
@@ -1103,14 +1019,12 @@ class Space:
         filter: Filter = None,
         solid: bool = False,
     ) -> list[Neighbour]:
-        """Return the k bodies nearest to a point, by distance, then entity.
-
-        The distance is that from the point to the body's box, 0 inside.  The result has fewer
-        than k bodies if there are no more.
+        """Return the k bodies nearest to a point, or all if there are fewer, by distance.
 
         Parameters
         ----------
         point : sequence of float (dim,)
+            Distances are those from here to the boxes, 0 inside; of equal ones, the lower id first.
         k : int
             Number of bodies, at least 1.
         within : float
@@ -1145,8 +1059,6 @@ class Space:
         ----------
         min, max : sequence of float (dim,)
             The lower and the upper corner, in world units.
-        k, within, exclude, filter, solid
-            As in `nearest`.
         """
         return self._queries.nearest(min, max, k, within, exclude, filter, solid)
 
@@ -1166,8 +1078,6 @@ class Space:
         Parameters
         ----------
         points : float64, shape (n, dim)
-        k, within, exclude
-            As in `nearest`, for all rows.
         exclude_each : integers, shape (n,), optional
             One more entity for each row that it does not return; -1 for none.
         """
@@ -1189,11 +1099,6 @@ class Space:
             Only contacts with a body that has this component, or all of these, or for which the
             function returns a true value: with `entity` the other body, without it either of the
             two.  A deleted entity passes no filter.
-
-        Raises
-        ------
-        KeyError
-            The entity is not a body.
         """
         return self._contacts.contacts(entity, filter=filter)
 
@@ -1206,20 +1111,13 @@ class Space:
         ----------
         entity : int
         normal : sequence of float (dim,), optional
-            The normal towards the body, a unit vector along an axis: `Space.up`, the default,
-            for the ground; (1, 0) for a wall to the left.
+            The normal towards the body, a unit vector along an axis, else ValueError: `up`, the
+            default, for the ground; (1, 0) for a wall to the left.
 
         Returns
         -------
         Contact or None
             `Contact.other` is the other body, `Contact.since` the time at which it began.
-
-        Raises
-        ------
-        KeyError
-            The entity is not a body.
-        ValueError
-            `normal` is not a unit vector along an axis.
         """
         return self._contacts.is_on(entity, normal)
 
@@ -1227,16 +1125,11 @@ class Space:
         """Return the velocity that a `Carry` adds to the `Velocity` of a body that stands on it.
 
         In world units per second; zeros without a carrier.
-
-        Raises
-        ------
-        KeyError
-            The entity is not a body.
         """
         return self._contacts.carried(entity)
 
     def drop_through(self, entity: int, platform: int | None = None) -> bool:
-        """Make a body fall through the `OneWay` platforms that it stands on.
+        """Make a body fall through the `OneWay` platforms that it stands on; return whether on any.
 
         It passes through them until it no longer touches them; the contacts end as ``DROPPED`` in
         the next step.  May be called between steps and in handlers.
@@ -1246,18 +1139,6 @@ class Space:
         entity : int
         platform : int, optional
             Only this one.
-
-        Returns
-        -------
-        bool
-            Whether it stood on any.
-
-        Raises
-        ------
-        KeyError
-            The entity, or the platform, is not a body.
-        RuntimeError
-            Within a step.
         """
         return self._contacts.drop_through(entity, platform)
 
@@ -1268,8 +1149,6 @@ class Space:
 
         Raises
         ------
-        KeyError
-            One of them is not a body.
         TypeError, AttributeError, ValueError
             A `Filter` has a value that is not a whole number within its bounds.
         """
@@ -1298,8 +1177,8 @@ class Space:
         Parameters
         ----------
         fraction : float
-            From 0, before the last step, to 1, now; a game with a fixed time step passes
-            `FixedStep.fraction`.
+            From 0, before the last step, to 1, now, else ValueError; a game with a fixed time step
+            passes `FixedStep.fraction`.
         entities : list or array of ids, optional
             None stands for all, in the order of `entities`.
 
@@ -1307,26 +1186,11 @@ class Space:
         -------
         float64 (n, dim)
             In world units; 1 gives those of `positions`.
-
-        Raises
-        ------
-        KeyError
-            One of the entities is not a body.
-        RuntimeError
-            Within a step.
-        ValueError
-            `fraction` is not within 0 ... 1.
         """
         return self._inspection.interpolated(fraction, entities)
 
     def interpolated_of(self, entity: int, fraction: float) -> Vector:
-        """Return the centre of one body between the last two steps; see `interpolated`.
-
-        Raises
-        ------
-        KeyError
-            The entity is not a body.
-        """
+        """Return the centre of one body between the last two steps; see `interpolated`."""
         return tuple(self._inspection.interpolated(fraction, [entity])[0].tolist())
 
     def boxes(
@@ -1402,8 +1266,6 @@ class Space:
 
         Raises
         ------
-        RuntimeError
-            Within a step, or while another world is current.
         TypeError
             A field of a dataclass of numbers holds something that is no number.
         """
@@ -1479,20 +1341,8 @@ class Space:
 
         Raises
         ------
-        TypeError
-            It is no component type.
-        ValueError
-            It is a type of the library, which snapshots always hold.
-
-        Examples
-        --------
-        >>> from dataclasses import dataclass
-        >>> import ecs_collide as ec
-        >>> @dataclass
-        ... class Volume:
-        ...     music: float = 1.0
-        >>> space = ec.Space()
-        >>> space.snapshot_without(Volume)
+        TypeError, ValueError
+            It is no component type; it is one of the library, which snapshots always hold.
         """
         self._snapshots.snapshot_without(component)
 
@@ -1511,8 +1361,7 @@ class Space:
         Raises
         ------
         RuntimeError
-            Within a step, or after one that was never finished; or another
-            world is current.
+            Also after a step that was never finished.
         ValueError
             The space reads components of the game that are neither dataclasses of numbers nor
             empty, and were not given to `snapshot_with`; or two types have the same name.
@@ -1536,8 +1385,6 @@ class Space:
 
         Raises
         ------
-        RuntimeError
-            In a response, or another world is current.
         TypeError, ValueError
             The bytes are not a snapshot; they are damaged; of another format or dimension; or
             include components of the game that were not given to `snapshot_with`.  Nothing has
@@ -1551,11 +1398,6 @@ class Space:
         """Return why two entities do or do not collide; printed, it is a sentence.
 
         By the components as they are now, and by the last step.
-
-        Raises
-        ------
-        RuntimeError
-            The space belongs to no world yet, or another one is current.
         """
         return explain.explain(self._examined(), first, second)
 
@@ -1563,11 +1405,6 @@ class Space:
         """Return what is odd in this world; printed, each finding is a line.
 
         Examines every entity: O(entities).  Nothing is changed.
-
-        Raises
-        ------
-        RuntimeError
-            The space belongs to no world yet, or another one is current.
         """
         return doctor.examine(self._examined())
 

@@ -1,224 +1,20 @@
-"""The four systems, in their order, and `install`, which adds them to the current world.
-
-The only file of the core that knows esper: the space sees the game through
-the small adapter made here.
-"""
+"""The four systems, in their order, and `install`, which adds them to the current world."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, TypedDict, Unpack
 
 import esper
 
+from ecs_collide._component import copy_methods
 from ecs_collide.component_map import Components
-from ecs_collide.components import copy_methods
+from ecs_collide.esper_world import World
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space, find_differences
 from ecs_collide.step.impact import Impact
-from ecs_collide.step.offers import Offer, handled_kinds
-
-
-class _Nobody:
-    """A component that no entity ever has."""
-
-
-class _EsperWorld:
-    """One esper world, as a space sees it."""
-
-    def __init__(self) -> None:
-        self.name = esper.current_world
-        self._counter: object = None  # of esper's, which gives new entities their ids
-        self._generation: object = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _EsperWorld) and other.name == self.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-    def __str__(self) -> str:
-        return f"the esper world {self.name!r}"
-
-    def mark(self) -> object:
-        # esper keeps the answer to a query until anything is added or removed, an empty one too.
-        return esper.get_component(_Nobody) if esper.current_world == self.name else None
-
-    def generation(self) -> object:
-        # `esper.clear_database` begins to count entities anew, with another counter.
-        counter = self._part("_entity_count", 0)
-        if counter is not self._counter:
-            self._counter = counter
-            self._generation = None if counter is None else object()
-        return self._generation
-
-    def is_as(self, mark: object, n_dead: int) -> bool:
-        # Between two marks the dead only become more.
-        return (
-            esper.current_world == self.name
-            and esper.get_component(_Nobody) is mark
-            and len(getattr(esper, "_dead_entities", ())) == n_dead
-        )
-
-    def _part(self, name: str, place: int) -> Any:
-        """Return a container of this world by esper's name for it, or None."""
-        if esper.current_world == self.name:
-            return getattr(esper, name, None)
-        parts = getattr(esper, "_context_map", {}).get(self.name, ())
-        return parts[place] if len(parts) > place else None
-
-    def finder(self, kinds: Iterable[type]) -> Callable[[int], Mapping[type, Any] | None]:
-        database, dead = self._part("_entities", 2), self.dead()
-        if type(database) is dict:
-            return lambda entity: None if entity in dead else database.get(entity)
-        if esper.current_world != self.name:
-            return lambda entity: None
-
-        def find(entity: int) -> Mapping[type, Any] | None:
-            return self.components(entity, kinds) if esper.entity_exists(entity) else None
-
-        return find
-
-    def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
-        # esper's own dict, for which it has no public name: queries cost more than a whole step.
-        database: Any = getattr(esper, "_entities", None)
-        if type(database) is dict:
-            return database
-        found: dict[int, dict[type, Any]] = {}
-        entity: int
-        component: Any
-        for kind in kinds:
-            try:
-                having: Any = esper.get_component(kind)
-            except KeyError:  # an id that is not there was given one, and esper has filed it
-                everybody = list(esper.get_entities())
-                having = [(entity, esper.try_component(entity, kind)) for entity in everybody]
-            for entity, component in having:
-                if component is not None:
-                    found.setdefault(entity, {})[kind] = component
-        return found
-
-    def kinds(self) -> Iterable[type]:
-        # esper files entities by type: looking at all of them would cost as much as a step.
-        filed: Any = self._part("_components", 1)
-        if type(filed) is dict:
-            return list(filed)
-        found: set[type] = set()
-        for entity in esper.get_entities():
-            found.update(map(type, esper.components_for_entity(entity)))
-        return found
-
-    def components(self, entity: int, kinds: Iterable[type]) -> Mapping[type, Any]:
-        database: Any = getattr(esper, "_entities", None)
-        if type(database) is dict:
-            found: Mapping[type, Any] = database.get(entity, {})
-            return found
-        having = {kind: esper.try_component(entity, kind) for kind in kinds}
-        return {kind: component for kind, component in having.items() if component is not None}
-
-    def component(self, entity: int, kind: type) -> Any | None:
-        return esper.try_component(entity, kind)
-
-    def exists(self, entity: int) -> bool:
-        return esper.entity_exists(entity)
-
-    def is_empty(self) -> bool:
-        return next(iter(esper.get_entities()), None) is None
-
-    def require_current(self) -> None:
-        if esper.current_world != self.name:
-            raise RuntimeError(
-                f"the Space of {self} was used while {esper.current_world!r} is current: install "
-                f"one space for each world, or call esper.switch_world({self.name!r}) first"
-            )
-
-    def come_back(self) -> bool:
-        left = esper.current_world != self.name
-        if left:
-            esper.switch_world(self.name)
-        return left
-
-    def dead(self) -> Collection[int]:
-        # What `esper.delete_entity` has put aside; esper has no public name for it.
-        dead: Collection[int] | None = self._part("_dead_entities", 3)
-        return () if dead is None else dead
-
-    def handlers(self) -> Callable[[str], list[Callable[[Any], object]]]:
-        # As esper.dispatch_event does, but each handler on its own: where one raises, or
-        # changes the handlers, the others are still called.
-        registry: dict[str, set[Callable[[], Any]]] = esper.event_registry
-
-        def of(name: str) -> list[Callable[[Any], object]]:
-            references = list(registry.get(name, ()))
-            return [handler for get in references if (handler := get()) is not None]
-
-        return of
-
-    def lost(self) -> Collection[int]:
-        there = set(esper.get_entities())
-        return [entity for entity in self.dead() if entity not in there]
-
-    def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
-        # As `add_component` leaves them: it files the id before it looks whether there is one.
-        there, filed = set(esper.get_entities()), getattr(esper, "_components", {})
-        return {entity for kind in kinds for entity in filed.get(kind, ()) if entity not in there}
-
-    def systems(self, space: object) -> list[tuple[int | None, str]]:
-        found: list[tuple[int | None, str]] = []
-        running: Any = getattr(esper, "_processors", None)
-        if type(running) is not list:  # without its order, then
-            running = [system for kind in SYSTEMS if (system := esper.get_processor(kind))]
-        for system in running:
-            stage = None
-            if isinstance(system, _System) and system.space is space:
-                stage = [isinstance(system, kind) for kind in SYSTEMS].index(True)
-            found.append((stage, type(system).__name__))
-        return found
-
-    def rivals(self, space: object) -> list[str]:
-        if esper.current_world != self.name:
-            return []
-        found = dict.fromkeys(s.space for s in _systems_running() if s.space is not space)
-        return list(map(repr, found))
-
-    # esper has no public way to create an entity with a given id, to read the next id, or to cancel
-    # a deferred deletion.  Restoring a snapshot needs all three, so it uses esper's private names.
-
-    def require_known(self) -> None:
-        known = {"_entities": dict, "_entity_count": itertools.count, "_dead_entities": set}
-        for name, kind in known.items():
-            if type(getattr(esper, name, None)) is not kind:
-                raise RuntimeError(
-                    f"esper {esper.version} has no {name} that is a {kind.__name__}: snapshots "
-                    "need to know where it keeps its entities, and know esper 3.9"
-                )
-
-    def next_entity(self) -> int:
-        self.require_known()
-        # Only the repr of a count, as in "count(5)", shows its value without advancing it.
-        return int(repr(vars(esper)["_entity_count"])[len("count(") : -1])
-
-    def begin_entities_at(self, entity: int) -> None:
-        self.generation()
-        self._counter = vars(esper)["_entity_count"] = itertools.count(entity)
-
-    def create(self, entity: int) -> None:
-        vars(esper)["_entities"][entity] = {}
-
-    def delete(self, entity: int) -> None:
-        self.keep(entity)  # else esper would delete it once more, and fail
-        esper.delete_entity(entity, immediate=True)
-
-    def keep(self, entity: int) -> None:
-        vars(esper)["_dead_entities"].discard(entity)
-
-    def add(self, entity: int, kind: type, component: object) -> None:
-        esper.add_component(entity, component, kind)
-
-    def remove(self, entity: int, kind: type) -> None:
-        esper.remove_component(entity, kind)
+from ecs_collide.step.responses import Offer, handled_kinds
 
 
 class _System(esper.Processor):
@@ -232,7 +28,7 @@ class _System(esper.Processor):
     def __init__(self, space: Space) -> None:
         if not isinstance(space, Space):
             raise TypeError(f"{type(self).__name__}(space={space!r}) must be given a Space")
-        world = _EsperWorld()
+        world = World(SYSTEMS)
         rivals = world.rivals(space)
         if rivals:
             raise ValueError(
@@ -242,14 +38,6 @@ class _System(esper.Processor):
             )
         self.space = space
         space.attach(world)
-
-
-def _systems_running() -> list[_System]:
-    """Return the systems of all spaces among the processors of the current world."""
-    running: Any = getattr(esper, "_processors", None)
-    if type(running) is not list:
-        running = [esper.get_processor(kind) for kind in SYSTEMS]
-    return [system for system in running if isinstance(system, _System)]
 
 
 def _is_in_place(system: _System, running: Sequence[_System]) -> bool:
@@ -284,8 +72,6 @@ class BroadphaseSystem(_System):
     def _require_sole(self) -> None:
         """Raise RuntimeError if the processors of this world would do a step twice."""
         world = self.space.world
-        if world != _EsperWorld():
-            return  # the step itself says so
         rivals = world.rivals(self.space)
         if rivals:
             raise RuntimeError(
@@ -367,7 +153,7 @@ class ResponseSystem(_System):
         """
         running: Any = getattr(esper, "_processors", None)
         if running is None or running != self._checked:  # by identity
-            self._compose(_systems_running())
+            self._compose(self.space.world.running())
             self._checked = list(running or ())
         if not self._is_spare:
             self.space.answer_impacts(dt, self._offers, self)

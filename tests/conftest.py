@@ -15,7 +15,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import _backend
-from ecs_collide._categories import NAMES
+from ecs_collide.filters import NAMES
 from tests import build
 from tests.volume import Volume, choose_examples
 
@@ -24,9 +24,9 @@ _PACKAGE = Path(_backend.__file__).parent
 # The test_*.py that are examples of every part, and take 15 seconds in all.
 QUICK = {
     "body_table", "clocks", "close_calls", "components", "contact_queries", "contacts", "corner",
-    "custom_responses", "events", "filters", "growth", "handlers", "indices", "ldtk", "rest_speed",
-    "sensors", "snapshots", "sources_geometry", "space", "space_queries", "sweep", "systems",
-    "teleports", "tiled", "tiled_bodies", "tiled_files", "traits",
+    "custom_responses", "events", "filters", "growth", "handlers", "indices", "ldtk",
+    "optional_components", "rest_speed", "sensors", "snapshots", "sources_geometry", "space",
+    "space_queries", "sweep", "systems", "teleports", "tiled", "tiled_bodies", "tiled_files",
 }  # fmt: skip
 _REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
 

@@ -12,8 +12,8 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import testing
-from ecs_collide._categories import NAMES
 from ecs_collide.debug.pictures import draw_svg, draw_text
+from ecs_collide.filters import NAMES
 from ecs_collide.recording.recording import Recording
 from ecs_collide.testing import Sim
 from ecs_collide.testing.failures import RECORDERS

@@ -328,10 +328,10 @@ def log_of_churn(n_steps=60):
 
 @pytest.mark.slow_in_python
 def test_a_world_without_a_dict_of_entities_is_read_through_its_queries(monkeypatch):
-    from ecs_collide.systems import _EsperWorld
+    from ecs_collide.esper_world import World
 
     database = in_a_world("by its dict", log_of_churn)
-    whole = _EsperWorld.entities
+    whole = World.entities
 
     def entities(self, kinds):
         hidden, esper._entities = esper._entities, None
@@ -351,7 +351,7 @@ def test_a_world_without_a_dict_of_entities_is_read_through_its_queries(monkeypa
         finally:
             esper._entities = hidden
 
-    monkeypatch.setattr(_EsperWorld, "entities", entities)
+    monkeypatch.setattr(World, "entities", entities)
     queries = in_a_world("by its queries", log_of_churn)
 
     assert queries == database

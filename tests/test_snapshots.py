@@ -13,7 +13,8 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import components, traits
+from ecs_collide import components, dynamics, filters, surfaces
+from ecs_collide._component import Component
 from ecs_collide.snapshot import capture
 from tests.scenes import Falls, box, mixed_bodies, mover, position, velocity
 
@@ -60,9 +61,10 @@ def everything():
 def test_every_component_of_the_library_is_held_with_all_its_fields():
     kinds = {
         kind
-        for module in (components, traits)
+        for module in (components, dynamics, filters, surfaces)
         for name, kind in vars(module).items()
         if inspect.isclass(kind) and kind.__module__ == module.__name__ and name[0] != "_"
+        if issubclass(kind, Component)
     }
 
     assert set(capture.FIELDS) == kinds

@@ -11,7 +11,7 @@ import esper
 import pytest
 
 from ecs_collide.components import Extents, Fixed, Position, Sensor
-from ecs_collide.traits import Carry, OneWay
+from ecs_collide.surfaces import Carry, OneWay
 from tests.demos.conftest import need
 
 need("pytiled_parser")

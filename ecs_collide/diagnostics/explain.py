@@ -8,7 +8,6 @@ from functools import partial
 from itertools import product
 from typing import NamedTuple
 
-from ecs_collide._categories import NAMES
 from ecs_collide.components import Disabled
 from ecs_collide.constants import SLOP
 from ecs_collide.diagnostics.findings import (
@@ -19,18 +18,11 @@ from ecs_collide.diagnostics.findings import (
     finding_about,
     odd_about,
 )
+from ecs_collide.dynamics import Attached, Dominance, LockedAxes, Separate
+from ecs_collide.filters import NAMES, Filter, filter_numbers
 from ecs_collide.motion.wrapping import nearest_shift
+from ecs_collide.surfaces import OneWay, solid_side
 from ecs_collide.sweep import SweepKind, sweep
-from ecs_collide.traits import (
-    Attached,
-    Dominance,
-    Filter,
-    LockedAxes,
-    OneWay,
-    Separate,
-    filter_numbers,
-    solid_side,
-)
 
 
 class Verdict(StrEnum):

@@ -14,30 +14,26 @@ from typing import Any, NamedTuple
 from ecs_collide._attributes import read_number
 from ecs_collide.components import Disabled, Fixed
 from ecs_collide.constants import CUSTOM, LARGEST, QUARANTINED
-from ecs_collide.esper_world import World
-from ecs_collide.events import Vector
-from ecs_collide.motion.wrapping import Wrap
-from ecs_collide.step.offers import Responses
-from ecs_collide.step.pair_filters import PairFilters
-from ecs_collide.step.state import StepState
-from ecs_collide.step.stats import Stats
-from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
-from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import (
+from ecs_collide.dynamics import (
     Attached,
-    Carry,
     Dominance,
-    Filter,
-    Friction,
     GravityScale,
     LockedAxes,
     MaxSpeed,
-    OneWay,
     PushOut,
-    Restitution,
     Separate,
-    filter_numbers,
 )
+from ecs_collide.esper_world import World
+from ecs_collide.events import Vector
+from ecs_collide.filters import Filter, filter_numbers
+from ecs_collide.motion.wrapping import Wrap
+from ecs_collide.step.pair_filters import PairFilters
+from ecs_collide.step.responses import Responses
+from ecs_collide.step.state import StepState
+from ecs_collide.step.stats import Stats
+from ecs_collide.surfaces import Carry, Friction, OneWay, Restitution
+from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
+from ecs_collide.sync.registry import BodyRegistry
 
 N_TELEPORTS = 3  # consecutive steps in which the game sets a position
 _N_SHOWN = 5  # entities in a repr

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.esper_world import World
+from ecs_collide.filters import Filter as CategoryFilter
+from ecs_collide.filters import filter_numbers, filters_allow
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Boxes, Filter
@@ -18,8 +20,6 @@ from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import StepState
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import Filter as CategoryFilter
-from ecs_collide.traits import filter_numbers, filters_allow
 
 
 def refuse_within_step(name: str, is_stepping: bool) -> None:

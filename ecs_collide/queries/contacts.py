@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
+from ecs_collide.filters import Filter as FilterTrait
+from ecs_collide.filters import filter_numbers, filters_allow
 from ecs_collide.queries.bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.events_of_step import axis_normal, contact_order
@@ -18,8 +20,6 @@ from ecs_collide.step.state import StepState
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import refusal
 from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import Filter as FilterTrait
-from ecs_collide.traits import filter_numbers, filters_allow
 
 _HIDDEN = len(ContactKind)
 # By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.

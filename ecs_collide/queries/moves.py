@@ -13,6 +13,7 @@ import numpy as np
 
 from ecs_collide import _checks
 from ecs_collide.components import Deflect, Sensor, Slide, Stop
+from ecs_collide.dynamics import Separate
 from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
@@ -21,8 +22,8 @@ from ecs_collide.queries.queries import Exclude, Filter, Queries
 from ecs_collide.queries.results import BoxHit
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.lookup import WorldLink
+from ecs_collide.surfaces import OneWay, solid_side
 from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import OneWay, Separate, solid_side
 
 MoveResponse = Slide | Stop | Deflect
 

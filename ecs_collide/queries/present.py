@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from ecs_collide import _backend
 from ecs_collide.components import Disabled, Sensor
 from ecs_collide.constants import LARGEST
+from ecs_collide.dynamics import Attached
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
+from ecs_collide.filters import Filter, filter_numbers
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.queries import Boxes
 from ecs_collide.queries.wrapped import search_of
 from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import Attached, Filter, filter_numbers
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]

@@ -27,6 +27,7 @@ from ecs_collide._checks import (
 from ecs_collide._ids import Integers
 from ecs_collide.constants import CAST, NEAR, RAY, REGION
 from ecs_collide.events import VectorLike
+from ecs_collide.filters import Filter as CategoryFilter
 from ecs_collide.queries.results import (
     BoxHit,
     BoxHits,
@@ -37,7 +38,6 @@ from ecs_collide.queries.results import (
     RegionHits,
 )
 from ecs_collide.queries.wrapped import WrappedSearch
-from ecs_collide.traits import Filter as CategoryFilter
 
 Exclude: TypeAlias = int | Iterable[int] | None
 Each: TypeAlias = Sequence[int] | NDArray[np.int64] | None

@@ -30,7 +30,18 @@ from ecs_collide.components import (
     Stop,
     Velocity,
 )
+from ecs_collide.dynamics import (
+    Attached,
+    Damping,
+    Dominance,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    PushOut,
+    Separate,
+)
 from ecs_collide.esper_world import World
+from ecs_collide.filters import Filter
 from ecs_collide.snapshot.columns import Table, pack_tables
 from ecs_collide.snapshot.own_types import Own, OwnTypes
 from ecs_collide.snapshot.plain import Plain
@@ -43,22 +54,8 @@ from ecs_collide.snapshot.schema import (
     rearrange,
     words_of,
 )
+from ecs_collide.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.sync.quarantine import find_no_number, rules
-from ecs_collide.traits import (
-    Attached,
-    Carry,
-    Damping,
-    Dominance,
-    Filter,
-    Friction,
-    GravityScale,
-    LockedAxes,
-    MaxSpeed,
-    OneWay,
-    PushOut,
-    Restitution,
-    Separate,
-)
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {

@@ -15,10 +15,10 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._categories import NAMES as CATEGORY_NAMES
 from ecs_collide.component_map import Components
 from ecs_collide.constants import FIXED, NEW, SWITCHED_OFF, TOUCHED_BY_GAME
 from ecs_collide.esper_world import World
+from ecs_collide.filters import NAMES as CATEGORY_NAMES
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (
@@ -39,10 +39,10 @@ from ecs_collide.snapshot.schema import (
     SnapshotData,
 )
 from ecs_collide.step.events_of_step import StepEvents, contact_order
-from ecs_collide.step.handlers import require_component_type
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pipeline import Pipeline
+from ecs_collide.step.registrations import require_component_type
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import N_KEPT
@@ -383,7 +383,7 @@ class Snapshots:
             bodies.data,
             np.array(state.pending["codes"], np.int8).data,
         )
-        step.events = StepEvents.of(state.collisions, state.contact_events)
+        step.events = StepEvents(state.collisions, state.contact_events)
         step.reports[:] = state.reports[-N_KEPT:]
         step.n_reports = state.n_reports
         saved = dict(zip(_SAVED, state.counts, strict=True))

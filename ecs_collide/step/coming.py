@@ -7,16 +7,23 @@ A decision is about two bodies and holds until the step ends.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.events import SWEEP_KINDS, EventSequence, collision_dtype
+from ecs_collide.events import (
+    SWEEP_KINDS,
+    BodyPair,
+    EventSequence,
+    SweepKind,
+    Vector,
+    collision_dtype,
+)
 from ecs_collide.response.rules import response_numbers
 from ecs_collide.step.events_of_step import unit_normals
-from ecs_collide.step.impact import ComingImpact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import QUEUED, StepState
@@ -34,6 +41,77 @@ def impact_dtype(dim: int) -> np.dtype[np.void]:
         if name not in ("contact_min", "contact_max", "impulse", "solids", "answer")
     ]
     return np.dtype([*fields, ("crosses", np.bool_)])
+
+
+@dataclass(frozen=True, slots=True)
+class ComingImpact(BodyPair):
+    """The first impact of two bodies in this step, if nothing happens to either before it.
+
+    Between `NarrowphaseSystem` and `ResponseSystem` it can be decided how the pair is answered.
+
+    Attributes
+    ----------
+    time, exit, first, second, normal, kind, closing_speed
+        As in `Collision`, with the lower id first.
+    position_first, position_second : tuple of float
+        Where the centres will be, in world units.
+    velocity_first, velocity_second : tuple of float
+        In world units per second.
+    crosses : bool
+        Whether the two cross freely, because neither yields or one is a `Sensor`.
+    """
+
+    time: float
+    exit: float
+    first: int
+    second: int
+    normal: Vector
+    kind: SweepKind
+    closing_speed: float
+    position_first: Vector
+    position_second: Vector
+    velocity_first: Vector
+    velocity_second: Vector
+    crosses: bool
+    _decisions: ComingImpacts = field(repr=False, compare=False)
+    _impacts: NDArray[np.void] = field(repr=False, compare=False)
+
+    def cross(self, until_separate: bool = False) -> None:
+        """Veto the answer: the two pass through each other from their next impact on.
+
+        To the end of the step; with `until_separate`, until they have separated, in whichever
+        step that is.  The `Collision` says ``CROSSED``.  No response is offered the impact.
+
+        Raises
+        ------
+        RuntimeError
+            Impacts of the step are being answered, or it is over.
+        """
+        self._decisions.decide_to_cross(self._impacts, self.first, self.second, until_separate)
+
+    def answer(self, response: object) -> None:
+        """Answer all impacts of the two in this step by a response.
+
+        No response system or function is offered them.
+
+        Parameters
+        ----------
+        response : Deflect, Slide, Push or Stop
+            Counts for each of the two that yields, in place of what it has.
+
+        Raises
+        ------
+        RuntimeError
+            Impacts of the step are being answered, or it is over.
+        ValueError
+            The two cross freely: there is nothing to answer.
+        """
+        if self.crosses:
+            raise ValueError(
+                f"{self.first} and {self.second} cross freely: neither yields, or one is a "
+                "Sensor, and no response is answered"
+            )
+        self._decisions.decide_to_answer(self._impacts, self.first, self.second, response)
 
 
 class ComingImpacts:
@@ -63,25 +141,9 @@ class ComingImpacts:
         array = self.array
 
         def make(row: tuple[Any, ...]) -> ComingImpact:
-            (
-                time, exit_, first, second, normal, kind, speed, at_first, at_second, v1, v2, crosses,
-            ) = row  # fmt: skip
-            return ComingImpact(
-                time,
-                exit_,
-                first,
-                second,
-                normal,
-                SWEEP_KINDS[kind],
-                speed,
-                at_first,
-                at_second,
-                v1,
-                v2,
-                crosses,
-                self,
-                array,
-            )
+            time, exit_, first, second, normal, kind, *rest = row
+            values = time, exit_, first, second, normal, SWEEP_KINDS[kind], *rest, self, array
+            return ComingImpact(*values)
 
         return EventSequence(array, make)
 

@@ -1,18 +1,30 @@
-"""Write numbers into the components of bodies, as the game would."""
+"""Write numbers into the components of bodies, as the game would.
+
+A game that sets `Extents` and `Position` itself teleports the body: its contacts end.  A body that
+is resized with a face in place is taken over at once, as if the last step had ended so: no step
+sees a difference, and contacts that still hold go on.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _checks
-from ecs_collide._attributes import write_number
-from ecs_collide.events import VectorLike
+from ecs_collide._attributes import read_number, write_number
+from ecs_collide.component_map import Role
+from ecs_collide.constants import LARGEST
+from ecs_collide.dynamics import Attached
+from ecs_collide.events import Vector, VectorLike
+from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.step.lookup import BodyLookup
+from ecs_collide.step.state import StepState
 from ecs_collide.sync.registry import BodyRegistry
-from ecs_collide.traits import Attached
+
+_SIDES = {"feet": -1, "head": 1, "centre": 0}
 
 
 class BodyEditor:
@@ -21,67 +33,74 @@ class BodyEditor:
     All vectors are checked before the first one is written.
     """
 
-    def __init__(self, registry: BodyRegistry, lookup: BodyLookup) -> None:
+    def __init__(
+        self,
+        state: StepState,
+        registry: BodyRegistry,
+        lookup: BodyLookup,
+        up: Vector,
+        domain: PeriodicDomain | None,
+    ) -> None:
+        self._state = state
         self._registry = registry
         self._lookup = lookup
+        self._axis = next(k for k, part in enumerate(up) if part)
+        self._up = int(up[self._axis])
+        self._domain = domain
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres."""
         position, extents = self._registry.makers
         ids, values = self._vectors("positions", entities, positions)
         places, sizes = (self._lookup.components(ids, kind.type) for kind in (position, extents))
-        for entity, place, size, value in zip(ids, places, sizes, values.tolist(), strict=True):
+        self._read_again(ids)
+        for place, size, value in zip(places, sizes, values.tolist(), strict=True):
             self._registry.set_centre(place, size, value)
-            self._read_again(entity)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities."""
-        kind = self._registry.components.velocity.kind
         ids, values = self._vectors("velocities", entities, velocities)
-        components = self._lookup.components(ids, kind)
-        for entity, component in zip(ids, components, strict=True):
-            if component is None:
-                raise ValueError(f"entity {entity} has no {kind.__name__} to set")
+        components = self._components(ids, self._registry.components.velocity.kind)
         self._registry.set_velocities(components, values)
 
     def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
         """Write half sizes."""
-        kind = self._registry.makers[1]
         ids, values = self._vectors("extents", entities, extents)
         _checks.refuse_negative("extents", values)
-        for entity, value in zip(ids, values.tolist(), strict=True):
-            self._registry.set_half(self._component(entity, kind.type), value)
-            self._read_again(entity)
+        sizes = self._lookup.components(ids, self._registry.makers[1].type)
+        self._read_again(ids)
+        for size, value in zip(sizes, values.tolist(), strict=True):
+            self._registry.set_half(size, value)
 
     def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
         """Write rates of half sizes."""
-        kind, names = self._registry.components.vector("growth", self._lookup.dim)
         ids, values = self._vectors("growths", entities, growths)
-        for component, value in zip(self._components_of(kind, ids), values.tolist(), strict=True):
-            for part, number in zip(names, value, strict=True):
-                write_number(component, part, number)
+        self._set_numbers(ids, self._registry.components.vector("growth", self._lookup.dim), values)
 
     def set_masses(self, entities: ArrayLike | None, masses: ArrayLike) -> None:
         """Write masses."""
         values = np.asarray(masses, np.float64)
-        rows, _ = self._lookup.rows(entities)
-        if values.shape != (len(rows),):
+        ids = self._ids(entities)
+        if values.shape != (len(ids),):
             raise ValueError(
-                f"masses has shape {values.shape} and must be {(len(rows),)}: one for each entity"
+                f"masses has shape {values.shape} and must be {(len(ids),)}: one for each entity"
             )
         if not (values > 0.0).all():
             row = int(np.flatnonzero(~(values > 0.0))[0])
             raise ValueError(f"masses[{row}]={values[row]!r} must be above 0, or inf")
-        kind, (name,) = self._registry.components.mass
-        ids = self._registry.entities if entities is None else np.asarray(entities)
-        for component, value in zip(
-            self._components_of(kind, ids.tolist()), values.tolist(), strict=True
-        ):
-            write_number(component, name, value)
+        self._set_numbers(ids, self._registry.components.mass, values[:, None])
+
+    def _set_numbers(self, ids: list[int], role: Role, values: NDArray[np.float64]) -> None:
+        """Write what has no bearing on where a body is, (n, number of names)."""
+        components = self._components(ids, role.kind)
+        self._read_again(ids)
+        for component, value in zip(components, values.tolist(), strict=True):
+            for name, number in zip(role.names, value, strict=True):
+                write_number(component, name, number)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
         """Put a body somewhere else, with no sweep between; of an attached box, set the offset."""
-        attached = self._component(entity, Attached)
+        attached = self._lookup.component(entity, Attached)
         if attached is not None:
             self._set_offset(entity, attached, position)
             return
@@ -107,37 +126,139 @@ class BodyEditor:
         self.set_positions([entity], np.asarray(centre)[None])
         row = self._lookup.row(entity)
         if row >= 0:
-            self._registry.note_move(row, self._component(entity, self._registry.makers[0].type))
+            self._registry.note_move(
+                row, self._lookup.component(entity, self._registry.makers[0].type)
+            )
 
-    def _components_of(self, kind: type, entities: list[int]) -> list[Any]:
+    def resize(self, entity: int, height: float, keep: str) -> None:
+        """Give a body another height along the axis of up; see `Space.resize`."""
+        if keep not in _SIDES:
+            raise ValueError(f"keep={keep!r} must be 'feet', 'head' or 'centre'")
+        if isinstance(height, bool) or not isinstance(height, (int, float, np.number)):
+            raise ValueError(f"height={height!r} must be a number, 0 or more")
+        if not 0.0 <= height <= LARGEST:
+            raise ValueError(f"height={height!r} must be finite and 0 or more")
+        if self._state.is_stepping:
+            raise RuntimeError(
+                "resize() was called within a step: call it between steps, "
+                "or in a handler of their events"
+            )
+        row, body = self._lookup.row(entity), self._lookup.new_body(entity)
+        registry = self._registry
+        axis, side = self._axis, self._up * _SIDES[keep]
+        centre, half = list(body.centre), list(body.half)
+        half[axis] = float(height) / 2.0
+        if side:
+            face = body.centre[axis] + side * body.half[axis]
+            centre[axis] = centre_beside(face, half[axis], side)
+        shift = [new - old for new, old in zip(centre, body.centre, strict=True)]
+        in_place = row >= 0 and self._is_as_seen(row, body.centre, body.half)
+        if self._domain is not None:
+            in_place &= self._domain.into_world(np.array(centre)).tolist() == centre
+        place, size = (self._lookup.component(entity, kind.type) for kind in registry.makers)
+        registry.set_half(size, half)
+        attached = self._lookup.component(entity, Attached)
+        if attached is not None:
+            old = attached.offset[: len(shift)]
+            attached.offset = [at + by for at, by in zip(old, shift, strict=True)]
+            return
+        registry.set_centre(place, size, centre)
+        self._read_again([entity])
+        if in_place:
+            self._read_changes(row, place, size, shift)
+
+    def _is_as_seen(self, row: int, centre: list[float], half: list[float]) -> bool:
+        """Return whether a body takes part in steps, moves, and is where the last one left it."""
+        c = self._registry.table
+        return (
+            not c.quarantined[row]
+            and not c.attached[row]
+            and bool(c.moves[row] or c.asleep[row])
+            and c.seen_centre[row].tolist() == centre
+            and c.seen_half[row].tolist() == half
+        )
+
+    def _read_changes(self, row: int, place: Any, size: Any, shift: list[float]) -> None:
+        """Let a body be where its components say, and as large, from the last step on.
+
+        Boxes that are attached to it stay where they are.
+        """
+        registry, c = self._registry, self._registry.table
+        registry.wake([row])
+        table = c.seen_place, c.seen_size
+        for item, kind, seen in zip((place, size), registry.makers, table, strict=True):
+            seen[row] = [float(read_number(item, name)) for name in kind.names]
+        if c.is_apart:
+            c.seen_centre[row], c.seen_half[row] = registry.box_of(
+                c.seen_place[row].tolist(), c.seen_size[row].tolist()
+            )
+        c.centre[row], c.half[row] = c.seen_centre[row], c.seen_half[row]
+        c.rest_count[row] = -1
+        rows = np.array([row], np.int64)
+        self._state.timeline.place_resized(rows.data)
+        boxes = registry.attached.rows
+        boxes = boxes[c.seen_owner[boxes].ravel() == c.ids[row]]
+        c.seen_offset[boxes] -= shift
+        registry.note_resized(rows, boxes)
+
+    def _components(self, ids: list[int], kind: type) -> list[Any]:
         """Return the component of some type of each entity, or raise."""
-        components = self._lookup.components(entities, kind)
-        for entity, component in zip(entities, components, strict=True):
+        components = self._lookup.components(ids, kind)
+        for entity, component in zip(ids, components, strict=True):
             if component is None:
                 raise ValueError(f"entity {entity} has no {kind.__name__} to set")
-            self._read_again(entity)
         return components
 
-    def _read_again(self, entity: int) -> None:
-        """Have the next step read the components of a body, if it is `Fixed` too."""
-        row = self._registry.row_of.get(entity)
-        if row is not None:
-            self._registry.read_again(row)
+    def _read_again(self, ids: list[int]) -> None:
+        """Have the next step read the components of bodies, if they are `Fixed` too."""
+        for entity in ids:
+            row = self._registry.row_of.get(entity)
+            if row is not None:
+                self._registry.read_again(row)
 
-    def _component(self, entity: int, kind: type) -> Any | None:
-        return self._lookup.component(entity, kind)
+    def _ids(self, entities: ArrayLike | None) -> list[int]:
+        """Return the entities, all of them bodies."""
+        self._lookup.rows(entities)  # refuses all others
+        ids = self._registry.entities if entities is None else np.asarray(entities)
+        return list(ids.tolist())
 
     def _vectors(
         self, name: str, entities: ArrayLike | None, values: ArrayLike
     ) -> tuple[list[int], NDArray[np.float64]]:
         """Return the entities and their vectors, (n, dim)."""
-        rows, _ = self._lookup.rows(entities)
-        dim = self._lookup.dim
-        ids = self._registry.entities if entities is None else np.asarray(entities)
+        ids, dim = self._ids(entities), self._lookup.dim
         array = _checks.vectors(name, values) if np.size(values) else np.zeros((0, dim))
-        if array.shape != (len(rows), dim):
+        if array.shape != (len(ids), dim):
             raise ValueError(
-                f"{name} has shape {array.shape} and must be {(len(rows), dim)}: "
+                f"{name} has shape {array.shape} and must be {(len(ids), dim)}: "
                 "a row for each entity"
             )
-        return ids.tolist(), array
+        return ids, array
+
+
+def centre_beside(face: float, half: float, side: int) -> float:
+    """Return the centre of a box one of whose faces is to be in a place.
+
+    Parameters
+    ----------
+    face : float
+        Where the face is to be.
+    half : float
+        Half the size of the box.
+    side : int
+        1 if it is the upper face of the box on the axis, -1 if it is the lower one.
+
+    Returns
+    -------
+    float
+        The face computed from the centre is at `face`, or the least bit inside of it.
+    """
+    centre = face - side * half
+    outwards = side * math.inf
+    while side * (centre + side * half - face) > 0.0:
+        centre = math.nextafter(centre, -outwards)
+    while side * (math.nextafter(centre, outwards) + side * half - face) <= 0.0:
+        if centre + side * half == face:
+            break
+        centre = math.nextafter(centre, outwards)
+    return centre + 0.0

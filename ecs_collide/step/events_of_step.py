@@ -22,32 +22,20 @@ from ecs_collide.events import (
     contact_dtype,
 )
 
+_OF_CODE: dict[int, tuple[str, Any]] = {
+    BEGAN: (CONTACT_BEGAN, ContactBegan),
+    ENDED: (CONTACT_ENDED, ContactEnded),
+}
+
 
 class StepEvents:
-    """The collisions, begins and ends of a step; empty without a log."""
+    """The collisions, begins and ends of a step, over their arrays, which become read-only."""
 
-    def __init__(self, dim: int, event_buffer: Any = None) -> None:
-        self._freeze(_collisions(dim, event_buffer), _contacts(dim, event_buffer))
-
-    @classmethod
-    def from_buffer(cls, dim: int, event_buffer: Any) -> StepEvents:
-        """Return the events of the step that a kernel has logged."""
-        if event_buffer.n_collisions or event_buffer.n_contacts:
-            return cls(dim, event_buffer)
-        return _no_events(dim)
-
-    @classmethod
-    def of(cls, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> StepEvents:
-        """Return the events of a step from their arrays, which are kept and become read-only."""
-        events = cls.__new__(cls)
+    def __init__(self, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> None:
         collision_array.flags.writeable = contact_array.flags.writeable = False
-        events._freeze(collision_array, contact_array)
-        return events
-
-    def _freeze(self, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> None:
         self.collision_array = collision_array
         self.contact_array = contact_array
-        self.collisions = EventSequence(self.collision_array, Collision.from_row)
+        self.collisions = EventSequence(collision_array, Collision.from_row)
 
     @cached_property
     def contacts_began(self) -> EventSequence[ContactBegan]:
@@ -69,11 +57,8 @@ class StepEvents:
         start = 0
         for event, group in groupby(self.contact_array["event"].tolist()):
             stop = start + len(list(group))
-            part = self.contact_array[start:stop]
-            if event == BEGAN:
-                runs.append((CONTACT_BEGAN, EventSequence(part, ContactBegan.from_row)))
-            else:
-                runs.append((CONTACT_ENDED, EventSequence(part, ContactEnded.from_row)))
+            name, kind = _OF_CODE[event]
+            runs.append((name, EventSequence(self.contact_array[start:stop], kind.from_row)))
             start = stop
         return runs
 
@@ -84,17 +69,16 @@ def axis_normal(dim: int, axis: int, sign: int) -> Vector:
 
 
 @cache
-def _empty(dim: int) -> tuple[NDArray[np.void], NDArray[np.void]]:
-    """Return arrays of no collisions and of no contact events: most steps have no others."""
-    arrays = np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim))
-    for array in arrays:
-        array.setflags(write=False)
-    return arrays
+def no_events(dim: int) -> StepEvents:
+    """Return those of a step without any."""
+    return StepEvents(np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim)))
 
 
-@cache
-def _no_events(dim: int) -> StepEvents:
-    return StepEvents(dim)
+def events_of(dim: int, event_buffer: Any) -> StepEvents:
+    """Return the events of the step that a kernel has logged."""
+    if event_buffer.n_collisions or event_buffer.n_contacts:
+        return StepEvents(_collisions(dim, event_buffer), _contacts(dim, event_buffer))
+    return no_events(dim)
 
 
 @cache
@@ -114,17 +98,15 @@ def _in_pieces(dim: int) -> np.dtype[np.void]:
 
 
 def _collisions(dim: int, event_buffer: Any) -> NDArray[np.void]:
-    n = event_buffer.n_collisions if event_buffer is not None else 0
-    empty = _empty(dim)[0]
+    n = event_buffer.n_collisions
+    array = np.empty(n, no_events(dim).collision_array.dtype)
     if n == 0:
-        return empty
-    array = np.empty(n, empty.dtype)
+        return array
     pieces = array.view(_in_pieces(dim))
     numbers, codes = np.asarray(event_buffer.numbers)[:n], np.asarray(event_buffer.codes)[:n]
     for name, part in (("before", numbers[:, : 4 + dim]), ("after", numbers[:, 4 + dim :])):
         pieces[name] = part.view(pieces.dtype[name])[:, 0]
     array["kind"], array["answer"], *_ = codes.T
-    array.setflags(write=False)
     return array
 
 
@@ -138,18 +120,13 @@ def unit_normals(axes: NDArray[Any], signs: NDArray[Any], dim: int) -> NDArray[n
 
 
 def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
-    n = event_buffer.n_contacts if event_buffer is not None else 0
-    empty = _empty(dim)[1]
+    n = event_buffer.n_contacts
+    array = np.empty(n, no_events(dim).contact_array.dtype)
     if n == 0:
-        return empty
-    array = np.empty(n, empty.dtype)
-    bodies, codes = (
-        np.asarray(event_buffer.contact_bodies)[:n],
-        np.asarray(event_buffer.contact_codes)[:n],
-    )
+        return array
     time = np.asarray(event_buffer.contact_time)[:n]
-    first, second = bodies.T
-    change, phase, axis, sign, kind, reason = codes.T
+    first, second = np.asarray(event_buffer.contact_bodies)[:n].T
+    change, phase, axis, sign, kind, reason = np.asarray(event_buffer.contact_codes)[:n].T
     # In time order; found at the start, within, at the end of the step; by ids.
     keys = second, first, phase, time
     images = np.asarray(event_buffer.contact_images)[:n]  # all 0 but in a world that wraps
@@ -157,7 +134,6 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
     array["event"], array["first"], array["second"] = change[order], first[order], second[order]
     array["normal"] = unit_normals(axis[order], sign[order], dim)
     array["time"], array["kind"], array["reason"] = time[order], kind[order], reason[order]
-    array.setflags(write=False)
     return array
 
 

@@ -1,12 +1,8 @@
-"""An impact while it can still be answered: before it happens, and in the middle of a step."""
+"""An impact in the middle of a step, while it can be answered."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ecs_collide.events import BodyPair, SweepKind, Vector, VectorLike
 
@@ -30,17 +26,8 @@ class Impact(BodyPair):
 
     Attributes
     ----------
-    time, exit : float
-        Fractions of the step: when they meet, and when their paths would have
-        parted them again.
-    first, second : int
-        The entities, the lower id first.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
-    kind : SweepKind
-        ``IMPACT``, or ``OVERLAP`` where they were inside each other already.
-    closing_speed : float
-        How fast the touching faces approach, in world units per second.
+    time, exit, first, second, normal, kind, closing_speed
+        As in `Collision`, with the lower id first.
     is_answered : bool
         Whether `answer` has been called.
     crosses : str or None
@@ -217,96 +204,3 @@ class Impact(BodyPair):
             f"Impact(time={self.time}, first={self.first}, second={self.second}, "
             f"normal={self.normal}, kind={self.kind!r})"
         )
-
-
-class Decisions(Protocol):
-    """What carries out the decisions about the coming impacts of one step."""
-
-    def decide_to_cross(
-        self, impacts: NDArray[np.void], first: int, second: int, until_separate: bool
-    ) -> None:
-        """Let two bodies cross; RuntimeError if `impacts` are not those that are coming."""
-
-    def decide_to_answer(
-        self, impacts: NDArray[np.void], first: int, second: int, response: object
-    ) -> None:
-        """Answer two bodies by a response; RuntimeError if `impacts` are not those coming."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComingImpact(BodyPair):
-    """The first impact of two bodies in this step, if nothing happens to either before it.
-
-    Between `NarrowphaseSystem` and `ResponseSystem` it can be decided how the pair is answered.
-
-    Attributes
-    ----------
-    time, exit : float
-        Fractions of the step: when they meet, and when their paths would have parted them again.
-    first, second : int
-        The entities, the lower id first.
-    normal : tuple of float
-        Unit axis vector from the second box towards the first.
-    kind : SweepKind
-        ``IMPACT``, or ``OVERLAP`` where they are inside each other already.
-    closing_speed : float
-        How fast the touching faces approach, in world units per second.
-    position_first, position_second : tuple of float
-        Where the centres will be, in world units.
-    velocity_first, velocity_second : tuple of float
-        In world units per second.
-    crosses : bool
-        Whether the two cross freely, because neither yields or one is a `Sensor`.
-    """
-
-    time: float
-    exit: float
-    first: int
-    second: int
-    normal: Vector
-    kind: SweepKind
-    closing_speed: float
-    position_first: Vector
-    position_second: Vector
-    velocity_first: Vector
-    velocity_second: Vector
-    crosses: bool
-    _decisions: Decisions = field(repr=False, compare=False)
-    _impacts: NDArray[np.void] = field(repr=False, compare=False)
-
-    def cross(self, until_separate: bool = False) -> None:
-        """Veto the answer: the two pass through each other from their next impact on.
-
-        To the end of the step; with `until_separate`, until they have separated, in whichever
-        step that is.  The `Collision` says ``CROSSED``.  No response is offered the impact.
-
-        Raises
-        ------
-        RuntimeError
-            Impacts of the step are being answered, or it is over.
-        """
-        self._decisions.decide_to_cross(self._impacts, self.first, self.second, until_separate)
-
-    def answer(self, response: object) -> None:
-        """Answer all impacts of the two in this step by a response.
-
-        No response system or function is offered them.
-
-        Parameters
-        ----------
-        response : Deflect, Slide, Push or Stop
-            Counts for each of the two that yields, in place of what it has.
-
-        Raises
-        ------
-        RuntimeError
-            Impacts of the step are being answered, or it is over.
-        ValueError
-            The two cross freely: there is nothing to answer.
-        """
-        if self.crosses:
-            raise ValueError(
-                f"{self.first} and {self.second} cross freely: neither yields, or one is a "
-                "Sensor, and no response is answered"
-            )
-        self._decisions.decide_to_answer(self._impacts, self.first, self.second, response)

@@ -1,8 +1,4 @@
-"""The stages of a step, and handing impacts to the game in the middle of it.
-
-Each stage does its part and checks that it comes in its turn; what they leave
-behind is looked at through `ecs_collide.space.Space`.
-"""
+"""The stages of a step, each of which checks that it comes in its turn, and taking a step back."""
 
 from __future__ import annotations
 
@@ -10,49 +6,63 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ecs_collide import _checks
-from ecs_collide.components import Disabled
-from ecs_collide.events import Contact, SweepKind, Vector, VectorLike
+from ecs_collide.events import Contact, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.response.rules import DEFAULT, response_numbers
-from ecs_collide.step.events_of_step import StepEvents, axis_normal
+from ecs_collide.step.events_of_step import events_of
 from ecs_collide.step.handlers import Subscribers
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import BodyLookup, WorldLink
-from ecs_collide.step.offers import Offer, Respond, Responses
+from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pair_filters import PairFilters
+from ecs_collide.step.responses import Offer, Responses
 from ecs_collide.step.state import ANSWERING, BOUNDED, IDLE, QUEUED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
 from ecs_collide.sync.registry import BodyRegistry, Kept
 
+_Arguments = TypeVarTuple("_Arguments")
+_Result = TypeVar("_Result")
+
 
 class _Kept(NamedTuple):
-    """What a space was before a step: all that it is again should the step not happen.
+    """What a space was before a step: all that it is again should the step not happen."""
 
-    Attributes
-    ----------
-    timeline : with the contacts and riders that it keeps
-    registry : as `BodyRegistry.begin` returned it
-    pending : copies of contact events that no step has told yet, or None
-    reports : those that there were
-    fields : as `StepState.set_by_stages` returned them
+    timeline: Any  # with the contacts and riders that it keeps
+    registry: Kept
+    pending: list[NDArray[Any]]  # of contact events that no step has delivered yet: their columns
+    reports: tuple[Report, ...]
+    fields: tuple[Any, ...]  # as `StepState.set_by_stages` returned them
+
+
+def _stage(
+    method: Callable[[Pipeline, *_Arguments], _Result],
+) -> Callable[[Pipeline, *_Arguments], _Result]:
+    """Run a method of the pipeline inside the lock, and put right what it leaves if it raises.
+
+    If that cannot be put right, it is before the next stage.
     """
 
-    timeline: Any
-    registry: Kept
-    pending: tuple[Any, Any, Any] | None
-    reports: tuple[Report, ...]
-    fields: tuple[Any, ...]
+    def run(pipeline: Pipeline, /, *arguments: *_Arguments) -> _Result:
+        lock = pipeline.lock
+        with lock:
+            try:
+                return method(pipeline, *arguments)
+            except BaseException:
+                if lock.is_changing and not lock.is_nested:
+                    with suppress(Exception):
+                        lock.repair()
+                raise
+
+    return run
 
 
 class Pipeline:
-    """The four stages of a step, in their order, and the game's own responses within them.
+    """The four stages of a step, in their order, and what takes a step back.
 
     Attributes
     ----------
@@ -60,6 +70,7 @@ class Pipeline:
         Bounces slower than this, in world units per second, become slides; 0 is off.
     pair_limit : int
         The bodies of a pair are held to the end of the step after this number of answers.
+    lock : StepLock
     """
 
     def __init__(
@@ -67,9 +78,8 @@ class Pipeline:
         state: StepState,
         link: WorldLink,
         registry: BodyRegistry,
-        lookup: BodyLookup,
         lock: StepLock,
-        judges: PairFilters,
+        pair_filters: PairFilters,
         responses: Responses,
         subscribers: Subscribers,
         touching: Callable[[], list[Contact]],
@@ -80,14 +90,12 @@ class Pipeline:
         self._state = state
         self._link = link
         self._registry = registry
-        self._lookup = lookup
-        self._lock = lock
-        self._pair_filters = judges
+        self.lock = lock
+        self._pair_filters = pair_filters
         self._responses = responses
         self._subscribers = subscribers
         self._touching = touching
         self._domain = domain
-        self._impact: Impact | None = None
         self._errors: list[Exception] = []
         self._stopwatch: Stopwatch | None = None
 
@@ -99,45 +107,36 @@ class Pipeline:
         self._state.timeline.gravity.set(gravity)
         self._registry.set_gravity(gravity)
 
+    @_stage
     def update_bounds(self, dt: float) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs."""
-        with self._lock:
-            try:
-                self._begin_step(dt)
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _begin_step(self, dt: float) -> None:
         state, world = self._state, self._link.world
-        if self._lock.is_nested:
+        if self.lock.is_nested:
             raise RuntimeError(
                 "a step was begun inside a handler or response of the same space: "
                 "let the step end first"
             )
         world.require_current()
         dt = _checked_dt(dt)
-        watch = self._stopwatch
-        if watch is not None:
-            watch.seconds.clear()
-            watch.start()
+        if self._stopwatch is not None:
+            self._stopwatch.seconds.clear()
+        self._start_lap()
         if state.before is not None:  # the step before was never finished: it did not happen
-            self._lock.is_changing = True
-            self._lock.repair()
+            self.lock.is_changing = True
+            self.lock.repair()
         registry, timeline = self._registry, state.timeline
         self._keep(timeline)
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         state.moment = object()
-        self._lock.begin_step()
+        self.lock.begin_step()
         registry.compare(world)
         state.new_reports = state.new_reports + registry.read(state.step, dt, self.rest_speed)
-        if watch is not None:
-            watch.lap("read")
+        self._end_lap("read")
         state.dt = dt
         timeline.contacts.clock = state.time
-        self._impact = None
         state.is_settling = state.is_answered = False
         self._errors = []
+        self._responses.begin_step(self._errors)
         self._pair_filters.begin_step(self._errors)
         timeline.rest_speed = self.rest_speed
         timeline.pair_limit = self.pair_limit
@@ -147,219 +146,85 @@ class Pipeline:
         registry.wake_near()
         timeline.restrain(registry.moving.data)
         registry.wake(timeline.carriers.begin())
-        if (
-            timeline.broadphase.pair_filter is not None
-        ):  # the filter is not called for sleeping bodies
+        if timeline.broadphase.pair_filter is not None:  # it is not called for sleeping bodies
             registry.wake_all()
         state.n_movers = len(registry.moving) + registry.sleep.n
         timeline.broadphase.step = state.step
         timeline.place_moving(registry.moving.data, dt)
         timeline.push_out(registry.moving.data)
         registry.wake_reached()
-        if watch is not None:
-            watch.lap("bounds")
+        self._end_lap("bounds")
         if not timeline.find_pairs(registry.active.data):  # there may be a crowd
             registry.wake_all()
             timeline.place_moving(registry.moving.data, dt)
             timeline.find_pairs(registry.active.data)
         self._note_crowd()
-        if watch is not None:
-            watch.lap("pairs")
+        self._end_lap("pairs")
         state.phase = BOUNDED
-        self._lock.is_changing = False
+        self.lock.is_changing = False
 
-    # -- a step that does not happen --
-
-    def _keep(self, timeline: Any) -> None:
-        """Keep what the space is before a step; from here on the step can be taken back."""
-        pending = None
-        if n := timeline.keep():
-            event_buffer = timeline.event_buffer
-            times, bodies = (
-                np.array(event_buffer.contact_time)[:n],
-                np.array(event_buffer.contact_bodies)[:n],
-            )
-            pending = times, bodies, np.array(event_buffer.contact_codes)[:n]
-        state = self._state
-        state.before = _Kept(
-            timeline, self._registry.begin(), pending, tuple(state.reports), state.set_by_stages()
-        )
-
-    def _abort_step(self) -> None:
-        """Put right what a stage has left that raises; if that cannot be, then before the next."""
-        if self._lock.is_changing and not self._lock.is_nested:
-            with suppress(Exception):
-                self._lock.repair()
-
-    def roll_back_step(self) -> None:
-        """Let a step that was cut short not have happened; if this is cut short, call it again."""
-        if self._state.before is not None:
-            self._roll_back(self._state.before)
-            self._state.before = None
-
-    def _roll_back(self, kept: _Kept) -> None:
-        """Be what the space was before the step under way: nothing of what it did is left.
-
-        Whatever an exception may have left half done, trees and pairs and all that a step works
-        with, is thrown away and made anew.
-        """
-        impact, self._impact = self._impact, None
-        if impact is not None:
-            impact.end()
-        before, registry, state = kept.timeline, self._registry, self._state
-        contacts, rides = before.contacts.kept(), before.carriers.kept()
-        timeline = state.new_timeline()
-        registry.roll_back(kept.registry, timeline)
-        timeline.contacts.recover(contacts[0], contacts[1])
-        if self._domain is not None:
-            timeline.contacts.recover_images(contacts[2])
-        timeline.carriers.recover(*rides)
-        if kept.pending is not None:
-            timeline.event_buffer.recover(*(column.data for column in kept.pending))
-        self.use(timeline)
-        state.reports[:] = kept.reports
-        self._errors = []
-        state.set_back(kept.fields)
-
-    def use(self, timeline: Any) -> None:
-        """Do all steps with another timeline from now on."""
-        self._state.timeline = timeline
-        self._pair_filters.use(timeline.broadphase)
-
-    def _note_crowd(self) -> None:
-        """Report a crowd in which there are more pairs than there is room for, when it begins."""
-        state = self._state
-        broadphase = state.timeline.broadphase
-        # The members of a soft crowd part, with or without being pairs.
-        is_hard = broadphase.n_left_out > state.timeline.separating.n_left_out
-        crowd = broadphase.crowd if is_hard else []
-        if crowd and not state.is_crowded:
-            entities = sorted(self._registry.table.ids[crowd].tolist())
-            n = broadphase.n_left_out
-            report = crowd_report(state.step, entities, n)
-            state.new_reports = [*state.new_reports, report]
-        state.is_crowded = bool(crowd)
-
-    def _report_held(self) -> list[Report]:
-        """Return a report of the bodies that the step has held, if the one before held none."""
-        state = self._state
-        timeline = state.timeline
-        entities = timeline.holding.entities()
-        is_new = entities and not state.is_holding
-        state.is_holding = bool(entities)
-        if not is_new:
-            return []
-        counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.broadphase.n_waiting
-        return [held_report(state.step, entities, *counts)]
-
-    def queue_impacts(self, dt: float | None = None) -> None:
+    @_stage
+    def queue_impacts(self, dt: float | None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
-        with self._lock:
-            try:
-                self._queue_impacts(dt)
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _queue_impacts(self, dt: float | None) -> None:
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", BOUNDED, BOUNDED, dt)
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         self._start_lap()
         self._state.timeline.queue_impacts()
         self._end_lap("sweep")
         self._state.impacts = None
         self._state.phase = QUEUED
-        self._lock.is_changing = False
+        self.lock.is_changing = False
 
-    def answer_impacts(
-        self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
-    ) -> None:
+    @_stage
+    def answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
         """Answer all impacts of the step in time order, for the first response system that runs.
 
         RuntimeError if that has been done, and `system` was not offered them.
         """
-        with self._lock:
-            try:
-                self._answer_impacts(dt, offers, system)
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
-        state, responses = self._state, self._responses
+        state = self._state
         self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, ANSWERING, dt)
         if state.is_answered:
-            responses.require_offered(system)
+            self._responses.require_offered(system)
             return
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         state.phase = ANSWERING
         state.is_settling = True
-        self._conclude(default=False)
-        responses.offers = offers
-        state.timeline.hand_over = responses.want_all
         self._start_lap()
-        while state.timeline.run(True) >= 0:
-            impact = self._make_impact()
-            self._conclude(self._offer(impact))
+        self._responses.answer_all(offers)
         state.is_answered = True
         self._end_lap("answer")
-        self._lock.is_changing = False
+        self.lock.is_changing = False
 
+    @_stage
     def next_impact(self) -> Impact | None:
         """Return the next impact of the step that wants an answer, or None."""
-        with self._lock:
-            try:
-                return self._next_impact()
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _next_impact(self) -> Impact | None:
-        state = self._state
         self._require_phase("next_impact()", "NarrowphaseSystem", QUEUED, ANSWERING, None)
-        self._lock.is_changing = True
-        state.phase = ANSWERING
-        state.is_settling = True
-        self._conclude(default=False)
-        state.timeline.hand_over = True
-        while state.timeline.run(True) >= 0:
-            impact = self._make_impact()
-            if self._are_alive(impact):
-                self._lock.is_changing = False
-                return impact
-            self._conclude(default=False)
-        self._lock.is_changing = False
-        return None
+        self.lock.is_changing = True
+        self._state.phase = ANSWERING
+        self._state.is_settling = True
+        impact = self._responses.next_impact()
+        self.lock.is_changing = False
+        return impact
 
-    def finish_step(self, dt: float | None = None) -> None:
+    @_stage
+    def finish_step(self, dt: float | None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events."""
-        with self._lock:
-            try:
-                self._finish_step(dt)
-            except BaseException:
-                self._abort_step()
-                raise
-
-    def _finish_step(self, dt: float | None) -> None:
         self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, ANSWERING, dt)
         state = self._state
         timeline, registry = state.timeline, self._registry
-        self._lock.is_changing = True
+        self.lock.is_changing = True
         self._start_lap()
-        self._conclude(default=False)
+        self._responses.conclude(default=False)
         timeline.run(False)
-        kinematic_targets = registry.kinematic_targets
+        kinematic = registry.kinematic_targets
         timeline.finish(
-            registry.moving.data,
-            state.is_settling,
-            kinematic_targets.rows.data,
-            kinematic_targets.targets.data,
+            registry.moving.data, state.is_settling, kinematic.rows.data, kinematic.targets.data
         )
         registry.count_woken()
         if self._domain is not None:
-            arrived = kinematic_targets.arrived()
+            arrived = kinematic.arrived()
             timeline.bring_in(registry.moving.data)
-            kinematic_targets.reach_wrapped_targets(arrived)
+            kinematic.reach_wrapped_targets(arrived)
         self._end_lap("finish")
         has_corrected = state.is_settling
         try:
@@ -379,7 +244,7 @@ class Pipeline:
     def _commit_step(self) -> None:
         """Let the step have happened, at one instant."""
         state, timeline = self._state, self._state.timeline
-        events = StepEvents.from_buffer(state.dim, timeline.event_buffer)
+        events = events_of(state.dim, timeline.event_buffer)
         all_reports = [*state.new_reports, *self._report_held()]
         counts = self._count(len(events.collisions))
         timeline.event_buffer.clear()
@@ -397,17 +262,15 @@ class Pipeline:
             phase=IDLE,
             before=None,  # from here on the step has happened, and before it had not
         )
-        self._lock.is_changing = False
+        self.lock.is_changing = False
 
     def _deliver(self) -> None:
         """Hand the events of the step to the handlers; raise what failed in it."""
         state = self._state
         try:
+            events = state.events
             self._errors += self._subscribers.deliver(
-                self._link.world,
-                state.events.collisions,
-                state.events.contact_runs,
-                self._touching,
+                self._link.world, events.collisions, events.contact_runs, self._touching
             )
         finally:
             self._end_lap("deliver")
@@ -421,7 +284,11 @@ class Pipeline:
     def _warn_of(self, reports: list[Report]) -> None:
         """Warn of the bodies that were quarantined in the step that is done, or are not fixed."""
         messages = [report.message for report in reports]
-        messages += [_ignored_fixed(entity) for entity in self._registry.pop_ignored()]
+        messages += [
+            f"entity {entity} has Fixed and a component that moves it: Fixed is ignored; "
+            "remove one of them"
+            for entity in self._registry.pop_ignored()
+        ]
         for message in messages:
             try:
                 warnings.warn(message, RuntimeWarning, stacklevel=6)
@@ -432,18 +299,87 @@ class Pipeline:
         self, who: str, before: str, least: int, limit: int, dt: float | None
     ) -> None:
         self._link.world.require_current()
-        if not least <= self._state.phase <= limit or self._lock.is_nested:
+        if not least <= self._state.phase <= limit or self.lock.is_nested:
             raise RuntimeError(
                 f"{who} was run out of order: it needs {before} before it in the same step"
             )
-        self._lock.require_own_step(who)
+        self.lock.require_own_step(who)
         if dt is not None and _checked_dt(dt) != self._state.dt:
             raise ValueError(
                 f"{who} got dt={dt!r} where BroadphaseSystem got {self._state.dt!r}: "
                 "all four systems of a step must see the same dt"
             )
 
+    # -- a step that does not happen --
+
+    def _keep(self, timeline: Any) -> None:
+        """Keep what the space is before a step; from here on the step can be taken back."""
+        state, pending = self._state, []
+        if n := timeline.keep():
+            buffer = timeline.event_buffer
+            columns = buffer.contact_time, buffer.contact_bodies, buffer.contact_codes
+            pending = [np.array(column)[:n] for column in columns]
+        state.before = _Kept(
+            timeline, self._registry.begin(), pending, tuple(state.reports), state.set_by_stages()
+        )
+
+    def roll_back_step(self) -> None:
+        """Be what the space was before the step under way; if this is cut short, call it again.
+
+        Whatever an exception may have left half done, trees and pairs and all that a step works
+        with, is thrown away and made anew.
+        """
+        kept: _Kept | None = self._state.before
+        if kept is None:
+            return
+        self._responses.drop_impact()
+        before, registry, state = kept.timeline, self._registry, self._state
+        contacts, rides = before.contacts.kept(), before.carriers.kept()
+        timeline = state.new_timeline()
+        registry.roll_back(kept.registry, timeline)
+        timeline.contacts.recover(contacts[0], contacts[1])
+        if self._domain is not None:
+            timeline.contacts.recover_images(contacts[2])
+        timeline.carriers.recover(*rides)
+        if kept.pending:
+            timeline.event_buffer.recover(*(column.data for column in kept.pending))
+        self.use(timeline)
+        state.reports[:] = kept.reports
+        self._errors = []
+        state.set_back(kept.fields)
+        state.before = None
+
+    def use(self, timeline: Any) -> None:
+        """Do all steps with another timeline from now on."""
+        self._state.timeline = timeline
+        self._pair_filters.use(timeline.broadphase)
+
     # -- what a step did --
+
+    def _note_crowd(self) -> None:
+        """Report a crowd in which there are more pairs than there is room for, when it begins."""
+        state = self._state
+        broadphase = state.timeline.broadphase
+        # The members of a soft crowd part, with or without being pairs.
+        is_hard = broadphase.n_left_out > state.timeline.separating.n_left_out
+        crowd = broadphase.crowd if is_hard else []
+        if crowd and not state.is_crowded:
+            entities = sorted(self._registry.table.ids[crowd].tolist())
+            report = crowd_report(state.step, entities, broadphase.n_left_out)
+            state.new_reports = [*state.new_reports, report]
+        state.is_crowded = bool(crowd)
+
+    def _report_held(self) -> list[Report]:
+        """Return a report of the bodies that the step has held, if the one before held none."""
+        state = self._state
+        timeline = state.timeline
+        entities = timeline.holding.entities()
+        is_new = entities and not state.is_holding
+        state.is_holding = bool(entities)
+        if not is_new:
+            return []
+        counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.broadphase.n_waiting
+        return [held_report(state.step, entities, *counts)]
 
     @property
     def stats(self) -> Stats:
@@ -487,154 +423,6 @@ class Pipeline:
             t.n_crushed, t.n_forced, t.n_pair_limit, t.n_sweep_limit, t.broadphase.n_waiting,
             t.n_held, t.broadphase.moving.depth,
         ]  # fmt: skip
-
-    # -- impacts that Python answers --
-
-    def _make_impact(self) -> Impact:
-        """Make the object for the impact that the timeline has handed over."""
-        event_buffer, event = self._state.timeline.event_buffer, self._state.timeline.event
-        kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
-        first, second = event_buffer.first[event], event_buffer.second[event]
-        for entity in (first, second):
-            self._registry.write_one(self._registry.row_of[entity])
-        self._impact = Impact(
-            self,
-            event_buffer.time[event],
-            event_buffer.exit[event],
-            first,
-            second,
-            axis_normal(self._state.dim, axis, sign),
-            SweepKind(kind),
-            event_buffer.numbers[event, 4 + self._state.dim],
-        )
-        return self._impact
-
-    def _call(self, respond: Respond, impact: Impact) -> object:
-        """Call a game's own response; if it fails, the built-in answer is given."""
-        try:
-            answer = respond(impact)
-        except MemoryError:
-            raise
-        except Exception as error:
-            self._errors.append(error)
-            answer = DEFAULT
-        if self._link.world.come_back():
-            self._errors.append(
-                RuntimeError(
-                    f"a response left {self._link.world} in the middle of a step, and was brought back: "
-                    "switch worlds in a handler or between steps"
-                )
-            )
-        return answer
-
-    def _are_alive(self, impact: Impact) -> bool:
-        world, registry = self._link.world, self._registry
-        return all(
-            world.exists(entity) and registry.is_body_of(entity, world)
-            for entity in (impact.first, impact.second)
-        )
-
-    def _offer(self, impact: Impact) -> bool:
-        """Offer an impact to all response systems and functions until one of them answers it.
-
-        Return whether the built-in answer is wanted.
-        """
-        for respond in self._responses.systems_for(impact):
-            if not self._are_alive(impact):
-                return False
-            if self._call(respond, impact) is not DEFAULT or impact.is_decided:
-                return False
-        if not self._are_alive(impact):
-            return False
-        default = True
-        for function in self._responses.functions_for(impact):
-            if not self._are_alive(impact):
-                break
-            default = self._call(function, impact) is DEFAULT and default
-        return default
-
-    def _conclude(self, default: bool) -> None:
-        """End the impact that is open, if one is; with `default`, by the built-in answer."""
-        impact, self._impact = self._impact, None
-        if impact is None:
-            return
-        impact.end()
-        self._read_changes(impact)
-        if impact.crosses is not None:
-            self._state.timeline.cross(impact.crosses == "until_separate")
-        else:
-            self._state.timeline.conclude(default and not impact.is_answered, impact.is_answered)
-
-    def _read_changes(self, impact: Impact) -> None:
-        """Take over what the game has done to the two bodies of an impact."""
-        for entity in (impact.first, impact.second):
-            row = self._registry.row_of[entity]
-            if not self._link.world.exists(entity):
-                self._state.timeline.withdraw(row)
-                continue
-            try:
-                if not self._registry.read_one(row, self._link.world):
-                    self._state.timeline.withdraw(row)
-                    if self._link.world.component(entity, Disabled) is not None:
-                        self._state.timeline.stop(row)
-            except (TypeError, ValueError, OverflowError, AttributeError) as error:
-                self._errors.append(self._registry.error_of(entity, error))
-
-    def answer_pending(self, impact: Impact, response: object = None) -> None:
-        """Answer the impact that is open, by a response component or as its bodies' say."""
-        numbers = (0, 0.0) if response is None else response_numbers(response)
-        self._read_changes(impact)
-        self._state.timeline.answer_pending(*numbers)
-        for entity in (impact.first, impact.second):
-            self._registry.write_one(self._registry.row_of[entity])
-
-    def position_of(self, entity: int) -> Vector:
-        """Return where a body is: at the time a step has reached, between steps at its end."""
-        row = self._row_in_step(entity)
-        if row < 0:
-            return tuple(self._lookup.new_body(entity).centre)
-        if not self._state.is_stepping:  # the time reached is still that of the last impact
-            return tuple(self._registry.table.seen_centre[row].tolist())
-        return tuple(self._state.timeline.centre_now(row, k) for k in range(self._state.dim))
-
-    def velocity_of(self, entity: int) -> Vector:
-        """Return a body's velocity at the time the step has reached; zeros where it has none."""
-        row = self._row_in_step(entity)
-        if self._registry.sweeps and row >= 0:
-            return tuple(self._registry.table.velocity[row].tolist())
-        component = self._link.world.component(entity, self._registry.components.velocity.kind)
-        return (
-            (0.0,) * self._state.dim if component is None else self._registry.velocity_of(component)
-        )
-
-    def _row_in_step(self, entity: int) -> int:
-        """Return the row of a body of the step under way, otherwise as `_row`."""
-        row = self._registry.row_of.get(entity) if self._state.is_stepping else None
-        return self._lookup.row(entity) if row is None else row
-
-    def write_velocity(self, entity: int, velocity: VectorLike) -> None:
-        """Write a body's velocity into its component."""
-        kind = self._registry.components.velocity.kind
-        component = self._link.world.component(entity, kind)
-        row = self._row_in_step(entity) if self._registry.sweeps else -1
-        if component is None and row < 0:
-            raise ValueError(f"entity {entity} has no {kind.__name__} to set")
-        numbers = _checks.vectors("velocity", velocity)
-        if numbers.shape != (self._state.dim,):
-            raise ValueError(f"velocity={velocity!r} must be {self._state.dim} numbers")
-        if row < 0:
-            self._registry.set_velocity(component, numbers.tolist())
-            return
-        for k, value in enumerate(numbers.tolist()):
-            self._state.timeline.set_velocity(row, k, value)
-
-
-def _ignored_fixed(entity: int) -> str:
-    """Return what to say of a body that is declared fixed and moves."""
-    return (
-        f"entity {entity} has Fixed and a component that moves it: Fixed is ignored; "
-        "remove one of them"
-    )
 
 
 def _checked_dt(dt: float) -> float:

@@ -101,11 +101,10 @@ class Sleeping:
         self.n_leaning = 0
         self.n_islands = 0
         self.n_resting = 0
-        self.n_paired = 0
+        self.n_steps = 1  # a row that was never paired has 0
         self.is_indexed = False
         self.beside = zeros(LONG, 1)
-        self.paired = zeros(LONG, 1)
-        self.is_paired = zeros(BYTE, 1)
+        self.paired_in = zeros(LONG, 1)
         self.reached = zeros(LONG, 1)
         self.is_reached = zeros(BYTE, 1)
         self.parent = zeros(LONG, 1)
@@ -115,31 +114,17 @@ class Sleeping:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        beside: cython.longlong[::1] = grown(self.beside, n_rows)
-        paired: cython.longlong[::1] = grown(self.paired, n_rows)
-        is_paired: cython.schar[::1] = grown(self.is_paired, n_rows)
-        reached: cython.longlong[::1] = grown(self.reached, n_rows)
-        is_reached: cython.schar[::1] = grown(self.is_reached, n_rows)
-        head: cython.longlong[::1] = grown(self.head, n_rows)
-        parent: cython.longlong[::1] = grown(self.parent, n_rows)
-        is_pressed: cython.schar[::1] = grown(self.is_pressed, n_rows)
-
-        self.parent = parent
-        self.is_pressed = is_pressed
-        self.beside = beside
-        self.paired = paired
-        self.is_paired = is_paired
-        self.reached = reached
-        self.is_reached = is_reached
-        self.head = head
+        self.beside = grown(self.beside, n_rows)
+        self.paired_in = grown(self.paired_in, n_rows)
+        self.reached = grown(self.reached, n_rows)
+        self.is_reached = grown(self.is_reached, n_rows)
+        self.parent = grown(self.parent, n_rows)
+        self.is_pressed = grown(self.is_pressed, n_rows)
+        self.head = grown(self.head, n_rows)
 
     def begin_step(self):
         """Forget which bodies got pairs in the last step."""
-        n: cython.Py_ssize_t
-
-        for n in range(self.n_paired):
-            self.is_paired[self.paired[n]] = 0
-        self.n_paired = 0
+        self.n_steps += 1
         self.is_indexed = False
 
     # -- between steps --
@@ -153,7 +138,6 @@ class Sleeping:
         n: cython.Py_ssize_t
         p: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
             i = rows[n]
@@ -162,7 +146,7 @@ class Sleeping:
             self._stop(i)
         for p in range(self.pairs.n):
             i = self.pairs.first[p]
-            j = self.pairs.second[p]
+            j: cython.Py_ssize_t = self.pairs.second[p]
             if b.moves[i] or b.moves[j]:
                 continue
             if not self.is_reached[i]:
@@ -199,7 +183,6 @@ class Sleeping:
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
             i = rows[n]
@@ -211,7 +194,7 @@ class Sleeping:
         for n in range(rows.shape[0]):  # no fewer than the pairs they had
             i = rows[n]
             for m in range(self.broadphase.still.touching(b.swept_min, b.swept_max, i)):
-                j = self.broadphase.still.found[m]
+                j: cython.Py_ssize_t = self.broadphase.still.found[m]
                 if j != i and not (b.asleep[j] and j < i):
                     self.beside[i] += 1
             self.n_resting += self.beside[i]
@@ -434,14 +417,11 @@ class Sleeping:
         """Set `held` of sleeping bodies that lie against an immovable body at rest."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        k: cython.int
 
         for n in range(self.contacts.n):
-            i = self.contacts.rows[n, FIRST]
-            j = self.contacts.rows[n, SECOND]
-            k = self.contacts.rows[n, AXIS]
+            i: cython.Py_ssize_t = self.contacts.rows[n, FIRST]
+            j: cython.Py_ssize_t = self.contacts.rows[n, SECOND]
+            k: cython.int = self.contacts.rows[n, AXIS]
             if self.contacts.rows[n, KIND] != SOLID or b.moves[i] or b.moves[j]:
                 continue
             if (b.leans[i] or b.leans[j]) and self._overlap(n):
@@ -479,15 +459,13 @@ class Sleeping:
         """Return the rows of sleeping bodies that something holds and that touch a body of `rows`."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         found: list = []
 
         for n in range(rows.shape[0]):
             self.is_reached[rows[n]] = 1
         for n in range(self.contacts.n if rows.shape[0] else 0):
-            i = self.contacts.rows[n, FIRST]
-            j = self.contacts.rows[n, SECOND]
+            i: cython.Py_ssize_t = self.contacts.rows[n, FIRST]
+            j: cython.Py_ssize_t = self.contacts.rows[n, SECOND]
             if self.is_reached[i] and b.is_held(j):
                 found.append(j)
             if self.is_reached[j] and b.is_held(i):
@@ -501,12 +479,11 @@ class Sleeping:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         found: list = []
 
         for n in range(rows.shape[0]):
             for m in range(self.broadphase.still.touching(b.swept_min, b.swept_max, rows[n])):
-                j = self.broadphase.still.found[m]
+                j: cython.Py_ssize_t = self.broadphase.still.found[m]
                 if b.asleep[j]:
                     found.append(j)
         return found
@@ -525,17 +502,12 @@ class Sleeping:
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
         """Create the pairs of a sleeping body with other bodies at rest."""
         contacts: Contacts = self.contacts
-        m: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        n: cython.Py_ssize_t
         p: cython.Py_ssize_t
         first_new: cython.Py_ssize_t = self.pairs.n
 
-        if self.is_paired[i]:
+        if self.paired_in[i] == self.n_steps:
             return
-        self.is_paired[i] = 1
-        self.paired[self.n_paired] = i
-        self.n_paired += 1
+        self.paired_in[i] = self.n_steps
         self.pairs.mark_partners(i)
         self.broadphase.add_pairs_with_found(self.broadphase.still, i)
         if self.pairs.n == first_new:
@@ -543,10 +515,10 @@ class Sleeping:
         for p in range(first_new, self.pairs.n):
             self.narrowphase.sweep_at_rest(p)
         self._index()
-        m = self.head[i] - 1
+        m: cython.Py_ssize_t = self.head[i] - 1
         while m >= 0:
-            n = m >> 1
-            j = contacts.rows[n, 1 - (m & 1)]
+            n: cython.Py_ssize_t = m >> 1
+            j: cython.Py_ssize_t = contacts.rows[n, 1 - (m & 1)]
             p = self.pairs.find(i, j)
             if p >= first_new:
                 contacts.restore(p, n)
@@ -584,7 +556,6 @@ class Sleeping:
         """
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         at: cython.Py_ssize_t = 0
         n: cython.Py_ssize_t = 0
 
@@ -595,7 +566,7 @@ class Sleeping:
                 n = self._reach(self.pairs.first[p], n)
                 n = self._reach(self.pairs.second[p], n)
         while at < n:
-            i = self.reached[at]
+            i: cython.Py_ssize_t = self.reached[at]
             at += 1
             if b.asleep[i]:
                 self._add_pairs(i)

@@ -21,11 +21,10 @@ cdef class Sleeping:
     cdef readonly Py_ssize_t n_leaning
     cdef long long n_islands
     cdef readonly Py_ssize_t n_resting
-    cdef Py_ssize_t n_paired
+    cdef long long n_steps
     cdef bint is_indexed
     cdef long long[::1] beside
-    cdef long long[::1] paired
-    cdef signed char[::1] is_paired
+    cdef long long[::1] paired_in
     cdef long long[::1] reached
     cdef signed char[::1] is_reached
     cdef long long[::1] parent

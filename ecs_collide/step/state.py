@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ecs_collide import _backend
 from ecs_collide.events import Vector
-from ecs_collide.step.events_of_step import StepEvents
+from ecs_collide.step.events_of_step import no_events
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Report
 
@@ -32,48 +32,6 @@ class StepState:
 
     Only `Pipeline` and `Snapshots` write to it, and `ComingImpacts` to `impacts`; all other parts
     read it.
-
-    Attributes
-    ----------
-    timeline : Timeline
-        The kernel that does the steps.  A new one takes its place when a step is taken back or a
-        snapshot is restored, so no part keeps a reference to it.
-    gravity : tuple of float
-        How fast bodies fall, in world units per second squared.
-    events : StepEvents
-        Those of the last step.
-    step : int
-        Steps done.
-    time : float
-        The sum of all dt, in seconds.
-    dt : float
-        Of the step under way, or else of the last one, in seconds.
-    phase : int
-        What has been done of the step under way: `IDLE`, `BOUNDED`, `QUEUED` or `ANSWERING`.
-    impacts : array or None
-        Those that the narrowphase has found in the step, once somebody has looked at them.
-    reports : list of Report
-        The last 64, the newest at the end.
-    new_reports : list of Report
-        Those of the step under way.
-    n_reports : int
-        How many reports there have been.
-    before : object
-        What the space was before the step under way; None between steps.
-    moment : object
-        Another one once a step has begun or a snapshot was restored.
-    counts : list
-        The numbers of the last step, in the order of the fields of `Stats`.
-    stats : Stats or None
-        The same as a tuple, after the first access.
-    n_movers, n_asleep : int
-        Bodies that may move, those asleep included, and those asleep.
-    is_settling : bool
-        Whether a system answers the impacts of the step under way, so that nothing crosses.
-    is_answered : bool
-        Whether a `ResponseSystem` has answered all impacts of the step under way.
-    is_crowded, is_holding : bool
-        Whether the last step had more pairs than it had room for, and whether it held bodies.
     """
 
     def __init__(self, bodies: Any, margin: float | None, lookahead: float, sweeps: bool) -> None:
@@ -82,23 +40,33 @@ class StepState:
         self._margin = -1.0 if margin is None else margin
         self._lookahead = lookahead
         self._sweeps = sweeps
-        self.gravity: Vector = (0.0,) * self.dim
+        self.gravity: Vector = (0.0,) * self.dim  # in world units per second squared
+        # The kernel that does the steps.  A new one takes its place when a step is taken back or a
+        # snapshot is restored, so no part keeps a reference to it.
         self.timeline = self.new_timeline()
-        self.events = StepEvents(self.dim)
-        self.step = 0
-        self.time = self.dt = 0.0
-        self.phase = IDLE
-        self.impacts: NDArray[np.void] | None = None
-        self.reports: list[Report] = []
+        self.moment = object()  # another one once a step has begun or a snapshot was restored
+
+        # Of the steps that are done, and of the last one.
+        self.step = 0  # how many
+        self.time = 0.0  # the sum of all dt, in seconds
+        self.events = no_events(self.dim)
+        self.reports: list[Report] = []  # the last 64, the newest at the end
+        self.n_reports = 0  # how many there have been
+        self.counts: list[Any] = []  # numbers, in the order of the fields of `Stats`
+        self.stats: Stats | None = Stats()  # the same as a tuple, after the first access
+        self.n_asleep = 0  # bodies
+        self.is_crowded = False  # whether it had more pairs than it had room for
+        self.is_holding = False  # whether it held bodies
+
+        # Of the step under way, or else of the last one.
+        self.phase = IDLE  # what has been done of it: `IDLE`, `BOUNDED`, `QUEUED` or `ANSWERING`
+        self.before: Any = None  # what the space was before it; None between steps
+        self.dt = 0.0  # in seconds
         self.new_reports: list[Report] = []
-        self.n_reports = 0
-        self.before: Any = None
-        self.moment = object()
-        self.counts: list[Any] = []
-        self.stats: Stats | None = Stats()
-        self.n_movers = self.n_asleep = 0
-        self.is_settling = self.is_answered = False
-        self.is_crowded = self.is_holding = False
+        self.n_movers = 0  # bodies that may move, those asleep included
+        self.impacts: NDArray[np.void] | None = None  # that were found, once they were looked at
+        self.is_settling = False  # whether a system answers its impacts, so that nothing crosses
+        self.is_answered = False  # whether a `ResponseSystem` has answered all of them
 
     def new_timeline(self) -> Any:
         """Return a timeline without bodies, with the settings of this space."""

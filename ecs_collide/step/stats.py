@@ -65,7 +65,7 @@ class Stats(NamedTuple):
     sweeps : swept tests
     impacts : collisions reported
     answers : impacts answered
-    joins : inelastic answers that made bodies move as one
+    merges : inelastic answers that made bodies move as one
     crushed, forced : answers of these kinds
     pair_limit_hits : pairs that came to the pair limit
     sweep_limit_hits : bodies that came to the limit of their sweeps; see `Space.pair_limit`

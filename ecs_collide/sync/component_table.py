@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ecs_collide.combining import CombineRule
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
 from ecs_collide.constants import (
@@ -42,22 +41,19 @@ from ecs_collide.constants import (
     SURFACES_SHIFT,
     VELOCITY,
 )
-from ecs_collide.response.rules import RESPONSE_CODES
-from ecs_collide.traits import (
+from ecs_collide.dynamics import (
     Attached,
-    Carry,
     Damping,
     Dominance,
-    Filter,
-    Friction,
     GravityScale,
     LockedAxes,
     MaxSpeed,
-    OneWay,
     PushOut,
-    Restitution,
     Separate,
 )
+from ecs_collide.filters import Filter
+from ecs_collide.response.rules import RESPONSE_CODES
+from ecs_collide.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
 
 MOST_ID = 2**53  # of an entity
 

@@ -314,8 +314,8 @@ def test_other_impacts_do_not_leave_the_kernel():
     ball_and_wall(ec.Slide(), Portal(), y=20)
     space = ec.install()
     taken = []
-    take = space._pipeline._make_impact
-    space._pipeline._make_impact = lambda: taken.append(None) or take()
+    take = space._responses._make_impact
+    space._responses._make_impact = lambda: taken.append(None) or take()
     esper.add_processor(system("Portals", [], handles=Portal)(space), priority=115)
 
     esper.process(1.0)

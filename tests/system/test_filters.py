@@ -382,3 +382,20 @@ def test_text_in_a_filter_is_an_error_that_names_it():
 
     with pytest.raises(TypeError, match=rf"entity {ball}: Filter\.mask is 'all'"):
         esper.process(1.0)
+
+
+def test_a_pair_filter_of_a_cleared_world_is_removed_by_its_first_remover_too(world):
+    def never(first, second):
+        return False
+
+    space = ec.install()
+    remove = space.filter_pairs(never)
+    esper.clear_database()
+    space.filter_pairs(never)
+    first, second = box((0, 0), (1, 1)), box((5, 0), (1, 1))
+    esper.process(1.0)
+    assert not space.may_meet(first, second)
+
+    remove()
+
+    assert space.may_meet(first, second)

@@ -1,4 +1,4 @@
-"""The names of categories: which bit each stands for, one table for the program.
+"""Which bodies may meet: `Filter`, and the names of its categories, one table for the program.
 
 The lowest bit is that of bodies without a `Filter` and has the name "default".  Names get the
 other bits, from the lowest on: in the order in which `name_categories` gives them, else in that
@@ -8,8 +8,10 @@ in which they are first used.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from ecs_collide.constants import ALL
+from ecs_collide._component import Component, as_whole
+from ecs_collide.constants import ALL, MAX_GROUP
 
 _DEFAULT_NAMES = {"default": 1, "all": ALL}
 _N_NAMES = 31  # as many as there are bits beside that of "default"
@@ -69,16 +71,14 @@ class CategoryNames:
         A text may hold several names, with spaces or commas between.  Names that all begin with
         "~" stand for all but these.
         """
-        if isinstance(value, str):
-            words = value.replace(",", " ").split()
-        elif isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
-            words = []
-            for part in value:
-                if not isinstance(part, str):
-                    return value
-                words += part.replace(",", " ").split()
-        else:
+        parts = [value] if isinstance(value, str) else value
+        if not isinstance(parts, Iterable) or isinstance(parts, (bytes, bytearray)):
             return value
+        words: list[str] = []
+        for part in parts:
+            if not isinstance(part, str):
+                return value
+            words += part.replace(",", " ").split()
         if any(word[:1].isdigit() or word.startswith("-") for word in words):
             return value  # a number as text
         negative = [word for word in words if word.startswith("~")]
@@ -176,3 +176,108 @@ def name_categories(*names: str) -> tuple[int, ...]:
     (8, 5)
     """
     return NAMES.declare(names)
+
+
+class Filter(Component):
+    """Select the bodies that an entity meets; without it, all whose filters allow it.
+
+    Two bodies meet if each has one of its categories in the other's mask.  Groups take precedence:
+    bodies of the same positive group always meet, bodies of the same negative group never.  Bodies
+    that do not meet pass through each other, without impact, crossing or contact.  A contact that
+    a change of a filter ends has the reason ``FILTER_CHANGED``.
+
+    Attributes
+    ----------
+    categories : int
+        The categories of the entity, as 32 bits.  The constructor accepts names too: one string
+        with spaces or commas between them, or several strings; see `name_categories`.
+    mask : int
+        The categories that it meets.  A negative number stands for its 32-bit complement, so
+        ``~SHOT`` is everything but SHOT; of names, ``"~shot"`` is.  "default" is the category of
+        bodies without a `Filter`, and "all" is all of them.
+    group : int
+        0 for none.
+
+    Examples
+    --------
+    Bullets of the player that fly through the player and through each other:
+
+    >>> PLAYER, BULLET, ENEMY = 1, 2, 4
+    >>> player = Filter(categories=PLAYER, mask=ENEMY)
+    >>> bullet = Filter(categories=BULLET, mask=ENEMY)
+
+    The same with names, and with walls that have no `Filter`:
+
+    >>> bullet = Filter("bullet", mask="enemy default")
+    """
+
+    __slots__ = ("categories", "group", "mask")
+    __match_args__ = ("categories", "mask", "group")
+
+    def __init__(
+        self,
+        categories: int | str | Iterable[str] = 1,
+        mask: int | str | Iterable[str] = ALL,
+        group: int = 0,
+    ) -> None:
+        self.categories, self.mask, self.group = self._checked(categories, mask, group)
+
+    @classmethod
+    def _checked(
+        cls, categories: int | str | Iterable[str], mask: int | str | Iterable[str], group: int
+    ) -> tuple[int, int, int]:
+        """Return the three as numbers, or raise."""
+        rule = "must be within 0 ... 2**32 - 1: there are 32 categories, a bit each"
+        bits = as_whole(cls, "categories", NAMES.bits("categories", categories), 0, ALL, rule)
+        rule += "; or ~bits, for all but these"
+        meets = as_whole(cls, "mask", NAMES.bits("mask", mask), ~ALL, ALL, rule) & ALL
+        rule = "must be within -(2**31 - 1) ... 2**31 - 1"
+        return bits, meets, as_whole(cls, "group", group, -MAX_GROUP, MAX_GROUP, rule)
+
+    def set(
+        self,
+        categories: int | str | Iterable[str] | None = None,
+        mask: int | str | Iterable[str] | None = None,
+        group: int | None = None,
+    ) -> None:
+        """Set some or all of it, by bits or names; what is left out is kept."""
+        self.categories, self.mask, self.group = self._checked(
+            self.categories if categories is None else categories,
+            self.mask if mask is None else mask,
+            self.group if group is None else group,
+        )
+
+    def __repr__(self) -> str:
+        parts = []
+        for name in self.__match_args__:
+            value = getattr(self, name)
+            names = NAMES.shown(value) if type(value) is int and name != "group" else None
+            parts.append(f"{name}={value!r}" if names is None else f"{name}={names!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def filter_numbers(its: Filter | None) -> tuple[int, int, int]:
+    """Return categories, mask and group of a filter as a step reads them; those of None too.
+
+    Raises
+    ------
+    AttributeError, TypeError, ValueError, OverflowError
+        One of them is missing or no whole number.
+    """
+    if its is None:
+        return 1, ALL, 0
+    return int(its.categories) & ALL, int(its.mask) & ALL, int(its.group)
+
+
+def filters_allow(one: Iterable[Any], other: Iterable[Any]) -> Any:
+    """Return whether two filters allow their bodies to meet.
+
+    Parameters
+    ----------
+    one, other : categories, mask and group, as `filter_numbers` returns them
+        Whole numbers, or arrays of them, which are compared element by element.
+    """
+    (categories, mask, group), (others, other_mask, other_group) = one, other
+    met = ((categories & other_mask) != 0) & ((others & mask) != 0)
+    same = (group == other_group) & (group != 0)
+    return (same & (group > 0)) | ((same ^ True) & met)

@@ -1,0 +1,91 @@
+"""What all components have in common: how they check numbers, compare and print."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from types import FunctionType
+from typing import ClassVar
+
+LARGEST_FLOAT = sys.float_info.max
+ABOVE_ZERO = math.ulp(0.0)  # the least float above 0
+
+
+class Component:
+    """Compares and shows components by what their constructor takes."""
+
+    __slots__ = ()
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__match_args__)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+        return f"{type(self).__name__}({shown})"
+
+
+def copy_methods(cls: type, base: type, *names: str) -> None:
+    """Give a class copies of functions of its private base that carry the class's name.
+
+    Python's own errors name a function by it: "Position.__init__() missing 1 required
+    positional argument: 'y'".
+    """
+    for name in names:
+        function = vars(base)[name]
+        own = FunctionType(function.__code__, function.__globals__, name, function.__defaults__)
+        own.__annotations__, own.__doc__ = function.__annotations__, function.__doc__
+        own.__qualname__ = f"{cls.__qualname__}.{name}"
+        setattr(cls, name, own)
+
+
+def as_float(owner: type, name: str, value: object) -> float:
+    """Return a number as a float; refuse text and what has no value as a float."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number, not text")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number") from None
+    except OverflowError:
+        return math.inf  # refused by the caller with the others that are not finite
+
+
+def as_bounded(
+    owner: type, name: str, value: object, minimum: float, maximum: float, rule: str
+) -> float:
+    """Return a number within its bounds as a float, or raise."""
+    number = as_float(owner, name, value)
+    if not minimum <= number <= maximum:  # NaN is refused too
+        raise ValueError(f"{owner.__name__}({name}={value!r}) {rule}")
+    return number
+
+
+def as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, rule: str) -> int:
+    """Return a whole number within its bounds as an int, or raise."""
+    if isinstance(value, (str, bytes, bytearray, float)):
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number")
+    try:
+        number = int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number") from None
+    if not minimum <= number <= maximum:
+        raise ValueError(f"{owner.__name__}({name}={value!r}) {rule}")
+    return int(number)
+
+
+def as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, float, float]:
+    """Return two or three finite numbers as three, or raise."""
+    if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
+        raise TypeError(f"{owner.__name__}({name}={value!r}) must be two or three numbers")
+    numbers = [as_float(owner, name, part) for part in value]
+    if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
+        raise ValueError(
+            f"{owner.__name__}({name}={value!r}) must be two numbers, in 3D three, all finite"
+        )
+    x, y, z = (*numbers, 0.0)[:3]
+    return x, y, z

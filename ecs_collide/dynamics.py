@@ -1,0 +1,257 @@
+"""How bodies move, beyond their velocity: components that only some bodies have.
+
+They may be changed at any time, with effect from the next step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ecs_collide._component import ABOVE_ZERO, Component, as_bounded, as_vector, as_whole
+from ecs_collide.constants import MOST_DOMINANCE, MOST_PULL
+
+_RULE_OF_SPEED = "must be above 0, or math.inf"
+
+
+class Attached(Component):
+    """A box that moves with another body: a hitbox, feet, a zone around a character.
+
+    The entity has `Extents` and a `Position`, which each step sets to that of its owner plus the
+    offset.  In between the box is swept along the path of its owner: it stops, slides and turns
+    with it at the same instants.
+
+    Other bodies pass through it, as through a `Sensor`.  It meets neither its owner nor other
+    boxes of its owner.  A response or a `Velocity` has no effect on it.
+
+    If the game changes the offset, the next step sweeps the box from the old offset to the new
+    one.  `Space.teleport` of the box sets the offset without a sweep.  See :doc:`attached`.
+
+    Parameters
+    ----------
+    owner : int
+        The entity that the box is attached to: a body that is not attached itself.
+    offset : sequence of float
+        From the centre of the owner to that of the box, in world units, of two numbers or in 3D
+        three; also as `x`, `y` and `z`.
+
+    Examples
+    --------
+    >>> feet = Position(0, 0), Extents(6, 1), Attached(owner=1, offset=(0, -16))
+    """
+
+    __slots__ = ("owner", "x", "y", "z")
+    __match_args__ = ("owner", "offset")
+
+    def __init__(self, owner: int, offset: Iterable[float] = (0.0, 0.0)) -> None:
+        self.owner = as_whole(
+            type(self), "owner", owner, 1, 2**53, "must be the id of an entity, 1 or more"
+        )
+        self.x, self.y, self.z = as_vector(type(self), "offset", offset)
+
+    @property
+    def offset(self) -> tuple[float, float, float]:
+        """From the centre of the owner to that of the box, in world units."""
+        return self.x, self.y, self.z
+
+    @offset.setter
+    def offset(self, value: Iterable[float]) -> None:
+        self.x, self.y, self.z = as_vector(type(self), "offset", value)
+
+
+class PushOut(Component):
+    """Be pushed out of what the entity is inside of, and was from the start.
+
+    Bodies that do not overlap never begin to.  But a game may put one into another: a level that
+    changes, a character that stands up under a ceiling.  Such a body, if it yields, is moved out
+    the shortest way that is free of all solid bodies, never through the seams between them.
+
+    Attributes
+    ----------
+    speed : float
+        The most at which it is moved, in world units per second; with ``math.inf``
+        one step takes it out, where it is inside of several at most one for each.
+
+    Examples
+    --------
+    >>> PushOut(speed=200)
+    PushOut(speed=200.0)
+    """
+
+    __slots__ = ("speed",)
+    __match_args__ = ("speed",)
+
+    def __init__(self, speed: float = math.inf) -> None:
+        self.speed = as_bounded(type(self), "speed", speed, ABOVE_ZERO, math.inf, _RULE_OF_SPEED)
+
+
+class Separate(Component):
+    """Be a member of a soft crowd: it is moved apart from other members, and not stopped by them.
+
+    Two bodies that both have it pass through each other, and while they overlap a displacement
+    moves them apart: along the shortest way for long boxes, along the line between their centres
+    for squares.  All others they meet as ever: walls, the player, members without it.
+
+    The displacement is not part of `Velocity`.  It is added to the path of a step and swept with
+    it, so it never leads into or through a wall: an impact ends it on that axis.  Of two members,
+    the one with less `Mass` is moved more.  A member is moved only if it yields, with `Velocity`,
+    a response and finite mass; a member that does not yield only moves others.
+
+    Members that overlap are in contact, of the kind CROSSING.  Their contacts are updated at the
+    end of a step, and they have no collisions.
+
+    Attributes
+    ----------
+    speed : float
+        The largest speed at which it is moved, in world units per second.  One step moves it by
+        at most half its largest side.  Members that walk to the same place overlap little if
+        this is at least their walking speed; if it is less they gather at one point.  Members
+        that walk to different places pass through each other if it is about half of that speed.
+        With ``math.inf`` two members separate in one step.
+
+    Examples
+    --------
+    >>> Separate(speed=60)
+    Separate(speed=60.0)
+    """
+
+    __slots__ = ("speed",)
+    __match_args__ = ("speed",)
+
+    def __init__(self, speed: float = math.inf) -> None:
+        self.speed = as_bounded(type(self), "speed", speed, ABOVE_ZERO, math.inf, _RULE_OF_SPEED)
+
+
+class GravityScale(Component):
+    """How much of the `Space.gravity` acts on a body.
+
+    It has an effect on bodies that yield; all others do not fall anyway.
+
+    Attributes
+    ----------
+    value : float
+        1 is the gravity of the space, 0 none; a balloon rises with a negative one.
+
+    Examples
+    --------
+    >>> feather, ghost = GravityScale(0.2), GravityScale(0)
+    """
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+
+    def __init__(self, value: float) -> None:
+        rule = "must be within -2**100 ... 2**100"
+        self.value = as_bounded(type(self), "value", value, -MOST_PULL, MOST_PULL, rule)
+
+
+class Damping(Component):
+    """Lose a part of the velocity all the time, as in air or water.
+
+    In t seconds the `Velocity` of a body that nothing else acts on is multiplied by
+    exp(-value * t), for steps of any length.  Under gravity g it comes to g / value in the end.
+
+    Attributes
+    ----------
+    value : float
+        In 1 / second, zero or more: 0.7 halves the velocity in one second.
+
+    Examples
+    --------
+    >>> parachute = Damping(3)
+    """
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+
+    def __init__(self, value: float) -> None:
+        rule = "must be within 0 ... 2**100"
+        self.value = as_bounded(type(self), "value", value, 0.0, MOST_PULL, rule)
+
+
+class Dominance(Component):
+    """A level of pushing: a body of a higher level is not moved by bodies of lower levels.
+
+    It pushes them as if its mass were infinite compared to theirs.  It is stopped if they are
+    pressed against a wall, or against a body of a still higher level.  Bodies of the same level
+    push each other by their `Mass`.  Bodies without it have level 0; immovable bodies are above
+    all levels.
+
+    Attributes
+    ----------
+    level : int
+        From -127 to 127.
+
+    Examples
+    --------
+    A player that pushes crates, and that crates do not push:
+
+    >>> player = Dominance(1)
+    """
+
+    __slots__ = ("level",)
+    __match_args__ = ("level",)
+
+    def __init__(self, level: int) -> None:
+        rule = f"must be within -{MOST_DOMINANCE} ... {MOST_DOMINANCE}"
+        self.level = as_whole(type(self), "level", level, -MOST_DOMINANCE, MOST_DOMINANCE, rule)
+
+
+class MaxSpeed(Component):
+    """The most that the velocity of a body may come to.
+
+    The speed is the Euclidean length of `Velocity`.  Where it is above the maximum, the velocity
+    keeps its direction and gets the maximum as length: when a step has read it, before anything
+    moves, and again when the step ends, before it is written.  Within a step an impact may make a
+    body faster, and a carrier's velocity comes on top.
+
+    Attributes
+    ----------
+    speed : float
+        Above 0, in world units per second; ``math.inf`` for no maximum.
+
+    Examples
+    --------
+    >>> MaxSpeed(600)
+    MaxSpeed(speed=600.0)
+    """
+
+    __slots__ = ("speed",)
+    __match_args__ = ("speed",)
+
+    def __init__(self, speed: float) -> None:
+        self.speed = as_bounded(type(self), "speed", speed, ABOVE_ZERO, math.inf, _RULE_OF_SPEED)
+
+
+class LockedAxes(Component):
+    """Axes along which a body never moves.
+
+    Its velocity there becomes 0 when a step begins, and nothing gives it another: no impact, no
+    friction, no carrier, no `PushOut`, no `Separate`.  To what hits it along such an axis it is
+    immovable.  The game may still put it elsewhere by its `Position`.
+
+    Attributes
+    ----------
+    x, y, z : int
+        1 for an axis that is locked, else 0.
+
+    Examples
+    --------
+    A sliding door, and a mine cart on rails:
+
+    >>> door = LockedAxes(y=True)
+    >>> cart = LockedAxes(y=True, z=True)
+    """
+
+    __slots__ = ("x", "y", "z")
+    __match_args__ = ("x", "y", "z")
+
+    def __init__(self, x: bool = False, y: bool = False, z: bool = False) -> None:
+        self.x, self.y, self.z = (
+            as_whole(type(self), name, value, 0, 1, "must be True or False")
+            for name, value in (("x", x), ("y", y), ("z", z))
+        )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}=True" for name in self.__match_args__ if getattr(self, name))
+        return f"LockedAxes({shown})"

@@ -1,0 +1,101 @@
+"""The functions that a game registers: handlers, pair filters and responses.
+
+A game that builds a level again makes its nested functions and bound methods again.  They are
+other objects than those of the level that is gone, but come from the same definitions, and take
+their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import BuiltinMethodType, CodeType, MethodType
+from typing import Any
+
+from ecs_collide.esper_world import World
+
+Unsubscribe = Callable[[], None]
+Kinds = tuple[type | None, type | None]
+
+
+def require_component_type(name: str, kind: object) -> None:
+    """Raise TypeError unless a component type is given where one is wanted."""
+    if not isinstance(kind, type):
+        raise TypeError(f"{name}={kind!r} must be a component type, as Velocity or your own class")
+
+
+class Registration:
+    """A function of a game, the world's generation, and what it is registered for.
+
+    Attributes
+    ----------
+    kinds : tuple of type or None
+        The components of the first and the second body; None for any.
+    event : str
+        The name of the events; empty if it is not for events.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        world: World | None,
+        kinds: Kinds = (None, None),
+        event: str = "",
+    ) -> None:
+        self.function = function
+        self.kinds = kinds
+        self.event = event
+        self.renew(world)
+
+    def renew(self, world: World | None) -> None:
+        """Be of the present generation of the world."""
+        self._generation = None if world is None else world.generation()
+
+    def is_of(self, function: object) -> bool:
+        """Return whether this is the same function, or the same method of the same object."""
+        # Each access to a method makes another object; these are equal if the functions and the
+        # instances are identical.
+        own = self.function
+        return own is function or (
+            isinstance(own, (MethodType, BuiltinMethodType)) and own == function
+        )
+
+    def is_replaced_by(self, function: object, world: World | None) -> bool:
+        """Return whether the world was cleared since, and a function has the same definition."""
+        if self._generation is None or world is None or self._generation is world.generation():
+            return False
+        code = _code_of(self.function)
+        return code is not None and code is _code_of(function)
+
+
+def _code_of(function: object) -> CodeType | None:
+    while isinstance(function, (MethodType, partial)):
+        function = function.__func__ if isinstance(function, MethodType) else function.func
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+class Registrations(dict[Registration, None]):
+    """The functions of one sort, in the order in which they were registered."""
+
+    def add(
+        self, world: World | None, function: Callable[..., Any], kinds: Kinds, event: str = ""
+    ) -> Registration:
+        """Register a function; one that is registered for the same already stays so once."""
+        for name, kind in zip(("first_kind", "second_kind"), kinds, strict=True):
+            if kind is not None:
+                require_component_type(name, kind)
+        same = [known for known in self if (known.kinds, known.event) == (kinds, event)]
+        found = next((known for known in same if known.is_of(function)), None)
+        for known in same:
+            if known is not found and known.is_replaced_by(function, world):
+                self.remove(known)
+        if found is None:
+            found = Registration(function, world, kinds, event)
+            self[found] = None
+        found.renew(world)
+        return found
+
+    def remove(self, registration: Registration) -> None:
+        """Remove a function, if it is still there."""
+        self.pop(registration, None)

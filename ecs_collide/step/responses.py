@@ -1,0 +1,380 @@
+"""The responses of a game: what it registers, and the impacts that a step hands over to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ecs_collide import _checks
+from ecs_collide.components import Disabled
+from ecs_collide.constants import CUSTOM, HANDED
+from ecs_collide.esper_world import World
+from ecs_collide.events import SweepKind, Vector, VectorLike
+from ecs_collide.response.rules import DEFAULT, response_numbers
+from ecs_collide.step.events_of_step import axis_normal
+from ecs_collide.step.impact import Impact
+from ecs_collide.step.lookup import BodyLookup, WorldLink
+from ecs_collide.step.registrations import Registration, Unsubscribe, require_component_type
+from ecs_collide.step.state import StepState
+from ecs_collide.sync.registry import BodyRegistry
+
+Respond = Callable[[Impact], object]
+
+
+class Offer(NamedTuple):
+    """A response system as a step sees it.
+
+    Attributes
+    ----------
+    respond : callable or None
+        Takes the impact; returns `DEFAULT` to leave it to the next one.  None leaves all.
+    kinds : tuple of type
+        It is offered the impacts in which a body has one of these components; empty: all.
+    system : object
+        Whose it is.
+    """
+
+    respond: Respond | None
+    kinds: tuple[type, ...]
+    system: object
+
+
+def handled_kinds(name: str, handles: object) -> tuple[type, ...]:
+    """Return the component types that a response system handles; none for all impacts.
+
+    Raises
+    ------
+    TypeError
+        `handles` is neither a component type, nor a tuple of them, nor None.
+    """
+    if handles is None:
+        return ()
+    kinds = handles if isinstance(handles, tuple) else (handles,)
+    if not kinds:
+        raise TypeError(f"{name}.handles=() must name a component type; None for all impacts")
+    for kind in kinds:
+        require_component_type(f"{name}.handles", kind)
+    return kinds
+
+
+class _Response(Registration):
+    """A game's own response to the impacts of bodies with a component, and what unmarks these."""
+
+    def __init__(self, function: Respond, world: World | None, unmark: Unsubscribe) -> None:
+        super().__init__(function, world)
+        self.unmark = unmark
+
+
+class Responses:
+    """The response systems and functions of a game, and the impact that they may answer."""
+
+    def __init__(
+        self, state: StepState, link: WorldLink, registry: BodyRegistry, lookup: BodyLookup
+    ) -> None:
+        self._state = state
+        self._link = link
+        self._registry = registry
+        self._lookup = lookup
+        self._offers: Sequence[Offer] = ()  # of the last step or the one under way, in order
+        self._impact: Impact | None = None
+        self._errors: list[Exception] = []
+        self._responses: dict[type, _Response] = {}
+        self._counts: Counter[tuple[type, int]] = Counter()
+
+    # -- what a game registers --
+
+    def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
+        """Let a function answer the impacts of all bodies that have a component."""
+        require_component_type("component", component)
+        if not callable(respond):
+            raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
+        world, known = self._link.attached, self._responses.get(component)
+        if known is None:
+            unmark = self._mark(component, CUSTOM, HANDED)
+            known = self._responses[component] = _Response(respond, world, unmark)
+        elif known.is_replaced_by(respond, world):
+            known = self._responses[component] = _Response(respond, world, known.unmark)
+        elif not known.is_of(respond):
+            name = component.__name__
+            raise ValueError(
+                f"respond_with({name}, {respond!r}): {known.function!r} answers for {name} "
+                "already; call what respond_with() returned for it first"
+            )
+        known.renew(world)
+
+        def remove() -> None:
+            if self._responses.get(component) is known:
+                del self._responses[component]
+                known.unmark()
+
+        return remove
+
+    def yield_with(self, component: type) -> Unsubscribe:
+        """Let all bodies that have a component yield; return what takes that back."""
+        require_component_type("component", component)
+        return self._mark(component, CUSTOM)
+
+    def hand_over(self, kinds: Iterable[type]) -> None:
+        """Hand the impacts of bodies with these components over from the next step on."""
+        for kind in kinds:
+            if not self._counts[kind, HANDED]:
+                self._mark(kind, HANDED)
+
+    def _mark(self, kind: type, *marks: int) -> Unsubscribe:
+        """Mark a type; return what takes that back, and does nothing the second time.
+
+        A type may have the same mark for several reasons: it has it until each is taken back.
+        """
+        for mark in marks:
+            self._counts[kind, mark] += 1
+            if self._counts[kind, mark] == 1:
+                self._registry.watch(kind, mark)
+        given = [*marks]
+
+        def remove() -> None:
+            while given:
+                mark = given.pop()
+                self._counts[kind, mark] -= 1
+                if self._counts[kind, mark] == 0:
+                    self._registry.unwatch(kind, mark)
+
+        return remove
+
+    # -- offers --
+
+    def _want_all(self) -> bool:
+        """Whether a system has to be offered impacts of bodies that are not marked."""
+        for respond, kinds, _ in self._offers:  # a generator would cost each step more than this
+            if respond is not None and not self._are_marked(kinds):
+                return True
+        return False
+
+    def _are_marked(self, kinds: tuple[type, ...]) -> bool:
+        """Return whether the impacts of bodies with these components are handed over."""
+        return bool(kinds) and all(self._counts[kind, HANDED] for kind in kinds)
+
+    def require_offered(self, system: object) -> None:
+        """Raise RuntimeError unless a response system is among those of this step."""
+        if not any(offer.system is system for offer in self._offers):
+            who = "answer_impacts()" if system is None else type(system).__name__
+            raise RuntimeError(
+                f"{who} was run when all impacts of the step were answered, and it was offered "
+                "none of them: add each response system with esper.add_processor()"
+            )
+
+    def _systems_for(self, impact: Impact) -> Iterator[Respond]:
+        """Yield in order what the response systems answer an impact with that they handle."""
+        for respond, kinds, _ in self._offers:
+            if respond is not None and (not kinds or self._has_any(impact, kinds)):
+                yield respond
+
+    def _has_any(self, impact: Impact, kinds: tuple[type, ...]) -> bool:
+        """Return whether a body of an impact has one of some components."""
+        pair = impact.first, impact.second
+        if not self._are_marked(kinds):  # then nobody has noted who has them
+            find = self._link.world.component
+            return any(find(entity, kind) is not None for entity in pair for kind in kinds)
+        rows = [self._registry.row_of[entity] for entity in pair]
+        return any(self._registry.holder(kind, row) is not None for row in rows for kind in kinds)
+
+    def _functions_for(self, impact: Impact) -> list[Respond]:
+        """Return the functions for the components of an impact's bodies, each once, in order."""
+        functions: dict[Respond, None] = {}
+        for entity in (impact.first, impact.second):
+            for kind, response in self._responses.items():
+                if self._registry.holder(kind, self._registry.row_of[entity]) is not None:
+                    functions[response.function] = None
+        return list(functions)
+
+    def offered_to(self, first: int, second: int) -> list[str]:
+        """Return the names of what the impacts of two bodies are offered to, in order.
+
+        Response systems are those of the last step, and components those that the two have now.
+        """
+        find = self._link.world.component
+
+        def is_on_one(kinds: Sequence[type]) -> bool:
+            return any(find(e, kind) is not None for e in (first, second) for kind in kinds)
+
+        names = [
+            type(offer.system).__name__
+            for offer in self._offers
+            if offer.respond is not None and (not offer.kinds or is_on_one(offer.kinds))
+        ]
+        functions = [each.function for kind, each in self._responses.items() if is_on_one([kind])]
+        return names + [getattr(each, "__name__", repr(each)) for each in functions]
+
+    # -- the impact that is being answered --
+
+    def begin_step(self, errors: list[Exception]) -> None:
+        """Forget the impact of the step before; what responses raise goes to `errors`."""
+        self._impact = None
+        self._errors = errors
+
+    def answer_all(self, offers: Sequence[Offer]) -> None:
+        """Answer all impacts of the step in time order."""
+        self.conclude(default=False)
+        self._offers = offers
+        timeline = self._state.timeline
+        timeline.hand_over = self._want_all()
+        while timeline.run(True) >= 0:
+            self.conclude(self._offer(self._make_impact()))
+
+    def next_impact(self) -> Impact | None:
+        """Return the next impact of the step that wants an answer, or None."""
+        self.conclude(default=False)
+        timeline = self._state.timeline
+        timeline.hand_over = True
+        while timeline.run(True) >= 0:
+            impact = self._make_impact()
+            if self._are_alive(impact):
+                return impact
+            self.conclude(default=False)
+        return None
+
+    def _make_impact(self) -> Impact:
+        """Make the object for the impact that the timeline has handed over."""
+        event_buffer, event = self._state.timeline.event_buffer, self._state.timeline.event
+        kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
+        first, second = event_buffer.first[event], event_buffer.second[event]
+        for entity in (first, second):
+            self._registry.write_one(self._registry.row_of[entity])
+        self._impact = Impact(
+            self,
+            event_buffer.time[event],
+            event_buffer.exit[event],
+            first,
+            second,
+            axis_normal(self._state.dim, axis, sign),
+            SweepKind(kind),
+            event_buffer.numbers[event, 4 + self._state.dim],
+        )
+        return self._impact
+
+    def _call(self, respond: Respond, impact: Impact) -> object:
+        """Call a game's own response; if it fails, the built-in answer is given."""
+        try:
+            answer = respond(impact)
+        except MemoryError:
+            raise
+        except Exception as error:
+            self._errors.append(error)
+            answer = DEFAULT
+        if self._link.world.come_back():
+            self._errors.append(
+                RuntimeError(
+                    f"a response left {self._link.world} in the middle of a step, and was brought back: "
+                    "switch worlds in a handler or between steps"
+                )
+            )
+        return answer
+
+    def _are_alive(self, impact: Impact) -> bool:
+        world, registry = self._link.world, self._registry
+        return all(
+            world.exists(entity) and registry.is_body_of(entity, world)
+            for entity in (impact.first, impact.second)
+        )
+
+    def _offer(self, impact: Impact) -> bool:
+        """Offer an impact to all response systems and functions until one of them answers it.
+
+        Return whether the built-in answer is wanted.
+        """
+        for respond in self._systems_for(impact):
+            if not self._are_alive(impact):
+                return False
+            if self._call(respond, impact) is not DEFAULT or impact.is_decided:
+                return False
+        if not self._are_alive(impact):
+            return False
+        default = True
+        for function in self._functions_for(impact):
+            if not self._are_alive(impact):
+                break
+            default = self._call(function, impact) is DEFAULT and default
+        return default
+
+    def drop_impact(self) -> Impact | None:
+        """End the impact that is open, if one is, without an answer; return it."""
+        impact, self._impact = self._impact, None
+        if impact is not None:
+            impact.end()
+        return impact
+
+    def conclude(self, default: bool) -> None:
+        """End the impact that is open, if one is; with `default`, by the built-in answer."""
+        impact = self.drop_impact()
+        if impact is None:
+            return
+        self._read_changes(impact)
+        if impact.crosses is not None:
+            self._state.timeline.cross(impact.crosses == "until_separate")
+        else:
+            self._state.timeline.conclude(default and not impact.is_answered, impact.is_answered)
+
+    def _read_changes(self, impact: Impact) -> None:
+        """Take over what the game has done to the two bodies of an impact."""
+        for entity in (impact.first, impact.second):
+            row = self._registry.row_of[entity]
+            if not self._link.world.exists(entity):
+                self._state.timeline.withdraw(row)
+                continue
+            try:
+                if not self._registry.read_one(row, self._link.world):
+                    self._state.timeline.withdraw(row)
+                    if self._link.world.component(entity, Disabled) is not None:
+                        self._state.timeline.stop(row)
+            except (TypeError, ValueError, OverflowError, AttributeError) as error:
+                self._errors.append(self._registry.error_of(entity, error))
+
+    def answer_pending(self, impact: Impact, response: object = None) -> None:
+        """Answer the impact that is open, by a response component or as its bodies' say."""
+        numbers = (0, 0.0) if response is None else response_numbers(response)
+        self._read_changes(impact)
+        self._state.timeline.answer_pending(*numbers)
+        for entity in (impact.first, impact.second):
+            self._registry.write_one(self._registry.row_of[entity])
+
+    def position_of(self, entity: int) -> Vector:
+        """Return where a body is: at the time a step has reached, between steps at its end."""
+        row = self._row_in_step(entity)
+        if row < 0:
+            return tuple(self._lookup.new_body(entity).centre)
+        if not self._state.is_stepping:  # the time reached is still that of the last impact
+            return tuple(self._registry.table.seen_centre[row].tolist())
+        return tuple(self._state.timeline.centre_now(row, k) for k in range(self._state.dim))
+
+    def velocity_of(self, entity: int) -> Vector:
+        """Return a body's velocity at the time the step has reached; zeros where it has none."""
+        row = self._row_in_step(entity)
+        if self._registry.sweeps and row >= 0:
+            return tuple(self._registry.table.velocity[row].tolist())
+        component = self._link.world.component(entity, self._registry.components.velocity.kind)
+        return (
+            (0.0,) * self._state.dim if component is None else self._registry.velocity_of(component)
+        )
+
+    def _row_in_step(self, entity: int) -> int:
+        """Return the row of a body of the step under way, otherwise as `BodyLookup.row`."""
+        row = self._registry.row_of.get(entity) if self._state.is_stepping else None
+        return self._lookup.row(entity) if row is None else row
+
+    def write_velocity(self, entity: int, velocity: VectorLike) -> None:
+        """Write a body's velocity into its component."""
+        kind = self._registry.components.velocity.kind
+        component = self._link.world.component(entity, kind)
+        row = self._row_in_step(entity) if self._registry.sweeps else -1
+        if component is None and row < 0:
+            raise ValueError(f"entity {entity} has no {kind.__name__} to set")
+        numbers = _checks.vectors("velocity", velocity)
+        if numbers.shape != (self._state.dim,):
+            raise ValueError(f"velocity={velocity!r} must be {self._state.dim} numbers")
+        if row < 0:
+            self._registry.set_velocity(component, numbers.tolist())
+            return
+        for k, value in enumerate(numbers.tolist()):
+            self._state.timeline.set_velocity(row, k, value)

@@ -1,0 +1,275 @@
+"""Properties of the faces of a box: friction and bounciness, one-way platforms, carriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import ClassVar
+
+from ecs_collide._component import LARGEST_FLOAT, Component, as_bounded, as_vector, copy_methods
+from ecs_collide.constants import AVERAGE, AXES, GEOMETRIC, MAX, MIN, MULTIPLY, OF_SPACE
+
+
+class CombineRule(StrEnum):
+    """How the numbers of two touching surfaces become the one that counts.
+
+    Where both surfaces give a rule, the one further down this list counts.  Where neither does,
+    it is ``GEOMETRIC`` for `Friction` and ``MAX`` for `Restitution`.
+    """
+
+    AVERAGE = "average"
+    """(a + b) / 2."""
+    GEOMETRIC = "geometric"
+    """sqrt(a) · sqrt(b)."""
+    MIN = "min"
+    """The smaller one."""
+    MULTIPLY = "multiply"
+    """a · b."""
+    MAX = "max"
+    """The larger one."""
+
+
+_CODES = {
+    CombineRule.AVERAGE: AVERAGE,
+    CombineRule.GEOMETRIC: GEOMETRIC,
+    CombineRule.MIN: MIN,
+    CombineRule.MULTIPLY: MULTIPLY,
+    CombineRule.MAX: MAX,
+}
+_RULES = {code: rule for rule, code in _CODES.items()}
+
+
+def code_of(owner: type, rule: CombineRule | str | None) -> int:
+    """Return the code of a rule, 0 for None.
+
+    Raises
+    ------
+    ValueError
+        `rule` is not a rule.
+    """
+    if rule is None:
+        return 0
+    try:
+        return _CODES[CombineRule(rule)]
+    except ValueError:
+        names = ", ".join(map(repr, map(str, CombineRule)))
+        raise ValueError(
+            f"{owner.__name__}(rule={rule!r}) must be one of {names}, or None"
+        ) from None
+
+
+def rule_of(code: float) -> CombineRule | None:
+    """Return the rule of a code; None for 0, and for a number that is no code."""
+    return _RULES.get(int(code))
+
+
+class _Surface(Component):
+    """A number of a surface, and the rule by which it is combined with that of another."""
+
+    __slots__ = ("code", "value")
+    __match_args__ = ("value", "rule")
+
+    _MOST: ClassVar[float]
+    _RULE: ClassVar[str]
+
+    code: float
+    value: float
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if _Surface in cls.__bases__:
+            copy_methods(cls, _Surface, "__init__")
+
+    def __init__(self, value: float, rule: CombineRule | str | None = None) -> None:
+        self.value = as_bounded(type(self), "value", value, 0.0, self._MOST, self._RULE)
+        self.code = code_of(type(self), rule)
+
+    @property
+    def rule(self) -> CombineRule | None:
+        """How two such numbers are combined; None for the default."""
+        return rule_of(self.code)
+
+    @rule.setter
+    def rule(self, rule: CombineRule | str | None) -> None:
+        self.code = code_of(type(self), rule)
+
+    def __repr__(self) -> str:
+        shown = f"value={self.value!r}"
+        if self.rule is not None:
+            shown += f", rule={str(self.rule)!r}"
+        return f"{type(self).__name__}({shown})"
+
+
+class Friction(_Surface):
+    """How a surface holds back what slides along it, as Coulomb has it.
+
+    Coulomb friction: an impact changes the velocity along the surface by at most `value` times
+    its change along the normal.  A body that slides on a floor under gravity g comes to rest
+    after a distance of v**2 / (2 * value * g).  Two values are combined by their geometric mean,
+    unless one of them has a `rule`; if only one body has `Friction`, its value is used.
+
+    It acts on `Slide` and `Deflect`, and on responses of a game that select the built-in one.
+
+    Attributes
+    ----------
+    value : float
+        Zero (ice) or more; rubber on stone is about 1.
+    rule : CombineRule or None
+        How it is combined with that of another surface, such as ``"min"``.
+    code : int
+        The same as a number, 0 for None.
+
+    Examples
+    --------
+    >>> crate, ice = Friction(0.6), Friction(0)
+    >>> Friction(0.2, rule="min")  # no surface grips better on it
+    Friction(value=0.2, rule='min')
+    """
+
+    __slots__ = ()
+
+    _MOST = LARGEST_FLOAT
+    _RULE = "must be finite, and 0 (ice) or more"
+
+
+class Restitution(_Surface):
+    """How bouncy a surface is: for walls, lifts and trampolines as well as for bodies that yield.
+
+    The part of the closing speed with which two bodies part.  It takes the place of that of a
+    `Deflect`, and gives one to the other responses.  Of two surfaces that have one the larger
+    counts, unless one of them gives a `rule`; one that has none leaves it to the other.  `Slide`,
+    `Push` and `Stop` have none, and a `Deflect` on a body that does not yield counts for none.
+
+    Attributes
+    ----------
+    value : float
+        From 0 (a sandbag) to 1 (no speed is lost).
+    rule : CombineRule or None
+        How it is combined with that of another surface, such as ``"min"``.
+    code : int
+        The same as a number, 0 for None.
+
+    Examples
+    --------
+    >>> trampoline = Restitution(0.9)
+    >>> mud = Restitution(0, rule="min")  # stops even a ball with `Deflect`
+    """
+
+    __slots__ = ()
+
+    _MOST = 1.0
+    _RULE = "must be within 0 ... 1"
+
+
+def _as_normal(owner: type, value: Iterable[float] | None) -> tuple[float, float, float]:
+    """Return the unit vector of an axis as three numbers, or raise; None is that of the space."""
+    if value is None:
+        return OF_SPACE, OF_SPACE, OF_SPACE
+    numbers = as_vector(owner, "normal", value)
+    if sorted(map(abs, numbers)) != [0.0, 0.0, 1.0]:
+        raise ValueError(
+            f"{owner.__name__}(normal={value!r}) must point along one axis and have length 1: "
+            "(0, 1) is up where y grows upwards, (0, -1) where it grows downwards"
+        )
+    return numbers
+
+
+def _shown_normal(x: float, y: float, z: float) -> tuple[float, float, float] | None:
+    """Return a normal as it was given."""
+    return None if x == y == z == OF_SPACE else (x, y, z)
+
+
+class OneWay(Component):
+    """A platform that is solid only for bodies from the side to which its normal points.
+
+    Only that face stops a body, and only if the body was fully on the free side of it: a body
+    jumps through from below, passes through from the sides, lands from above and stands.  While
+    it passes through there is neither collision nor contact.  `Space.drop_through` makes it fall
+    through.
+
+    Parameters
+    ----------
+    normal : sequence of float, optional
+        A unit vector along an axis, of two numbers or in 3D three; by default the `Space.up`.
+        Also as `x`, `y` and `z`, all 2 if it is that of the space.
+
+    Examples
+    --------
+    >>> OneWay((0, 1)).normal
+    (0.0, 1.0, 0.0)
+    """
+
+    __slots__ = ("x", "y", "z")
+    __match_args__ = ("normal",)
+
+    def __init__(self, normal: Iterable[float] | None = None) -> None:
+        self.x, self.y, self.z = _as_normal(type(self), normal)
+
+    @property
+    def normal(self) -> tuple[float, float, float] | None:
+        """The unit vector that points to the free side; None for the up of the space."""
+        return _shown_normal(self.x, self.y, self.z)
+
+    @normal.setter
+    def normal(self, value: Iterable[float] | None) -> None:
+        self.x, self.y, self.z = _as_normal(type(self), value)
+
+
+class Carry(Component):
+    """A lift or a conveyor belt: it carries the bodies that stand on it.
+
+    A body that yields and touches the carrying face, a *rider*, moves with the carrier on all
+    axes; its own `Velocity` is relative to the carrier.  Bodies that stand on a rider are carried
+    too.  A body that lands on a carrier is carried from that instant, also within a step.  A
+    rider that leaves its carrier keeps its speed in the world, and so does one whose carrier is
+    deleted, teleported or stops carrying: the next step adds the velocity of the carrier to the
+    rider's `Velocity`.
+
+    Parameters
+    ----------
+    surface : sequence of float
+        How fast the face moves along itself, seen from the carrier, in world
+        units per second, of two numbers or in 3D three: zero for a lift.  Also as `x`, `y`, `z`.
+    normal : sequence of float, optional
+        Which face carries: a unit vector along an axis that points out of it; by default the
+        `Space.up`.  Also as `normal_x` and so on, all 2 if it is that of the space.
+
+    Examples
+    --------
+    >>> lift, belt = Carry(), Carry(surface=(60, 0))
+    """
+
+    __slots__ = ("normal_x", "normal_y", "normal_z", "x", "y", "z")
+    __match_args__ = ("surface", "normal")
+
+    def __init__(
+        self,
+        surface: Iterable[float] = (0.0, 0.0),
+        normal: Iterable[float] | None = None,
+    ) -> None:
+        self.x, self.y, self.z = as_vector(type(self), "surface", surface)
+        self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), normal)
+
+    @property
+    def surface(self) -> tuple[float, float, float]:
+        """How fast the face moves along itself, in world units per second."""
+        return self.x, self.y, self.z
+
+    @surface.setter
+    def surface(self, value: Iterable[float]) -> None:
+        self.x, self.y, self.z = as_vector(type(self), "surface", value)
+
+    @property
+    def normal(self) -> tuple[float, float, float] | None:
+        """The unit vector that points out of the carrying face; None for the up of the space."""
+        return _shown_normal(self.normal_x, self.normal_y, self.normal_z)
+
+    @normal.setter
+    def normal(self, value: Iterable[float] | None) -> None:
+        self.normal_x, self.normal_y, self.normal_z = _as_normal(type(self), value)
+
+
+def solid_side(one_way: OneWay, up: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the normal of the side on which a body is solid, `up` where it gives none."""
+    side = tuple(float(getattr(one_way, axis)) for axis in AXES[: len(up)])
+    return up if side == (OF_SPACE,) * len(up) else side
