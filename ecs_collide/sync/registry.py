@@ -206,11 +206,11 @@ class BodyRegistry:
 
     def _exempt_now(self, kind: type) -> None:
         """Exempt a type once there is gravity: it costs the columns of `Surfaces`."""
-        known = self.types.get(kind)
-        if known is None or not known.mark & (FALL << SURFACES_SHIFT):
+        surfaces = self._reader.surface_reader
+        if self.types.get(kind) not in surfaces.exempt:
             self.watch(kind, FALL << SURFACES_SHIFT)
-            self._reader.surface_reader.use()
-            self._reader.surface_reader.exempt.append(self.types[kind])
+            surfaces.use()
+            surfaces.exempt.append(self.types[kind])
 
     def use(self, timeline: Any) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""

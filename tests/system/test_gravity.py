@@ -462,3 +462,29 @@ def test_explain_says_what_gravity_will_close(world):
     how = "gap 2 on y, closing by 4 a second"
     assert gap(bullet) == [how, "left alone they meet in 0.5 seconds"]
     assert gap(diver) == [how, "left alone, and without gravity, they meet in 0.5 seconds"]
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        ec.Dominance(1),
+        ec.Friction(0.5),
+        ec.Restitution(0.5),
+        ec.MaxSpeed(1e6),
+        ec.LockedAxes(x=True),
+        ec.Damping(0.0),
+        ec.GravityScale(1.0),
+        ec.Mass(2.0),
+    ],
+    ids=lambda component: type(component).__name__,
+)
+def test_gravity_is_left_to_any_component_also_to_our_own(component, world, implementation):
+    space = ec.install(gravity=(0.0, -G))
+    space.leave_gravity_to(type(component))
+    falling = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    floating = mover((50.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), component)
+
+    steps(5)
+
+    assert position(falling).y < 0.0
+    assert position(floating).y == 0.0
