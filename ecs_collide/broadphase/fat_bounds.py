@@ -70,15 +70,10 @@ class FatBounds:
     @cython.exceptval(-1, check=False)
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
         """Grow to items 0 to `n_items` - 1."""
-        bounds: cython.double[:, ::1] = grown(self.bounds, n_items)
-        turn_of: cython.int[::1] = grown(self.turn_of, n_items)
-        moved: cython.longlong[::1] = grown(self.moved, n_items)
-        displaced: cython.longlong[::1] = grown(self.displaced, n_items)
-
-        self.bounds = bounds
-        self.turn_of = turn_of
-        self.moved = moved
-        self.displaced = displaced
+        self.bounds = grown(self.bounds, n_items)
+        self.turn_of = grown(self.turn_of, n_items)
+        self.moved = grown(self.moved, n_items)
+        self.displaced = grown(self.displaced, n_items)
         return 0
 
     @cython.cfunc
