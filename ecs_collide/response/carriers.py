@@ -121,9 +121,8 @@ class Carriers:
         self._clear(self.now)
         if not t.any_carrier:
             return
-        for _n in range(
-            self.contacts.n + 1
-        ):  # bounded: bodies that carry each other in a ring would never end
+        # Bounded: bodies that carry each other in a ring would never end.
+        for _n in range(self.contacts.n + 1):
             self.now, self.before = self.before, self.now
             if not self._pass(at_rest):
                 break
@@ -236,7 +235,6 @@ class Carriers:
         if rows.shape[0] == 0:
             return
         self._make_room(self.bodies.ids.shape[0])
-        self._clear(self.now)
         for n in range(rows.shape[0]):
             self.now.riders[n] = rows[n]
             self.now.carrier[rows[n]] = rows[n] + 1  # any carrier: it is not read
