@@ -324,12 +324,15 @@ class BulkRebuild:
         width: cython.Py_ssize_t = 2 * nodes.dim
         changed: cython.int = 0
         lane: cython.int
+        k: cython.Py_ssize_t
 
         for lane in range(count):
             i: cython.Py_ssize_t = start + lane
             place: cython.Py_ssize_t = WIDTH * node + lane
             item: cython.longlong = self.items[i]
-            _copy(nodes.spare_box, width * (self.keys[i] & PLACE), nodes.box, width * place, width)
+            old: cython.Py_ssize_t = self.keys[i] & PLACE
+            for k in range(width):
+                nodes.box[width * place + k] = nodes.spare_box[width * old + k]
             nodes.child[place] = item
             nodes.place_of[item] = place
             changed |= nodes.is_changed[item] << lane
@@ -348,23 +351,6 @@ class BulkRebuild:
             nodes.place[start + lane] = WIDTH * node + lane
             changed |= (nodes.changed[start + lane] != 0) << lane
         nodes.changed[node] = changed
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _copy(
-    source: cython.p_double,
-    p: cython.Py_ssize_t,
-    target: cython.p_double,
-    q: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-) -> cython.void:
-    """Copy n numbers."""
-    k: cython.Py_ssize_t
-
-    for k in range(n):
-        target[q + k] = source[p + k]
 
 
 @cython.cfunc
