@@ -270,7 +270,7 @@ class Carriers:
     def begin(self) -> list:
         """Take the riders along: at the start of a step, when velocities are read.
 
-        Returns the rows of those who sleep and are carried somewhere.
+        Returns the rows of sleeping riders that are carried somewhere.
         """
         woken: list = []
         velocity: cython.double[:, ::1] = self.bodies.velocity
@@ -292,9 +292,9 @@ class Carriers:
 
     @cython.cfunc
     def _release_riders(self) -> cython.void:
-        """Give those who have lost their carrier since the last step the velocity that they had.
+        """Give riders that have lost their carrier since the last step the velocity that they had.
 
-        Not those who were moved, or left out, themselves.
+        Not riders that were moved, or left out, themselves.
         """
         b: Bodies = self.bodies
         last: RiderTable = self.rode
