@@ -58,12 +58,8 @@ class Surfaces:
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.controls = Controls(dim)
-        self.is_used = False
-        self.any_carrier = False
-        self.any_pusher = False
-        self.any_separator = False
-        self.any_damping = False
-        self.any_owner = False
+        self.is_used = self.any_carrier = self.any_pusher = self.any_separator = False
+        self.any_damping = self.any_owner = False
 
     def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
         raise AttributeError(name)
