@@ -213,8 +213,8 @@ def are_fine(lowers: cython.double[:, ::1], uppers: cython.double[:, ::1]) -> bo
     low: cython.p_double = flat(lowers)
     high: cython.p_double = flat(uppers)
     i: cython.Py_ssize_t
-    fine: cython.bint = True
 
     for i in range(lowers.shape[0] * lowers.shape[1]):
-        fine &= (low[i] >= -LARGEST) & (low[i] <= high[i]) & (high[i] <= LARGEST)
-    return fine
+        if not -LARGEST <= low[i] <= high[i] <= LARGEST:
+            return False
+    return True
