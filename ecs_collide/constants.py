@@ -28,7 +28,7 @@ CONTROL = 128  # a component that says who pushes whom: `motion.controls` has th
 FALL = 128  # GravityScale or Damping: the same bit, since a byte has no more of them
 SURFACES_SHIFT = 8  # how many bits those of `has` take before these in the mark of a kind
 
-# In the mark of a kind only, beside `CONTROL`: which of them; see `sync.control_reader`.
+# In the mark of a kind only, beside `CONTROL`: which of them; see `sync.component_table`.
 DOMINANCE = 1 << 20
 RESTITUTION = 1 << 21
 MAX_SPEED = 1 << 22
@@ -93,6 +93,8 @@ NAN = float("nan")  # differs from every number
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
 FACE_ROUNDING = 2.0**-46  # of the speeds of two faces that resize: they go together by design
+APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
+CLEAR = 2.0**-30  # of the largest coordinate: no rounding within a step closes a larger gap
 SLOP = 2.0**-44  # of the largest face: 256 roundings of it.  Smaller gaps count as 0
 
 # A hash function of entities: multiplication by 2**32 / golden ratio spreads neighbours evenly.
@@ -113,3 +115,9 @@ ASLEEP = 1
 WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
 
 LEANS = 64  # in the column `leans`, beside a bit for each side
+
+# Kinds of queries, and the key of a result.
+RAY = 0  # when a ray enters the box, closed
+CAST = 1  # when a moving box meets it, by the rules of the sweep
+NEAR = 2  # the distance from a box, which may be a point
+REGION = 3  # 0 for boxes that share a point with a region
