@@ -1,7 +1,7 @@
 /* What is looked at for every box in every frame.
 
-   The same operations on the same numbers in the same order as in `broadphase/fat_bounds.py`, so the same
-   bits; only that in 2D x and y go through them side by side. */
+   The same operations on the same numbers in the same order as in `broadphase/bounds.py`, so the
+   same bits; only that in 2D x and y go through them side by side. */
 
 #ifndef ECS_COLLIDE_BOUNDS_H
 #define ECS_COLLIDE_BOUNDS_H
@@ -93,18 +93,20 @@ ECS_COLLIDE_INLINE int ecs_collide_look(const double *low, const double *high, c
 
 /* Write a box to its place in the tree; tell whether its fat bounds do, and whether it was
    there already. */
-ECS_COLLIDE_INLINE int classify(const double *low, const double *high, const double *way, int swept,
-                       const double *fat, double margin, double too_big, double *box,
-                       ptrdiff_t dim)
+ECS_COLLIDE_INLINE int classify(const double *mins, const double *maxs, const double *motion,
+                                ptrdiff_t p, int still, int swept, const double *fat, ptrdiff_t q,
+                                double margin, double too_big, double *box, ptrdiff_t at,
+                                ptrdiff_t dim)
 {
+    const double *way = still ? NULL : motion + p;
+
+    if (dim == 3)
+        return ecs_collide_look(mins + p, maxs + p, way, swept, fat + q, margin, too_big, box + at, 3);
 #ifdef ECS_COLLIDE_SSE2
-    if (dim == 2)
-        return ecs_collide_look_2(low, high, way, swept, fat, margin, too_big, box);
+    return ecs_collide_look_2(mins + p, maxs + p, way, swept, fat + q, margin, too_big, box + at);
 #else
-    if (dim == 2)
-        return ecs_collide_look(low, high, way, swept, fat, margin, too_big, box, 2);
+    return ecs_collide_look(mins + p, maxs + p, way, swept, fat + q, margin, too_big, box + at, 2);
 #endif
-    return ecs_collide_look(low, high, way, swept, fat, margin, too_big, box, 3);
 }
 
 ECS_COLLIDE_INLINE void ecs_collide_widen(const double *low, const double *high,
@@ -138,49 +140,16 @@ ECS_COLLIDE_INLINE void ecs_collide_widen(const double *low, const double *high,
 }
 
 /* Write the fat bounds of a box; `share` of the growth along its way. */
-static inline void widen(const double *low, const double *high, const double *way, int swept,
-                         double margin, double lookahead, double share, double *fat,
-                         ptrdiff_t dim)
+static inline void widen(const double *mins, const double *maxs, const double *motion, ptrdiff_t p,
+                         int still, int swept, double margin, double lookahead, double share,
+                         double *fat, ptrdiff_t q, ptrdiff_t dim)
 {
+    const double *way = still ? NULL : motion + p;
+
     if (dim == 2)
-        ecs_collide_widen(low, high, way, swept, margin, lookahead, share, fat, 2);
+        ecs_collide_widen(mins + p, maxs + p, way, swept, margin, lookahead, share, fat + q, 2);
     else
-        ecs_collide_widen(low, high, way, swept, margin, lookahead, share, fat, 3);
-}
-
-/* Whether the middle of a box is within bounds. */
-ECS_COLLIDE_INLINE int is_centred_in(const double *box, const double *bounds, ptrdiff_t dim)
-{
-    const double x = 0.5 * (box[0] + box[dim]), y = 0.5 * (box[1] + box[dim + 1]);
-    const int inside = (x >= bounds[0]) & (x <= bounds[dim]) & (y >= bounds[1]) &
-                       (y <= bounds[dim + 1]);
-
-    if (dim == 3) {
-        const double z = 0.5 * (box[2] + box[5]);
-        return inside & (z >= bounds[2]) & (z <= bounds[5]);
-    }
-    return inside;
-}
-
-/* Whether n pairs of numbers are within -largest ... largest and in order. */
-ECS_COLLIDE_INLINE int are_in_order(const double *low, const double *high, ptrdiff_t n, double largest)
-{
-    ptrdiff_t i = 0;
-    int fine = 1;
-#ifdef ECS_COLLIDE_SSE2
-    const __m128d top = _mm_set1_pd(largest), bottom = _mm_set1_pd(-largest);
-    __m128d both = _mm_cmpeq_pd(top, top);
-
-    for (; i + 1 < n; i += 2) {
-        const __m128d l = _mm_loadu_pd(low + i), h = _mm_loadu_pd(high + i);
-        both = _mm_and_pd(both, _mm_and_pd(_mm_cmpge_pd(l, bottom), _mm_cmple_pd(h, top)));
-        both = _mm_and_pd(both, _mm_cmple_pd(l, h));
-    }
-    fine = _mm_movemask_pd(both) == 3;
-#endif
-    for (; i < n; i++)
-        fine &= (low[i] >= -largest) & (low[i] <= high[i]) & (high[i] <= largest);
-    return fine;
+        ecs_collide_widen(mins + p, maxs + p, way, swept, margin, lookahead, share, fat + q, 3);
 }
 
 #endif

@@ -37,13 +37,6 @@ cdef class FatBounds:
         Py_ssize_t escaped_limit,
         Py_ssize_t displaced_limit,
     ) noexcept
-    cdef int _classify(self, Py_ssize_t item, Py_ssize_t row, Py_ssize_t place) noexcept
     cdef bint _is_within_build_box(self, Py_ssize_t item) noexcept
-    cdef bint _is_at(self, Py_ssize_t place, Py_ssize_t row) noexcept
     cdef void write_box(self, Py_ssize_t place, Py_ssize_t row) noexcept
-    cdef double _displacement(self, Py_ssize_t p) noexcept
-    cdef double _side(self, Py_ssize_t p) noexcept
-    cdef double _fat_side(self, Py_ssize_t q) noexcept
-    cdef bint _covers_path(self, Py_ssize_t q, Py_ssize_t p) noexcept
-    cdef bint _fits(self, Py_ssize_t item, Py_ssize_t row) noexcept
     cdef void _fatten(self, Py_ssize_t item, Py_ssize_t row) noexcept

@@ -18,14 +18,11 @@ cython.declare(
     HASH=cython.longlong,
     LOW_31_BITS=cython.longlong,
     LOW_32_BITS=cython.longlong,
-    UNKNOWN=cython.Py_ssize_t,
     TWICE=cython.Py_ssize_t,
 )
 from ecs_collide.constants import HASH, LOW_31_BITS, LOW_32_BITS
 
-# In place of a row.
-UNKNOWN = -1
-TWICE = -2
+TWICE = -2  # in place of the row of an id that was there before
 
 
 @cython.final
@@ -188,13 +185,7 @@ class IdMap:
 
     def in_use(self) -> list:
         """Return all ids, in the order of their rows."""
-        ids: list = []
-        row: cython.Py_ssize_t
-
-        for row in range(self.n_used):
-            if self.used[row]:
-                ids.append(self.ids[row])
-        return ids
+        return [self.ids[row] for row in range(self.n_used) if self.used[row]]
 
     @cython.cfunc
     @cython.inline

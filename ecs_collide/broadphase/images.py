@@ -128,13 +128,9 @@ class PeriodicImages:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        long_paths: cython.longlong[::1] = grown(self.long_paths, n_rows)
-        has_long_path: cython.schar[::1] = grown(self.has_long_path, n_rows)
-        shifts: cython.longlong[::1] = grown(self.shifts, n_rows)
-
-        self.long_paths = long_paths
-        self.has_long_path = has_long_path
-        self.shifts = shifts
+        self.long_paths = grown(self.long_paths, n_rows)
+        self.has_long_path = grown(self.has_long_path, n_rows)
+        self.shifts = grown(self.shifts, n_rows)
 
     @cython.cfunc
     @cython.exceptval(check=False)

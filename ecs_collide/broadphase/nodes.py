@@ -52,7 +52,8 @@ class Nodes:
             self.box = []
             self.spare_box = []
             self.build_box = []
-            self.lanes = self.origin = None
+            self.lanes = None
+            self.origin = []
             self.child = []
             self.count = []
             self.level = []
@@ -118,12 +119,8 @@ class Nodes:
         i: cython.Py_ssize_t
 
         n_items = max(n_items, 2 * old)
-        if cython.compiled:
-            self.place_of = _grown_ints(self.place_of, n_items)
-            self.is_changed = _grown_ints(self.is_changed, n_items)
-        else:
-            self.place_of += [0] * (n_items - old)
-            self.is_changed += [0] * (n_items - old)
+        self.place_of = _grown_ints(self.place_of, n_items)
+        self.is_changed = _grown_ints(self.is_changed, n_items)
         for i in range(old, n_items):
             self.place_of[i] = -1
             self.is_changed[i] = 0
@@ -142,29 +139,17 @@ class Nodes:
         if room <= old:
             return 0
         room = max(room, 2 * old)
-        if cython.compiled:
-            self.box = _grown_doubles(self.box, 16 * dim * room)
-            self.spare_box = _grown_doubles(self.spare_box, 16 * dim * room)
-            self.build_box = _grown_doubles(self.build_box, 2 * dim * room)
-            self.lanes = _grown_floats(self.lanes, 16 * dim * room)
-            self.origin = _grown_doubles(self.origin, dim * room)
-            self.child = _grown_ints(self.child, WIDTH * room)
-            self.count = _grown_ints(self.count, room)
-            self.level = _grown_ints(self.level, room)
-            self.place = _grown_ints(self.place, room)
-            self.stale = _grown_ints(self.stale, room)
-            self.changed = _grown_ints(self.changed, room)
-        else:
-            more: cython.Py_ssize_t = room - old
-            self.box += [0.0] * (16 * dim * more)
-            self.spare_box += [0.0] * (16 * dim * more)
-            self.build_box += [0.0] * (2 * dim * more)
-            self.child += [0] * (WIDTH * more)
-            self.count += [0] * more
-            self.level += [0] * more
-            self.place += [0] * more
-            self.stale += [0] * more
-            self.changed += [0] * more
+        self.box = _grown_doubles(self.box, 16 * dim * room)
+        self.spare_box = _grown_doubles(self.spare_box, 16 * dim * room)
+        self.build_box = _grown_doubles(self.build_box, 2 * dim * room)
+        self.lanes = _grown_floats(self.lanes, 16 * dim * room)
+        self.origin = _grown_doubles(self.origin, dim * room)
+        self.child = _grown_ints(self.child, WIDTH * room)
+        self.count = _grown_ints(self.count, room)
+        self.level = _grown_ints(self.level, room)
+        self.place = _grown_ints(self.place, room)
+        self.stale = _grown_ints(self.stale, room)
+        self.changed = _grown_ints(self.changed, room)
         self.node_room = room
         if old == 0:
             self.child[0] = self.count[0] = self.stale[0] = self.changed[0] = self.place[0] = 0
@@ -490,29 +475,36 @@ def _cost(
     return x * y + y * z + z * x
 
 
-if cython.compiled:
+@cython.cfunc
+def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
+    """Return an array lengthened to `n` ints, which are not set yet."""
+    if not cython.compiled:
+        return old + [0] * (n - len(old))
+    new: cython.p_int = cython.cast(cython.p_int, realloc(old, n * cython.sizeof(cython.int)))
+    if new is cython.NULL:
+        raise MemoryError(f"no room for {n} ints of a tree")
+    return new
 
-    @cython.cfunc
-    def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
-        new: cython.p_int = cython.cast(cython.p_int, realloc(old, n * cython.sizeof(cython.int)))
-        if new is cython.NULL:
-            raise MemoryError(f"no room for {n} ints of a tree")
-        return new
 
-    @cython.cfunc
-    def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
-        new: cython.p_double = cython.cast(
-            cython.p_double, realloc(old, n * cython.sizeof(cython.double))
-        )
-        if new is cython.NULL:
-            raise MemoryError(f"no room for {n} doubles of a tree")
-        return new
+@cython.cfunc
+def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
+    """As `_grown_ints`, of doubles."""
+    if not cython.compiled:
+        return old + [0.0] * (n - len(old))
+    new: cython.p_double = cython.cast(
+        cython.p_double, realloc(old, n * cython.sizeof(cython.double))
+    )
+    if new is cython.NULL:
+        raise MemoryError(f"no room for {n} doubles of a tree")
+    return new
 
-    @cython.cfunc
-    def _grown_floats(old: cython.p_float, n: cython.size_t) -> cython.p_float:
-        new: cython.p_float = cython.cast(
-            cython.p_float, realloc(old, n * cython.sizeof(cython.float))
-        )
-        if new is cython.NULL:
-            raise MemoryError(f"no room for {n} floats of a tree")
-        return new
+
+@cython.cfunc
+def _grown_floats(old: cython.p_float, n: cython.size_t) -> cython.p_float:
+    """As `_grown_ints`, of floats; in pure Python nothing reads them."""
+    if not cython.compiled:
+        return old
+    new: cython.p_float = cython.cast(cython.p_float, realloc(old, n * cython.sizeof(cython.float)))
+    if new is cython.NULL:
+        raise MemoryError(f"no room for {n} floats of a tree")
+    return new

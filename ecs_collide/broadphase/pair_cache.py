@@ -1,7 +1,7 @@
 """The sorted list of all pairs of boxes that touch, kept between two calls.
 
 A pair of boxes that have not changed stays a pair.  So only the pairs of changed boxes are searched
-in the tree, sorted, and merged with the pairs that are kept.
+in the tree, sorted by a radix sort, and merged with the pairs that are kept.
 
 Invariant: after an update the list equals that of a full search, sorted by both keys.
 """
@@ -21,18 +21,9 @@ else:
 
 from ecs_collide.motion.arrays import INT, LONG, zeros
 
-cython.declare(
-    KEY_DIGIT_BITS=cython.int,
-    N_KEY_DIGITS=cython.int,
-    KEY_BITS=cython.int,
-    KEY=cython.longlong,
-    MAX_PAIRS_TO_INSERT=cython.int,
-)
-KEY_DIGIT_BITS = 11  # bits that are sorted at once
-N_KEY_DIGITS = 2048
+cython.declare(KEY_BITS=cython.int, KEY=cython.longlong)
 KEY_BITS = 32  # of each of the two keys of a pair
 KEY = 0xFFFFFFFF
-MAX_PAIRS_TO_INSERT = 16  # pairs of one item: up to this number an insertion sort is faster
 
 
 @cython.final
@@ -63,7 +54,7 @@ class PairCache:
         self.kept = zeros(LONG, 0)
         self.fresh = zeros(LONG, 0)
         self.spare = zeros(LONG, 0)
-        self.counts = zeros(INT, N_KEY_DIGITS)
+        self.counts = zeros(INT, 0)
 
     def renew(
         self,
@@ -87,13 +78,16 @@ class PairCache:
             # Last the fresh ones, by whose length it is known how much room there is.
             self.spare = zeros(LONG, 2 * n_fresh)
             self.fresh = zeros(LONG, 2 * n_fresh)
+        if self.counts.shape[0] < item_of.shape[0]:
+            self.counts = zeros(INT, 2 * item_of.shape[0])
         n_kept: cython.Py_ssize_t = self._keep(key_of)
         for i in range(n_fresh):
             self.fresh[i] = _packed(
                 key_of[self.tree.overlap_finder.found[2 * i]],
                 key_of[self.tree.overlap_finder.found[2 * i + 1]],
             )
-        self._sort(n_fresh, item_of.shape[0])
+        self._distribute(n_fresh, 0, item_of.shape[0])
+        self._distribute(n_fresh, KEY_BITS, item_of.shape[0])
         self._merge(n_kept, n_fresh, item_of)
         self.tree.forget_changes()
         return self.n
@@ -123,66 +117,29 @@ class PairCache:
         return n
 
     @cython.cfunc
-    def _sort(self, n: cython.Py_ssize_t, n_keys: cython.Py_ssize_t) -> cython.void:
-        """Sort the fresh pairs: by the first key all at once, by the second within each first.
-
-        Where one box touches many, by the second key before, digit by digit.
-        """
-        fresh: cython.longlong[::1] = self.fresh
-        i: cython.Py_ssize_t
-        largest: cython.int = 0
-        shift: cython.int = 0
-
-        if self.counts.shape[0] < max(n_keys, N_KEY_DIGITS):
-            self.counts = zeros(INT, max(2 * n_keys, N_KEY_DIGITS))
-        counts: cython.int[::1] = self.counts
-        for i in range(n_keys):
-            counts[i] = 0
-        for i in range(n):
-            counts[fresh[i] >> KEY_BITS] += 1
-        for i in range(n_keys):
-            largest = max(largest, counts[i])
-        if largest > MAX_PAIRS_TO_INSERT:
-            while n_keys - 1 >> shift:
-                self._distribute(n, shift, N_KEY_DIGITS - 1)
-                shift += KEY_DIGIT_BITS
-        self._distribute(n, KEY_BITS, n_keys - 1)
-        fresh = self.fresh
-        if largest > MAX_PAIRS_TO_INSERT:
-            return
-        for i in range(1, n):
-            pair: cython.longlong = fresh[i]
-            j: cython.Py_ssize_t = i
-            while j > 0 and fresh[j - 1] > pair:
-                fresh[j] = fresh[j - 1]
-                j -= 1
-            fresh[j] = pair
-
-    @cython.cfunc
     @cython.exceptval(check=False)
     def _distribute(
-        self, n: cython.Py_ssize_t, shift: cython.int, largest: cython.longlong
+        self, n: cython.Py_ssize_t, shift: cython.int, n_keys: cython.Py_ssize_t
     ) -> cython.void:
-        """Sort the fresh pairs by a part of their keys, which is `largest` at most; keep order else."""
+        """Sort the fresh pairs by one of their keys; keep the order of those with equal ones."""
         counts: cython.int[::1] = self.counts
         fresh: cython.longlong[::1] = self.fresh
         spare: cython.longlong[::1] = self.spare
-        mask: cython.longlong = N_KEY_DIGITS - 1 if shift < KEY_BITS else KEY
         i: cython.Py_ssize_t
         place: cython.int = 0
 
-        for i in range(largest + 1):
+        for i in range(n_keys):
             counts[i] = 0
         for i in range(n):
-            counts[fresh[i] >> shift & mask] += 1
-        for i in range(largest + 1):
+            counts[fresh[i] >> shift & KEY] += 1
+        for i in range(n_keys):
             count: cython.int = counts[i]
             counts[i] = place
             place += count
         for i in range(n):
-            part: cython.Py_ssize_t = fresh[i] >> shift & mask
-            spare[counts[part]] = fresh[i]
-            counts[part] += 1
+            key: cython.Py_ssize_t = fresh[i] >> shift & KEY
+            spare[counts[key]] = fresh[i]
+            counts[key] += 1
         self.fresh = spare
         self.spare = fresh
 

@@ -22,12 +22,10 @@ except ImportError:
     from ecs_collide import _cython as cython
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
-    from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH, fetch
+    from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
 else:
     from ecs_collide.broadphase.nodes import Nodes
     from ecs_collide.broadphase.simd import WIDTH
-
-    fetch = None  # in C only
 
 from ecs_collide.broadphase.curve import make_curve_table
 from ecs_collide.motion.arrays import INT, LONG, zeros
@@ -41,7 +39,6 @@ cython.declare(
     STATE=cython.int,
     MAX_BOXES_IN_CELL=cython.Py_ssize_t,
     MAX_BOXES_TO_INSERT=cython.Py_ssize_t,
-    PREFETCHED_BOXES=cython.Py_ssize_t,
     LEAST_LENGTH=cython.double,
 )
 from ecs_collide.broadphase.curve import STATE_BITS
@@ -53,7 +50,6 @@ PLACE = 0xFFFFFFFF
 STATE = 0xFF
 MAX_BOXES_IN_CELL = 16  # more boxes in one cell are sorted again
 MAX_BOXES_TO_INSERT = 96  # up to this number an insertion sort is faster
-PREFETCHED_BOXES = 12  # how far ahead a box is prefetched
 LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
 
 _CURVE_TABLES: dict = {}  # by the number of axes; made with the first tree
@@ -328,14 +324,15 @@ class BulkRebuild:
         width: cython.Py_ssize_t = 2 * nodes.dim
         changed: cython.int = 0
         lane: cython.int
+        k: cython.Py_ssize_t
 
         for lane in range(count):
             i: cython.Py_ssize_t = start + lane
-            if cython.compiled and i + PREFETCHED_BOXES < nodes.n_items:
-                fetch(nodes.spare_box + width * (self.keys[i + PREFETCHED_BOXES] & PLACE))
             place: cython.Py_ssize_t = WIDTH * node + lane
             item: cython.longlong = self.items[i]
-            _copy(nodes.spare_box, width * (self.keys[i] & PLACE), nodes.box, width * place, width)
+            old: cython.Py_ssize_t = self.keys[i] & PLACE
+            for k in range(width):
+                nodes.box[width * place + k] = nodes.spare_box[width * old + k]
             nodes.child[place] = item
             nodes.place_of[item] = place
             changed |= nodes.is_changed[item] << lane
@@ -354,23 +351,6 @@ class BulkRebuild:
             nodes.place[start + lane] = WIDTH * node + lane
             changed |= (nodes.changed[start + lane] != 0) << lane
         nodes.changed[node] = changed
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _copy(
-    source: cython.p_double,
-    p: cython.Py_ssize_t,
-    target: cython.p_double,
-    q: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-) -> cython.void:
-    """Copy n numbers."""
-    k: cython.Py_ssize_t
-
-    for k in range(n):
-        target[q + k] = source[p + k]
 
 
 @cython.cfunc

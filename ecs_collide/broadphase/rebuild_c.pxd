@@ -7,7 +7,7 @@ cdef class BulkRebuild:
     cdef long long[::1] items  # the items in the order of the line
     cdef long long[::1] runs  # start and end of the parts of the line that are yet to be sorted
     cdef int[::1] counts
-    cdef int[::1] curve_table  # how the curve goes, see _find_turns
+    cdef int[::1] curve_table  # how the curve goes, see broadphase.curve
 
     cdef int rebuild(self) except -1
     cdef int make_room(self, Py_ssize_t n_items) except -1

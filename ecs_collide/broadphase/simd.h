@@ -142,126 +142,50 @@ ECS_COLLIDE_INLINE int touch(const double *boxes, ptrdiff_t p, const double *box
            (dim == 2 || ((one[2] <= other[5]) & (one[5] >= other[2])));
 }
 
-#ifdef ECS_COLLIDE_SSE2
-/* As `fill` in 2D; places that hold no child are given boxes of nan, which touch nothing. */
-ECS_COLLIDE_INLINE int ecs_collide_fill_2(float *lanes, double *origin, double *own, int count,
-                                          double *bounds)
+ECS_COLLIDE_INLINE int ecs_collide_fill(float *lanes, double *origin, double *own, int count,
+                                        double *bounds, ptrdiff_t dim)
 {
-    __m128d low = _mm_loadu_pd(own), high = _mm_loadu_pd(own + 2), same;
-
-    for (int lane = 1; lane < count; lane++) {
-        low = _mm_min_pd(_mm_loadu_pd(own + 4 * lane), low);
-        high = _mm_max_pd(_mm_loadu_pd(own + 4 * lane + 2), high);
-    }
-    for (int k = 4 * count; k < 32; k++)
-        own[k] = NAN;
-    same = _mm_and_pd(_mm_cmpeq_pd(_mm_loadu_pd(bounds), low),
-                      _mm_cmpeq_pd(_mm_loadu_pd(bounds + 2), high));
-    _mm_storeu_pd(bounds, low);
-    _mm_storeu_pd(bounds + 2, high);
-    _mm_storeu_pd(origin, low);
-    for (int lane = 0; lane < 8; lane += 4) {
-        const double *box = own + 4 * lane;
-        __m128 four[4];
-        for (int i = 0; i < 4; i++)
-            four[i] = _mm_movelh_ps(
-                _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4 * i), low)),
-                _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4 * i + 2), low)));
-        _MM_TRANSPOSE4_PS(four[0], four[1], four[2], four[3]);
-        _mm_storeu_ps(lanes + lane, four[0]);      /* minima on x */
-        _mm_storeu_ps(lanes + 16 + lane, four[1]); /* minima on y */
-        _mm_storeu_ps(lanes + 8 + lane, four[2]);  /* maxima on x */
-        _mm_storeu_ps(lanes + 24 + lane, four[3]);
-    }
-    return _mm_movemask_pd(same) != 3;
-}
-
-/* As `fill` in 3D. */
-ECS_COLLIDE_INLINE int ecs_collide_fill_3(float *lanes, double *origin, double *own, int count,
-                                          double *bounds)
-{
-    /* Minima on x and y, the minimum and the maximum on z, maxima on x and y. */
-    __m128d low = _mm_loadu_pd(own), high = _mm_loadu_pd(own + 3);
-    double least = own[2], most = own[5];
-    __m128d lows[2], same;
-    int equal;
-
-    for (int lane = 1; lane < count; lane++) {
-        const double *box = own + 6 * lane;
-        low = _mm_min_pd(_mm_loadu_pd(box), low);
-        high = _mm_max_pd(_mm_loadu_pd(box + 3), high);
-        least = box[2] < least ? box[2] : least;
-        most = box[5] > most ? box[5] : most;
-    }
-    for (int k = 6 * count; k < 48; k++)
-        own[k] = NAN;
-    same = _mm_and_pd(_mm_cmpeq_pd(_mm_loadu_pd(bounds), low),
-                      _mm_cmpeq_pd(_mm_loadu_pd(bounds + 3), high));
-    equal = (_mm_movemask_pd(same) == 3) & (bounds[2] == least) & (bounds[5] == most);
-    _mm_storeu_pd(bounds, low);
-    bounds[2] = least;
-    _mm_storeu_pd(bounds + 3, high);
-    bounds[5] = most;
-    _mm_storeu_pd(origin, low);
-    origin[2] = least;
-    lows[0] = _mm_set_pd(_mm_cvtsd_f64(low), least);                          /* z, x */
-    lows[1] = _mm_set_pd(least, _mm_cvtsd_f64(_mm_unpackhi_pd(low, low)));    /* y, z */
-    for (int lane = 0; lane < 8; lane += 4) {
-        __m128 four[4], last[4];
-        for (int i = 0; i < 4; i++) {
-            const double *box = own + 6 * (lane + i);
-            four[i] = _mm_movelh_ps(_mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box), low)),
-                                    _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 2), lows[0])));
-            last[i] = _mm_cvtpd_ps(_mm_sub_pd(_mm_loadu_pd(box + 4), lows[1]));
-        }
-        _MM_TRANSPOSE4_PS(four[0], four[1], four[2], four[3]);
-        _MM_TRANSPOSE4_PS(last[0], last[1], last[2], last[3]);
-        _mm_storeu_ps(lanes + lane, four[0]);      /* minima on x */
-        _mm_storeu_ps(lanes + 16 + lane, four[1]); /* on y */
-        _mm_storeu_ps(lanes + 32 + lane, four[2]); /* on z */
-        _mm_storeu_ps(lanes + 8 + lane, four[3]);  /* maxima on x */
-        _mm_storeu_ps(lanes + 24 + lane, last[0]); /* on y */
-        _mm_storeu_ps(lanes + 40 + lane, last[1]); /* on z */
-    }
-    return !equal;
-}
-#endif
-
-/* Write the lanes of a node with `count` children, and its own bounds to place `at` of `boxes`.
-   Tell whether these have changed. */
-ECS_COLLIDE_INLINE int fill(float *lanes, double *origins, double *boxes, int node,
-                             int count, ptrdiff_t at, ptrdiff_t dim)
-{
-    double *own = boxes + 16 * dim * node;
-    double *bounds = boxes + at;
+    double least[3], most[3];
     int changed = 0;
 
-    lanes += 16 * dim * node;
-#ifdef ECS_COLLIDE_SSE2
-    if (dim == 2)
-        return ecs_collide_fill_2(lanes, origins + 2 * node, own, count, bounds);
-    return ecs_collide_fill_3(lanes, origins + 3 * node, own, count, bounds);
-#endif
     for (int k = 0; k < dim; k++) {
-        double low = own[k], high = own[dim + k];
-        for (int lane = 1; lane < count; lane++) {
-            const double *box = own + 2 * dim * lane;
-            low = box[k] < low ? box[k] : low;
-            high = box[dim + k] > high ? box[dim + k] : high;
+        least[k] = own[k];
+        most[k] = own[dim + k];
+    }
+    for (int lane = 1; lane < count; lane++) {
+        const double *box = own + 2 * dim * lane;
+        for (int k = 0; k < dim; k++) {
+            least[k] = box[k] < least[k] ? box[k] : least[k];
+            most[k] = box[dim + k] > most[k] ? box[dim + k] : most[k];
         }
-        changed |= bounds[k] != low || bounds[dim + k] != high;
-        bounds[k] = low;
-        bounds[dim + k] = high;
-        origins[dim * node + k] = low;
-        for (int lane = 0; lane < count; lane++) {
+    }
+    for (ptrdiff_t i = 2 * dim * count; i < 16 * dim; i++)
+        own[i] = NAN;
+    for (int k = 0; k < dim; k++) {
+        changed |= (bounds[k] != least[k]) | (bounds[dim + k] != most[k]);
+        bounds[k] = origin[k] = least[k];
+        bounds[dim + k] = most[k];
+        for (int lane = 0; lane < WIDTH; lane++) {
             const double *box = own + 2 * dim * lane;
-            lanes[16 * k + lane] = (float)(box[k] - low);
-            lanes[16 * k + 8 + lane] = (float)(box[dim + k] - low);
+            lanes[16 * k + lane] = (float)(box[k] - least[k]);
+            lanes[16 * k + 8 + lane] = (float)(box[dim + k] - least[k]);
         }
-        for (int lane = count; lane < 8; lane++) /* touches nothing */
-            lanes[16 * k + lane] = lanes[16 * k + 8 + lane] = NAN;
     }
     return changed;
+}
+
+/* Write the lanes of a node with `count` children, and its own bounds to place `at` of `boxes`.
+   Tell whether these have changed.  Places that hold no child get boxes of nan, which touch
+   nothing. */
+ECS_COLLIDE_INLINE int fill(float *lanes, double *origins, double *boxes, int node,
+                            int count, ptrdiff_t at, ptrdiff_t dim)
+{
+    double *own = boxes + 16 * dim * node;
+
+    lanes += 16 * dim * node;
+    if (dim == 2)
+        return ecs_collide_fill(lanes, origins + 2 * node, own, count, boxes + at, 2);
+    return ecs_collide_fill(lanes, origins + 3 * node, own, count, boxes + at, 3);
 }
 
 #endif

@@ -34,33 +34,37 @@ cdef extern from "ecs_collide/broadphase/simd.h" nogil:
         Py_ssize_t dim,
     )
     int lowest(unsigned int mask)
-    void fetch(const double* at)
     int lowest_of_64(unsigned long long mask)
 
 cdef extern from "ecs_collide/broadphase/bounds.h" nogil:
     const int FITS
     const int SAME
     int classify(
-        const double* low,
-        const double* high,
-        const double* way,
+        const double* mins,
+        const double* maxs,
+        const double* motion,
+        Py_ssize_t p,
+        bint still,
         bint swept,
         const double* fat,
+        Py_ssize_t q,
         double margin,
         double too_big,
         double* box,
+        Py_ssize_t at,
         Py_ssize_t dim,
     )
     void widen(
-        const double* low,
-        const double* high,
-        const double* way,
+        const double* mins,
+        const double* maxs,
+        const double* motion,
+        Py_ssize_t p,
+        bint still,
         bint swept,
         double margin,
         double lookahead,
         double share,
         double* fat,
+        Py_ssize_t q,
         Py_ssize_t dim,
     )
-    bint is_centred_in(const double* box, const double* bounds, Py_ssize_t dim)
-    bint are_in_order(const double* low, const double* high, Py_ssize_t n, double largest)

@@ -77,7 +77,6 @@ class Attachments:
     ):
         """Attach the boxes of `rows`, and no others, for the next step; see the attributes."""
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         for n in range(self.n):
@@ -99,7 +98,7 @@ class Attachments:
         self.n = rows.shape[0]
         self.bodies.surfaces.any_owner = True
         for n in range(self.n):
-            i = owners[n]
+            i: cython.Py_ssize_t = owners[n]
             self.next[n] = self.head[i]
             self.head[i] = n + 1
             self.bodies.surfaces.owner[rows[n]] = i + 1
@@ -184,11 +183,10 @@ class Attachments:
         """Let the box in row i, if it is one, follow what its owner has turned to since."""
         b: Bodies = self.bodies
         j: cython.Py_ssize_t = b.surfaces.owner[i] - 1
-        n: cython.Py_ssize_t
 
         if j < 0 or not b.is_marked[j]:
             return
-        n = self.head[j] - 1
+        n: cython.Py_ssize_t = self.head[j] - 1
         while self.rows[n] != i:
             n = self.next[n] - 1
         if b.turned_tick[j] >= self.tick[n]:
@@ -198,11 +196,9 @@ class Attachments:
     @cython.cfunc
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
         """Let all boxes of the body in row j, if it has any, go where its path leads by now."""
-        n: cython.Py_ssize_t
-
         if j >= self.head.shape[0]:
             return
-        n = self.head[j] - 1
+        n: cython.Py_ssize_t = self.head[j] - 1
         while n >= 0:
             self.tick[n] = self.bodies.turned_tick[j]
             self.follow(n)

@@ -193,15 +193,13 @@ class Bodies:
         motion: cython.p_double = flat(self.motion)
         dt: cython.double = self.dt
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         to: cython.Py_ssize_t
-        change: cython.double
 
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             self.base[i] = 0.0
             for to in range(self.dim * i, self.dim * (i + 1)):
-                change = growth[to] * dt + 0.0
+                change: cython.double = growth[to] * dt + 0.0
                 if half[to] + change < 0.0:
                     change = -half[to]
                     growth[to] = change / dt
@@ -217,13 +215,11 @@ class Bodies:
     def place_still(self, rows: cython.longlong[::1]):
         """Take over where the bodies of `rows` are, which do not move."""
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        at: cython.Py_ssize_t
         k: cython.int
 
         for n in range(rows.shape[0]):
-            i = rows[n]
-            at = self.start_of(i)
+            i: cython.Py_ssize_t = rows[n]
+            at: cython.Py_ssize_t = self.start_of(i)
             self.base[i] = 0.0
             for k in range(self.dim):
                 self.path[at + CENTRE] = self.centre[i, k]
@@ -300,11 +296,8 @@ class Bodies:
 
     def pop_woken(self) -> list:
         """Return the rows of the sleeping bodies to which something has happened, and forget them."""
-        n: cython.Py_ssize_t
-        rows: list = []
+        rows: list = [self.woken[n] for n in range(self.n_woken)]
 
-        for n in range(self.n_woken):
-            rows.append(self.woken[n])
         self.n_woken = 0
         return rows
 
@@ -475,12 +468,10 @@ class Bodies:
         They were stopped at the start of the step, where they have been before.
         """
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
-        rests: cython.bint
 
         for n in range(self.n_marked):
-            i = self.marked[n]
+            i: cython.Py_ssize_t = self.marked[n]
             if (
                 self.rest_count[i] >= 0
                 or self.turned_at[i] != 0.0
@@ -488,7 +479,7 @@ class Bodies:
                 or self.gone[i]
             ):
                 continue
-            rests = self.yields[i] != 0
+            rests: cython.bint = self.yields[i] != 0
             for k in range(self.dim):
                 rests &= self.velocity[i, k] == 0.0
                 rests &= self.centre_of(i, k) == self.seen_centre[i, k]
@@ -649,28 +640,18 @@ class Bodies:
         at: cython.Py_ssize_t = self.start_of(i)
         to: cython.Py_ssize_t = self.dim * i
         rest: cython.double = 1.0 - self.base[i]
-        farthest: cython.double
+        k: cython.int
 
-        farthest = max(_bound(path, at, rest, low, high, to), self.farthest)
+        farthest: cython.double = max(_bound(path, at, rest, low, high, to), self.farthest)
         farthest = max(_bound(path, at + 4, rest, low, high, to + 1), farthest)
         if self.dim == 3:
             farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
         self.farthest = farthest
         if self.wraps:
-            self._extend_to_edges(i)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _extend_to_edges(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let the bounds of a body reach as far as those of one at the edge of the world.
-
-        What it lies against may have been there, and stands where numbers are coarser.
-        """
-        k: cython.int
-
-        for k in range(self.dim):
-            self.swept_min[i, k] -= REACH * self.width[k]
-            self.swept_max[i, k] += REACH * self.width[k]
+            # What it lies against may have been at an edge of the world, where numbers are coarser.
+            for k in range(self.dim):
+                self.swept_min[i, k] -= REACH * self.width[k]
+                self.swept_max[i, k] += REACH * self.width[k]
 
 
 @cython.cfunc
@@ -678,11 +659,9 @@ class Bodies:
 @cython.exceptval(check=False)
 def _widths_beyond(place: cython.double, width: cython.double) -> cython.double:
     """Return how many widths a place on an axis that wraps lies beyond the world; 0 within it."""
-    number: cython.double
-
     if 0.0 <= place < width:
         return 0.0
-    number = floor(place / width)
+    number: cython.double = floor(place / width)
     if place - number * width < 0.0:  # the quotient was rounded up
         number -= 1.0
     if place - number * width >= width:  # just below 0, or rounded down
@@ -729,11 +708,10 @@ def _bound(
     high: cython.double = path[at + CENTRE] + path[at + HALF]
     low_end: cython.double = low + (path[at + MOTION] - path[at + RESIZE]) * rest
     high_end: cython.double = high + (path[at + MOTION] + path[at + RESIZE]) * rest
-    largest: cython.double
 
     low = min(low, low_end)
     high = max(high, high_end)
-    largest = max(abs(low), abs(high))
+    largest: cython.double = max(abs(low), abs(high))
     low_of[to] = low - REACH * largest
     high_of[to] = high + REACH * largest
     return largest

@@ -120,7 +120,6 @@ cdef class Bodies:
     cdef void finish_woken(self)
     cdef double widths_beyond(self, int k, double place) noexcept
     cdef double into_world(self, int k, double place) noexcept
-    cdef void _extend_to_edges(self, Py_ssize_t i) noexcept
     cdef bint turned_now(self, Py_ssize_t i, double t) noexcept
     cdef void put(self, Py_ssize_t i, int k, double centre) noexcept
     cdef double centre_at(self, Py_ssize_t i, int k, double t) noexcept

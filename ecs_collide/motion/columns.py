@@ -182,13 +182,9 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
 
 
 def allocate(blocks: list[Block], memory: Memory, capacity: int) -> Memory:
-    """Return memory for `n_rows` rows that starts with the contents of `memory`; the rest is 0."""
-    if memory:
-        return [lengthened(old, capacity) for old in memory]
-    return [
-        lengthened(np.zeros((len(block.names), 0, *block.shape), block.dtype), capacity)
-        for block in blocks
-    ]
+    """Return memory for `capacity` rows that starts with the contents of `memory`; the rest is 0."""
+    old = memory or [np.zeros((len(block.names), 0, *block.shape), block.dtype) for block in blocks]
+    return [lengthened(columns, capacity) for columns in old]
 
 
 def views_of(blocks: list[Block], memory: Memory) -> Views:

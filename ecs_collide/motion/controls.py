@@ -127,8 +127,6 @@ class Controls:
         changes nothing.
         """
         k: cython.int
-        most: cython.double
-        speed: cython.double
         direction: cython.double[3]
         part: cython.double = 1.0
         less: cython.double = HALF_ULP
@@ -136,12 +134,12 @@ class Controls:
         for k in range(self.dim):
             if self.lock[i] & (1 << k):
                 velocity[i, k] = 0.0
-        most = self.limit[i]
+        most: cython.double = self.limit[i]
         if not by_speed or most == INF or not _speed(velocity, i, self.dim) > most:
             return
         if not cython.compiled:
             direction = [0.0] * 3
-        speed = _direction(velocity, i, self.dim, direction)
+        speed: cython.double = _direction(velocity, i, self.dim, direction)
         while True:
             for k in range(self.dim):
                 velocity[i, k] = most * part * (direction[k] / speed) + 0.0
@@ -178,7 +176,6 @@ def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.in
     """Return the Euclidean norm of a velocity."""
     k: cython.int
     largest: cython.double = 0.0
-    part: cython.double
     total: cython.double = 0.0
 
     for k in range(dim):
@@ -186,7 +183,7 @@ def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.in
     if largest == 0.0:
         return 0.0
     for k in range(dim):
-        part = velocity[i, k] / largest
+        part: cython.double = velocity[i, k] / largest
         total += part * part
     return largest * sqrt(total)
 

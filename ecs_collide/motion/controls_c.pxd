@@ -1,11 +1,5 @@
 cimport cython
 
-cdef int AVERAGE
-cdef int GEOMETRIC
-cdef int MIN
-cdef int MULTIPLY
-cdef int MAX
-
 @cython.final
 cdef class Controls:
     cdef int dim

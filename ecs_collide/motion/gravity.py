@@ -153,7 +153,6 @@ class Gravity:
         n: cython.int
         _n: cython.int
         n_doubled: cython.int = 0
-        term: cython.double
 
         if x == 0.0:
             self.decay = self.mean = 1.0
@@ -167,7 +166,7 @@ class Gravity:
         while x > SMALL:
             x *= 0.5
             n_doubled += 1
-        term = 0.5
+        term: cython.double = 0.5
         self.rest = 0.5
         for n in range(3, TERMS):
             term *= -x / n
@@ -187,14 +186,12 @@ class Gravity:
     ) -> cython.double:
         """Return the mean velocity over the whole step of a body just started; note its kick."""
         pull: cython.double = self.pull[i, k]
-        chord: cython.double
-        final: cython.double
 
         if self.decay == 1.0:
             self.kick[i, k] = 0.5 * pull
             return velocity + 0.5 * pull
-        chord = velocity * self.mean + pull * self.rest
-        final = velocity * self.decay + pull * self.mean
+        chord: cython.double = velocity * self.mean + pull * self.rest
+        final: cython.double = velocity * self.decay + pull * self.mean
         self.kick[i, k] = final - chord
         self.pull[i, k] = final - velocity
         self.since[i, k] = -1.0  # an impact at 0 ends the damping too
@@ -314,11 +311,10 @@ class Gravity:
         """Give the bodies of `rows` the velocities that they have at the end of the step."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
 
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             if self.started[i] == self.step:
                 for k in range(b.dim):
                     b.velocity[i, k] = b.velocity[i, k] + self.kick[i, k] + 0.0

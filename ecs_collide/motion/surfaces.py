@@ -12,10 +12,7 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.controls_c import Controls
-    from cython.cimports.libc.math import sqrt
 else:
-    from math import sqrt
-
     from ecs_collide.motion.controls import Controls
 
 from ecs_collide.constants import CARRY, ONE_WAY, SEPARATES
@@ -61,12 +58,8 @@ class Surfaces:
     def __init__(self, dim: cython.int):
         self.dim = dim
         self.controls = Controls(dim)
-        self.is_used = False
-        self.any_carrier = False
-        self.any_pusher = False
-        self.any_separator = False
-        self.any_damping = False
-        self.any_owner = False
+        self.is_used = self.any_carrier = self.any_pusher = self.any_separator = False
+        self.any_damping = self.any_owner = False
 
     def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
         raise AttributeError(name)
@@ -147,16 +140,7 @@ class Surfaces:
     @cython.exceptval(check=False)
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
         """Return the friction of a pair: by its rule, or that of the one that has any."""
-        one: cython.double = self.friction[i]
-        two: cython.double = self.friction[j]
-
-        if self.controls.is_used:
-            return self.controls.friction_between(i, j, one, two)
-        if one < 0.0:
-            return max(two, 0.0)
-        if two < 0.0:
-            return one
-        return sqrt(one) * sqrt(two)
+        return self.controls.friction_between(i, j, self.friction[i], self.friction[j])
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -121,9 +121,8 @@ class Carriers:
         self._clear(self.now)
         if not t.any_carrier:
             return
-        for _n in range(
-            self.contacts.n + 1
-        ):  # bounded: bodies that carry each other in a ring would never end
+        # Bounded: bodies that carry each other in a ring would never end.
+        for _n in range(self.contacts.n + 1):
             self.now, self.before = self.before, self.now
             if not self._pass(at_rest):
                 break
@@ -236,7 +235,6 @@ class Carriers:
         if rows.shape[0] == 0:
             return
         self._make_room(self.bodies.ids.shape[0])
-        self._clear(self.now)
         for n in range(rows.shape[0]):
             self.now.riders[n] = rows[n]
             self.now.carrier[rows[n]] = rows[n] + 1  # any carrier: it is not read
@@ -272,7 +270,7 @@ class Carriers:
     def begin(self) -> list:
         """Take the riders along: at the start of a step, when velocities are read.
 
-        Returns the rows of those who sleep and are carried somewhere.
+        Returns the rows of sleeping riders that are carried somewhere.
         """
         woken: list = []
         velocity: cython.double[:, ::1] = self.bodies.velocity
@@ -294,9 +292,9 @@ class Carriers:
 
     @cython.cfunc
     def _release_riders(self) -> cython.void:
-        """Give those who have lost their carrier since the last step the velocity that they had.
+        """Give riders that have lost their carrier since the last step the velocity that they had.
 
-        Not those who were moved, or left out, themselves.
+        Not riders that were moved, or left out, themselves.
         """
         b: Bodies = self.bodies
         last: RiderTable = self.rode

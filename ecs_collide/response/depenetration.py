@@ -143,7 +143,7 @@ class Depenetration:
         k = abs(best) - 1
         sign = 1 if best > 0 else -1
         speed: cython.double = sign * min(
-            b.surfaces.push_out[i], self._nearest_exit(i, k, sign) / b.dt
+            b.surfaces.push_out[i], self._exit(i, k, sign, True) / b.dt
         )
         self.rows[self.n] = i
         self.axis[self.n] = k
@@ -155,18 +155,15 @@ class Depenetration:
 
     @cython.cfunc
     def _is_inside_any(self, i: cython.Py_ssize_t) -> cython.bint:
-        self._set_region(i, 0, 0.0)
-        return self._is_inside_some(self.broadphase.still, i) or self._is_inside_some(
-            self.broadphase.moving, i
-        )
-
-    @cython.cfunc
-    def _is_inside_some(self, tree: Tree, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body overlaps any that it is to be pushed out of."""
+        tree: Tree
         m: cython.Py_ssize_t
 
-        for m in range(tree.touching_one(self.low, self.high)):
-            if self._holds_back(i, tree.found[m]) and self._is_within(i, tree.found[m]):
-                return True
+        self._set_region(i, 0, 0.0)
+        for tree in (self.broadphase.still, self.broadphase.moving):
+            for m in range(tree.touching_one(self.low, self.high)):
+                if self._holds_back(i, tree.found[m]) and self._is_within(i, tree.found[m]):
+                    return True
         return False
 
     @cython.cfunc
@@ -217,77 +214,60 @@ class Depenetration:
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
         """Return the distance in a direction out of all that a body overlaps; inf if it is blocked."""
-        self._set_region(i, 0, 0.0)
-        displacement: cython.double = max(
-            self._exit(self.broadphase.still, i, k, sign, False),
-            self._exit(self.broadphase.moving, i, k, sign, False),
-        )
+        displacement: cython.double = self._exit(i, k, sign, False)
         if displacement == INF:
             return INF
         self._set_region(i, k, sign * displacement)
-        if self._is_blocked(self.broadphase.still, i) or self._is_blocked(
-            self.broadphase.moving, i
-        ):
-            return INF
-        return displacement
-
-    @cython.cfunc
-    def _nearest_exit(self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int) -> cython.double:
-        """Return the distance in a direction out of the nearest of the bodies that it overlaps."""
-        self._set_region(i, 0, 0.0)
-        return min(
-            self._exit(self.broadphase.still, i, k, sign, True),
-            self._exit(self.broadphase.moving, i, k, sign, True),
-        )
+        return INF if self._is_blocked(i) else displacement
 
     @cython.cfunc
     def _exit(
-        self,
-        tree: Tree,
-        i: cython.Py_ssize_t,
-        k: cython.int,
-        sign: cython.int,
-        nearest: cython.bint,
+        self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int, nearest: cython.bint
     ) -> cython.double:
         """Return the distance past the nearest or the farthest body that a body overlaps.
 
         The farthest is inf if one of them would be left on its farther side.
         """
         b: Bodies = self.bodies
+        tree: Tree
         m: cython.Py_ssize_t
         displacement: cython.double = INF if nearest else 0.0
 
-        for m in range(tree.touching_one(self.low, self.high)):
-            j: cython.Py_ssize_t = tree.found[m]
-            if self._holds_back(i, j) and self._is_within(i, j):
+        self._set_region(i, 0, 0.0)
+        for tree in (self.broadphase.still, self.broadphase.moving):
+            for m in range(tree.touching_one(self.low, self.high)):
+                j: cython.Py_ssize_t = tree.found[m]
+                if not self._holds_back(i, j) or not self._is_within(i, j):
+                    continue
                 forth: cython.double = (b.centre_of(j, k) + b.half_of(j, k)) - self.low[k]
                 back: cython.double = self.high[k] - (b.centre_of(j, k) - b.half_of(j, k))
                 if sign < 0:
                     forth, back = back, forth
-                displacement = (
-                    min(displacement, forth)
-                    if nearest
-                    else max(displacement, forth if forth <= back else INF)
-                )
+                if nearest:
+                    displacement = min(displacement, forth)
+                else:
+                    displacement = max(displacement, forth if forth <= back else INF)
         return displacement
 
     @cython.cfunc
-    def _is_blocked(self, tree: Tree, i: cython.Py_ssize_t) -> cython.bint:
+    def _is_blocked(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether the region contains a body that this one does not overlap."""
         b: Bodies = self.bodies
+        tree: Tree
         m: cython.Py_ssize_t
         k: cython.int
 
-        for m in range(tree.touching_one(self.low, self.high)):
-            j: cython.Py_ssize_t = tree.found[m]
-            if not self._holds_back(i, j) or self._is_within(i, j):
-                continue
-            clear: cython.bint = False
-            for k in range(b.dim):
-                low: cython.double = max(self.low[k], b.centre_of(j, k) - b.half_of(j, k))
-                high: cython.double = min(self.high[k], b.centre_of(j, k) + b.half_of(j, k))
-                if not high - low > SLOP * max(abs(low), abs(high)):
-                    clear = True
-            if not clear:
-                return True
+        for tree in (self.broadphase.still, self.broadphase.moving):
+            for m in range(tree.touching_one(self.low, self.high)):
+                j: cython.Py_ssize_t = tree.found[m]
+                if not self._holds_back(i, j) or self._is_within(i, j):
+                    continue
+                clear: cython.bint = False
+                for k in range(b.dim):
+                    low: cython.double = max(self.low[k], b.centre_of(j, k) - b.half_of(j, k))
+                    high: cython.double = min(self.high[k], b.centre_of(j, k) + b.half_of(j, k))
+                    if not high - low > SLOP * max(abs(low), abs(high)):
+                        clear = True
+                if not clear:
+                    return True
         return False

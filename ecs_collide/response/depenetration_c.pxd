@@ -2,7 +2,6 @@ cimport cython
 
 from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.broadphase.broadphase_c cimport Broadphase
-from ecs_collide.broadphase.dynamic_tree_c cimport Tree
 
 cdef double INF
 cdef int PUSH_OUT
@@ -23,11 +22,9 @@ cdef class Depenetration:
     cdef double _own(self, Py_ssize_t n) noexcept
     cdef void _find_exit(self, Py_ssize_t i)
     cdef bint _is_inside_any(self, Py_ssize_t i)
-    cdef bint _is_inside_some(self, Tree tree, Py_ssize_t i)
     cdef void _set_region(self, Py_ssize_t i, int k, double displacement) noexcept
     cdef bint _holds_back(self, Py_ssize_t i, Py_ssize_t j) except -1
     cdef bint _is_within(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef double _exit_distance(self, Py_ssize_t i, int k, int sign)
-    cdef double _nearest_exit(self, Py_ssize_t i, int k, int sign)
-    cdef double _exit(self, Tree tree, Py_ssize_t i, int k, int sign, bint nearest)
-    cdef bint _is_blocked(self, Tree tree, Py_ssize_t i)
+    cdef double _exit(self, Py_ssize_t i, int k, int sign, bint nearest)
+    cdef bint _is_blocked(self, Py_ssize_t i)

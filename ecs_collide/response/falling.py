@@ -20,7 +20,7 @@ else:
     from ecs_collide.response.carriers import Carriers
     from ecs_collide.response.solver import Solver
 
-from ecs_collide.motion.arrays import DOUBLE, zeros
+from ecs_collide.motion.arrays import DOUBLE, as_longs, zeros
 
 
 @cython.final
@@ -30,9 +30,10 @@ class Falling:
 
     Attributes
     ----------
-    rows : the two bodies that are shown, -1 for none
-    path_velocity, shown : float64 (2, dim)
-        The velocities of their paths, and what stands in their place.
+    shown : int64 (2,)
+        The rows of the two bodies that are shown, -1 for none.
+    path_velocity : float64 (2, dim)
+        The velocities of their paths.
     """
 
     def __init__(self, bodies: Bodies, solver: Solver, carriers: Carriers):
@@ -41,7 +42,7 @@ class Falling:
         self.clusters = solver.clusters
         self.gravity = solver.clusters.gravity
         self.carriers = carriers
-        self.first = self.second = -1
+        self.shown = as_longs([-1, -1])
         self.path_velocity = zeros(DOUBLE, 2, bodies.dim)
 
     def begin(self, rows: cython.longlong[::1]):
@@ -54,7 +55,7 @@ class Falling:
         n: cython.Py_ssize_t
         k: cython.int
 
-        self.first = self.second = -1
+        self.shown[0] = self.shown[1] = -1
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             if not self.gravity.start(i):
@@ -101,13 +102,8 @@ class Falling:
         b: Bodies = self.bodies
         k: cython.int
 
-        if not self.gravity.acts_on(i) or b.on_hold[i]:
-            i = -1
-        if place == 0:
-            self.first = i
-        else:
-            self.second = i
-        if i < 0:
+        self.shown[place] = i if self.gravity.acts_on(i) and not b.on_hold[i] else -1
+        if self.shown[place] < 0:
             return
         for k in range(b.dim):
             self.path_velocity[place, k] = b.velocity[i, k]
@@ -118,13 +114,10 @@ class Falling:
     @cython.exceptval(check=False)
     def hide(self, place: cython.int) -> cython.void:
         """Restore the velocity of a body's path."""
-        i: cython.Py_ssize_t = self.second if place else self.first
+        i: cython.Py_ssize_t = self.shown[place]
         k: cython.int
 
-        if place == 0:
-            self.first = -1
-        else:
-            self.second = -1
+        self.shown[place] = -1
         if i >= 0:
             for k in range(self.bodies.dim):
                 self.bodies.velocity[i, k] = self.path_velocity[place, k]
@@ -135,7 +128,7 @@ class Falling:
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
         """Give a body that falls a velocity at this instant; it may be shown."""
-        place: cython.int = 0 if i == self.first else 1 if i == self.second else -1
+        place: cython.int = 0 if i == self.shown[0] else 1 if i == self.shown[1] else -1
 
         if place >= 0:
             self.hide(place)

@@ -13,8 +13,7 @@ cdef class Falling:
     cdef Clusters clusters
     cdef Gravity gravity
     cdef Carriers carriers
-    cdef Py_ssize_t first
-    cdef Py_ssize_t second
+    cdef long long[::1] shown
     cdef double[:, ::1] path_velocity
     cdef bint split(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef bint _turns(self, Py_ssize_t i) noexcept

@@ -60,15 +60,10 @@ class Holding:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        rows: cython.longlong[::1] = grown(self.rows, n_rows)
-        visited: cython.longlong[::1] = grown(self.visited, n_rows)
-        visits: cython.longlong[::1] = grown(self.visits, n_rows)
-        n_pairs: cython.longlong[::1] = grown(self.n_pairs, n_rows)
-
-        self.rows = rows
-        self.visited = visited
-        self.visits = visits
-        self.n_pairs = n_pairs
+        self.rows = grown(self.rows, n_rows)
+        self.visited = grown(self.visited, n_rows)
+        self.visits = grown(self.visits, n_rows)
+        self.n_pairs = grown(self.n_pairs, n_rows)
 
     def begin_step(self):
         """Hold no body, and reset all visits."""
@@ -82,12 +77,7 @@ class Holding:
 
     def entities(self) -> list:
         """Return the entities that are or were held in this step, in ascending order."""
-        n: cython.Py_ssize_t
-        ids: list = []
-
-        for n in range(self.n):
-            ids.append(self.bodies.ids[self.rows[n]])
-        return sorted(ids)
+        return sorted([self.bodies.ids[self.rows[n]] for n in range(self.n)])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -166,28 +156,19 @@ class Holding:
     @cython.cfunc
     @cython.exceptval(check=False)
     def show(self, i: cython.Py_ssize_t) -> cython.void:
-        """Show the velocity that a held body keeps to the game, until `hide`."""
-        if self.bodies.on_hold[i]:
-            self._exchange(i)
+        """Show the velocity that a held body keeps to the game, in place of the one of its path."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if b.on_hold[i]:
+            for k in range(b.dim):
+                b.velocity[i, k], b.kept[i, k] = b.kept[i, k], b.velocity[i, k]
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def hide(self, i: cython.Py_ssize_t) -> cython.void:
         """Keep the velocity of a held body again, as the game may have set it."""
-        if self.bodies.on_hold[i]:
-            self._exchange(i)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _exchange(self, i: cython.Py_ssize_t) -> cython.void:
-        """Exchange the velocity that a held body moves with for the one that it keeps."""
-        b: Bodies = self.bodies
-        k: cython.int
-
-        for k in range(b.dim):
-            velocity: cython.double = b.velocity[i, k]
-            b.velocity[i, k] = b.kept[i, k]
-            b.kept[i, k] = velocity
+        self.show(i)  # an exchange, too
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -21,5 +21,4 @@ cdef class Holding:
     cdef void _keep(self, Py_ssize_t i) noexcept
     cdef void show(self, Py_ssize_t i) noexcept
     cdef void hide(self, Py_ssize_t i) noexcept
-    cdef void _exchange(self, Py_ssize_t i) noexcept
     cdef void release(self) noexcept

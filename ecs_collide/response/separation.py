@@ -85,21 +85,8 @@ class Separating:
         self.bodies = bodies
         self.pairs = pairs
         self.n = self.n_pairs = self.n_left_out = 0
-        self.rows = zeros(LONG, 1)
         self.soft = zeros(LONG, 1)
-        self.reach = zeros(DOUBLE, 1)
-        self.size = zeros(DOUBLE, 1)
-        self.place = zeros(DOUBLE, 1, bodies.dim)
-        self.half = zeros(DOUBLE, 1, bodies.dim)
-        self.push = zeros(DOUBLE, 1, bodies.dim)
-        self.total = zeros(DOUBLE, 1, bodies.dim)
-        self.count = zeros(LONG, 1)
-        self.total_left_out = zeros(DOUBLE, 1, bodies.dim)
-        self.count_left_out = zeros(LONG, 1)
-        self.active = zeros(BYTE, 1)
-        self.before = zeros(DOUBLE, 1, bodies.dim)
-        self.speed = zeros(DOUBLE, 1, bodies.dim)
-        self.n_rows = 1
+        self._make_room(1)
         if not cython.compiled:
             self.offset = [0.0] * 3
             self.displacement = [0.0] * 3

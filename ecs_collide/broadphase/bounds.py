@@ -1,0 +1,112 @@
+"""Compare a box with its fat bounds, and write new ones.
+
+Compiled kernels take these functions from `broadphase/bounds.h`, where in 2D both axes are
+computed side by side.  Corners are in one row each: those of a box begin at `p` of `mins` and
+`maxs`, its fat bounds at `q`, and its box in the tree at `at`, as dim minima and dim maxima.
+`motion` is the displacement in the step, not read if `still`; if `swept`, the box contains it.
+"""
+
+from __future__ import annotations
+
+FITS = 1  # fat bounds contain the path of a box, and are not far bigger than they need to be
+SAME = 2  # the box has not changed
+
+
+def classify(
+    mins: list[float],
+    maxs: list[float],
+    motion: list[float],
+    p: int,
+    still: bool,
+    swept: bool,
+    fat: list[float],
+    q: int,
+    margin: float,
+    too_big: float,
+    box: list[float],
+    at: int,
+    dim: int,
+) -> int:
+    """Write a box to its place in the tree; return FITS and SAME as bits."""
+    low, high = mins[p : p + dim], maxs[p : p + dim]
+    displacements, sides = _displacements_and_sides(mins, maxs, motion, p, still, swept, dim)
+    fits = same = True
+    for k in range(dim):
+        displacement = 0.0 if swept else displacements[k]
+        fits &= low[k] + 0.5 * (displacement - abs(displacement)) >= fat[q + k]
+        fits &= high[k] + 0.5 * (displacement + abs(displacement)) <= fat[q + dim + k]
+        same &= box[at + k] == low[k] and box[at + dim + k] == high[k]
+        box[at + k] = low[k] + 0.0  # -0.0 becomes 0.0
+        box[at + dim + k] = high[k] + 0.0
+    around = 2.0 * (margin if margin >= 0.0 else 0.1 * max(*sides, 0.0))
+    needed = [
+        side + (abs(displacement) + around)
+        for side, displacement in zip(sides, displacements, strict=True)
+    ]
+    fits &= _surface([fat[q + dim + k] - fat[q + k] for k in range(dim)]) <= too_big * _surface(
+        needed
+    )
+    return fits * FITS | same * SAME
+
+
+def widen(
+    mins: list[float],
+    maxs: list[float],
+    motion: list[float],
+    p: int,
+    still: bool,
+    swept: bool,
+    margin: float,
+    lookahead: float,
+    share: float,
+    fat: list[float],
+    q: int,
+    dim: int,
+) -> None:
+    """Write the fat bounds of a box.
+
+    They contain its path in the step and the margin on all sides; a negative margin stands for a
+    tenth of the longest side.  In the direction of motion they contain a share, from 0 to 1, of
+    what the body will cross in the next 2 * `lookahead` steps, at most half its side on each axis.
+    """
+    displacements, sides = _displacements_and_sides(mins, maxs, motion, p, still, swept, dim)
+    if margin < 0.0:
+        margin = max(0.0, *(0.1 * side for side in sides))
+    for k, displacement in enumerate(displacements):
+        growth = share * min(2.0 * lookahead * abs(displacement), 0.5 * max(sides[k], 0.0))
+        fat[q + k] = mins[p + k] - margin
+        fat[q + dim + k] = maxs[p + k] + margin
+        if not swept:
+            fat[q + k] += 0.5 * (displacement - abs(displacement))
+            fat[q + dim + k] += 0.5 * (displacement + abs(displacement))
+        ahead = displacement > 0.0
+        fat[q + k] -= growth * (1.0 - ahead)
+        fat[q + dim + k] += growth * ahead
+
+
+def _displacements_and_sides(
+    mins: list[float],
+    maxs: list[float],
+    motion: list[float],
+    p: int,
+    still: bool,
+    swept: bool,
+    dim: int,
+) -> tuple[list[float], list[float]]:
+    """Return how far a box moves on each axis, and its size without its path."""
+    displacements = [0.0] * dim if still else list(motion[p : p + dim])
+    sides = [maxs[p + k] - mins[p + k] for k in range(dim)]
+    if swept:
+        sides = [
+            side - abs(displacement)
+            for side, displacement in zip(sides, displacements, strict=True)
+        ]
+    return displacements, sides
+
+
+def _surface(sides: list[float]) -> float:
+    """Return half the perimeter (2D) or surface (3D) of a box."""
+    if len(sides) == 2:
+        return sides[0] + sides[1]
+    x, y, z = sides
+    return x * y + y * z + z * x
