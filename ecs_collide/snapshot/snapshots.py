@@ -139,7 +139,7 @@ class Snapshots:
         c, rows = self._registry.table, self._registry.rows
         numbers = self._schema.read(contents)
         flags = self._flags()
-        sleeping, stirred = self._registry.sleep.kept(rows)
+        sleepers, stirred = self._registry.sleep.kept(rows)
         rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
         state = SnapshotData(
             dim=step.dim,
@@ -167,7 +167,7 @@ class Snapshots:
             mismatches=none_of(MISMATCH_RECORD),
             filters=self._registry.seen_filters(),
             rest_count=np.where(rests, c.rest_count[rows], 0).astype(np.int8),
-            sleeping=sleeping,
+            sleepers=sleepers,
             stirred=stirred,
             contacts=self._kept_contacts(),
             rides=self._kept_rides(),
@@ -313,7 +313,7 @@ class Snapshots:
                 f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
                 f"wrap={wrap!r}: restore it into Space(wrap={state.wrap!r})"
             )
-        if not self._registry.sweeps and state.seen[2][state.sleeping["body"]].any():
+        if not self._registry.sweeps and state.seen[2][state.sleepers["body"]].any():
             raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
         world.require_known()
         loaded = self._schema.load(world, state)
@@ -391,4 +391,4 @@ class Snapshots:
         step.drop_step(state.step, state.time, counts, list(state.new_reports))
         self._pipeline.rest_speed = state.rest_speed
         self._pipeline.pair_limit = state.pair_limit
-        step.n_asleep = registry.resume_sleep(state.sleeping, state.stirred)
+        step.n_asleep = registry.resume_sleep(state.sleepers, state.stirred)
