@@ -62,6 +62,7 @@ from ecs_collide.sync.seen import (
 )
 
 _USUAL = Components()
+_CONTACT_CODES = ("first", "second", "kind", "axis", "sign")  # the columns of a contact's row
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for
 # They come from trees, which are made anew.
 _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
@@ -140,6 +141,7 @@ class Snapshots:
         numbers = self._schema.read(contents)
         flags = self._flags()
         sleepers, stirred = self._registry.sleep.kept(rows)
+        contacts, images = self._kept_contacts()
         rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
         state = SnapshotData(
             dim=step.dim,
@@ -169,11 +171,11 @@ class Snapshots:
             rest_count=np.where(rests, c.rest_count[rows], 0).astype(np.int8),
             sleepers=sleepers,
             stirred=stirred,
-            contacts=self._kept_contacts(),
+            contacts=contacts,
             rides=self._kept_rides(),
             category_names=tuple(CATEGORY_NAMES.names),
             wrap=None if self._domain is None else self._domain.wrap,
-            images=self._kept_images(),
+            images=images,
             pending=self._pending_events(),
             collisions=step.events.collision_array,
             contact_events=step.events.contact_array,
@@ -192,11 +194,10 @@ class Snapshots:
     def _flags(self) -> NDArray[np.uint8]:
         """Return what has become of each body since the last step, but for what the world says."""
         c, rows = self._registry.table, self._registry.rows
-        left_out = LEFT_OUT * (c.quarantined[rows] != 0) + OFF * (
-            c.quarantined[rows] == SWITCHED_OFF
-        )
-        touched = TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)
-        flags: NDArray[np.uint8] = (left_out + touched).astype(np.uint8)
+        flags = np.zeros(len(rows), np.uint8)
+        flags[c.quarantined[rows] != 0] |= LEFT_OUT
+        flags[c.quarantined[rows] == SWITCHED_OFF] |= OFF
+        flags[c.touched[rows] & TOUCHED_BY_GAME != 0] |= TOUCHED
         flags[c.news[rows] & NEW != 0] |= UNSEEN
         flags[np.isin(rows, self._registry.moved_rows())] |= MOVED
         return flags
@@ -236,18 +237,24 @@ class Snapshots:
             found.append(mismatches)
         return np.concatenate(found)
 
-    def _kept_contacts(self) -> NDArray[np.void]:
+    def _kept_contacts(self) -> tuple[NDArray[np.void], Longs]:
+        """Return the contacts, and in a world that wraps the image of each."""
         kept = self._state.timeline.contacts
         ids = self._registry.table.ids
-        contacts = none_of(CONTACT_RECORD, kept.n)
+        contacts, images = none_of(CONTACT_RECORD, kept.n), np.zeros(0, np.int64)
         if kept.n:
-            first, second, kind, axis, sign, *_ = np.asarray(kept.rows)[: kept.n].T
-            contacts["first"], contacts["second"] = ids[first], ids[second]
-            contacts["kind"], contacts["axis"], contacts["sign"] = kind, axis, sign
+            first, second, *codes = np.asarray(kept.rows)[: kept.n].T
+            for name, column in zip(
+                _CONTACT_CODES, (ids[first], ids[second], *codes), strict=False
+            ):
+                contacts[name] = column
             contacts["since"] = np.asarray(kept.since)[: kept.n]
             # The order in which they are kept comes from the trees, and says nothing.
-            contacts = contacts[contact_order(kept, ids, self._domain is not None)]
-        return contacts
+            order = contact_order(kept, ids, self._domain is not None)
+            contacts = contacts[order]
+            if self._domain is not None:
+                images = np.asarray(kept.images)[: kept.n][order]
+        return contacts, images
 
     def _kept_rides(self) -> NDArray[np.void]:
         dim, timeline = self._state.dim, self._state.timeline
@@ -262,27 +269,16 @@ class Snapshots:
         rides["taken_off"][:, :dim] = np.asarray(ride.taken_off)[rows]
         return rides[np.argsort(rides["entity"])]
 
-    def _kept_images(self) -> Longs:
-        """Return the images of the contacts, in their order."""
-        if self._domain is None:
-            return np.zeros(0, np.int64)
-        kept = self._state.timeline.contacts
-        order = contact_order(kept, self._registry.table.ids, True)
-        images: Longs = np.asarray(kept.images)[: kept.n][order]
-        return images
-
     def _pending_events(self) -> NDArray[np.void]:
-        event_buffer = self._state.timeline.event_buffer
-        n = event_buffer.n_contacts
+        buffer = self._state.timeline.event_buffer
+        n = buffer.n_contacts
         pending = none_of(PENDING_RECORD, n)
         if n:
-            pending["first"], pending["second"] = np.asarray(event_buffer.contact_bodies)[:n].T
-            pending["time"] = np.asarray(event_buffer.contact_time)[:n]
-            pending["codes"] = np.asarray(event_buffer.contact_codes)[:n]
+            pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
+            pending["time"] = np.asarray(buffer.contact_time)[:n]
+            pending["codes"] = np.asarray(buffer.contact_codes)[:n]
             if self._domain is not None:  # the order of reports
-                pending = pending[
-                    np.argsort(np.asarray(event_buffer.contact_images)[:n], kind="stable")
-                ]
+                pending = pending[np.argsort(np.asarray(buffer.contact_images)[:n], kind="stable")]
         return pending
 
     # -- restoring --
@@ -363,11 +359,9 @@ class Snapshots:
         for entity in state.bodies[state.flags & MOVED != 0].tolist():
             registry.note_move(registry.row_of[entity], world.component(entity, position))
         registry.resume_filters(state.filters)
-        contacts = np.empty((len(state.contacts), 5), np.int64)
-        for n, name in enumerate(("first", "second", "kind", "axis", "sign")):
-            contacts[:, n] = state.contacts[name]
-        for n in (0, 1):
-            contacts[:, n] = registry.rows_of(contacts[:, n])
+        first, second, *codes = (state.contacts[name] for name in _CONTACT_CODES)
+        rows = registry.rows_of(first), registry.rows_of(second)
+        contacts = np.stack([*rows, *codes], axis=1)
         timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
         timeline.carriers.recover(
             registry.rows_of(state.rides["entity"]).data,
