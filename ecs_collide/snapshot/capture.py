@@ -128,18 +128,10 @@ class Loaded:
 
 
 class SnapshotSchema:
-    """The components of a world that a snapshot holds.
-
-    Attributes
-    ----------
-    types : OwnTypes
-        Those of the game's own.
-    kinds : list of type
-        The library's types and then those of `types`, in the order of the bits of a mask.
-    """
+    """The components of a world that a snapshot holds."""
 
     def __init__(self) -> None:
-        self.types = OwnTypes(FIELDS)
+        self.types = OwnTypes(FIELDS)  # the game's own
         self._last: WorldContents | None = None
         self._mark: object = None
         self._n_changes = -1
@@ -150,6 +142,7 @@ class SnapshotSchema:
         if self._n_changes == self.types.n_changes:
             return
         self._n_changes = self.types.n_changes
+        # In the order of the bits of a mask.
         self.kinds = [*FIELDS, *self.types.kinds()]
         records = _backend.kernels.records.ComponentRecords
         self._records = [
