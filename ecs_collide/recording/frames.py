@@ -19,8 +19,8 @@ import numpy as np
 from ecs_collide.snapshot.capture import FIELDS
 from ecs_collide.space import Space
 
-Fields = dict[str, Any]
-Components = dict[str, Fields]
+Fields = dict[str, Any]  # the values of a component's, a contact's or an event's fields by name
+Components = dict[str, Fields]  # by the name of their type
 
 ABSENT = "absent"
 """What stands in a difference for an entity, a component or a field that one side lacks."""
@@ -33,40 +33,18 @@ _NOTHING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A world after a step.
+    """A world after a step."""
 
-    Attributes
-    ----------
-    step : int
-        Steps since the recording began; 0 for the frame before the first of them.
-    dt : float
-        Length of the step, in seconds; 0.0 in frame 0.
-    time : float
-        `Space.time`, in seconds.
-    inputs : dict
-        What was pressed for the step, by name.
-    entities : dict
-        For each entity its components by the name of their type, each a dict of fields.
-        Fields that hold anything but numbers, text, enums and short lists of these are left out.
-    contacts : tuple of dict
-        The contacts at the end of the step, with the fields of `Contact`.
-    events : tuple of dict
-        The collisions, begun and ended contacts of the step, with the fields of the events.
-    digest : str
-        `Space.state_hash`, as 32 hexadecimal digits.
-    snapshot : bytes
-        `Space.snapshot`, or nothing where it was not taken.
-    """
-
-    step: int
-    dt: float
-    time: float
-    inputs: Fields
+    step: int  # steps since the recording began; 0 for the frame before the first of them
+    dt: float  # length of the step, in seconds; 0.0 in frame 0
+    time: float  # `Space.time`, in seconds
+    inputs: Fields  # what was pressed for the step
+    # Fields that hold anything but numbers, text, enums and short lists of these are left out.
     entities: dict[int, Components]
-    contacts: tuple[Fields, ...]
-    events: tuple[Fields, ...]
-    digest: str
-    snapshot: bytes = b""
+    contacts: tuple[Fields, ...]  # at the end of the step, with the fields of `Contact`
+    events: tuple[Fields, ...]  # the collisions, begun and ended contacts of the step
+    digest: str  # `Space.state_hash`, as 32 hexadecimal digits
+    snapshot: bytes = b""  # `Space.snapshot`, or nothing where it was not taken
 
     def label(self, entity: int) -> str:
         """Return an entity as "7 (Player)", with its components of the game's own."""
@@ -75,24 +53,12 @@ class Frame:
 
 
 class Difference(NamedTuple):
-    """One thing that two frames say differently.
+    """One thing that two frames say differently."""
 
-    Attributes
-    ----------
-    entity : int or None
-        None where it is no entity's.
-    label : str
-        What it is about: "entity 7 (Player)", "contacts", "events", "inputs".
-    name : str
-        The component and the field, as "Velocity.x"; empty for a whole entity.
-    first, second : object
-        The two values, `ABSENT` for what one side lacks.
-    """
-
-    entity: int | None
-    label: str
-    name: str
-    first: Any
+    entity: int | None  # None where it is no entity's
+    label: str  # what it is about: "entity 7 (Player)", "contacts", "events", "inputs"
+    name: str  # the component and the field, as "Velocity.x"; empty for a whole entity
+    first: Any  # the value on either side, `ABSENT` for what it lacks
     second: Any
 
     def __str__(self) -> str:
