@@ -14,22 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend
+from ecs_collide import _backend, components, traits
 from ecs_collide.component_map import ROLES, Components
-from ecs_collide.components import (
-    Deflect,
-    Disabled,
-    Extents,
-    Fixed,
-    Growth,
-    Mass,
-    Position,
-    Push,
-    Sensor,
-    Slide,
-    Stop,
-    Velocity,
-)
 from ecs_collide.esper_world import World
 from ecs_collide.snapshot.columns import Table, pack_tables
 from ecs_collide.snapshot.own_types import Own, OwnTypes
@@ -44,57 +30,42 @@ from ecs_collide.snapshot.schema import (
     words_of,
 )
 from ecs_collide.sync.quarantine import find_no_number, rules
-from ecs_collide.traits import (
-    Attached,
-    Carry,
-    Damping,
-    Dominance,
-    Filter,
-    Friction,
-    GravityScale,
-    LockedAxes,
-    MaxSpeed,
-    OneWay,
-    PushOut,
-    Restitution,
-    Separate,
-)
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
-    Position: _XYZ,
-    Extents: _XYZ,
-    Velocity: _XYZ,
-    Growth: _XYZ,
-    Mass: ("value",),
-    Deflect: ("restitution",),
-    Push: (),
-    Slide: (),
-    Stop: (),
-    Sensor: (),
-    Filter: ("categories", "mask", "group"),
-    Friction: ("value", "code"),
-    OneWay: _XYZ,
-    Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
-    PushOut: ("speed",),
-    Fixed: (),
-    Separate: ("speed",),
-    GravityScale: ("value",),
-    Damping: ("value",),
-    Dominance: ("level",),
-    Restitution: ("value", "code"),
-    MaxSpeed: ("speed",),
-    LockedAxes: _XYZ,
-    Disabled: (),
-    Attached: (*_XYZ, "owner"),
+    components.Position: _XYZ,
+    components.Extents: _XYZ,
+    components.Velocity: _XYZ,
+    components.Growth: _XYZ,
+    components.Mass: ("value",),
+    components.Deflect: ("restitution",),
+    components.Push: (),
+    components.Slide: (),
+    components.Stop: (),
+    components.Sensor: (),
+    traits.Filter: ("categories", "mask", "group"),
+    traits.Friction: ("value", "code"),
+    traits.OneWay: _XYZ,
+    traits.Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
+    traits.PushOut: ("speed",),
+    components.Fixed: (),
+    traits.Separate: ("speed",),
+    traits.GravityScale: ("value",),
+    traits.Damping: ("value",),
+    traits.Dominance: ("level",),
+    traits.Restitution: ("value", "code"),
+    traits.MaxSpeed: ("speed",),
+    traits.LockedAxes: _XYZ,
+    components.Disabled: (),
+    traits.Attached: (*_XYZ, "owner"),
 }
 """What a snapshot holds of the library's own components."""
 
 _WHOLE = {  # whole numbers
-    Filter: ("categories", "mask", "group"),
-    Attached: ("owner",),
-    Dominance: ("level",),
-    LockedAxes: _XYZ,
+    traits.Filter: ("categories", "mask", "group"),
+    traits.Attached: ("owner",),
+    traits.Dominance: ("level",),
+    traits.LockedAxes: _XYZ,
 }
 
 KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
@@ -133,7 +104,6 @@ class SnapshotSchema:
     def __init__(self) -> None:
         self.types = OwnTypes(FIELDS)  # the game's own
         self._last: WorldContents | None = None
-        self._mark: object = None
         self._n_changes = -1
         self._name_kinds()
 
@@ -252,10 +222,7 @@ class SnapshotSchema:
 
     def hashed(self, world: World) -> Iterator[bytes]:
         """Yield bytes that stand for all components of the game's own that `state_hash` includes."""
-        mark = world.mark()
-        if self._mark is not mark:
-            self._discover(world.kinds())
-            self._mark = mark
+        self._discover(world.kinds())
         hashed = sorted(self.types.hashed.items(), key=lambda of: (of[1].name, of[0].__module__))
         if not hashed:
             return
@@ -323,9 +290,9 @@ class SnapshotSchema:
         ]  # fmt: skip
         # From the order of then to that of now; what is left out comes to nothing.
         masks = rearrange(state.masks, bits, len(self.kinds))
-        covered = sum({1 << bit for bit in bits if bit is not None})
-        for n in range(len(FIELDS) + len(self.types.own), len(self.kinds)):
-            covered |= 1 << n  # a dataclass that is not named had no entity
+        # A dataclass that is not named had no entity.
+        unnamed = range(len(FIELDS) + len(self.types.own), len(self.kinds))
+        covered = sum(1 << bit for bit in {*bits, *unnamed} if bit is not None)
         if (
             contents.dead
             or loaded.fresh

@@ -62,7 +62,6 @@ class OwnTypes:
         self.left_out: dict[type, str] = {}
         self.n_changes = 0  # how often any of it has changed
         self._library = library  # the library's own types, which are held anyway
-        self._names = {kind.__name__ for kind in library}
         self._seen: set[type] = set()
 
     def add(self, own: Own) -> None:
@@ -85,7 +84,6 @@ class OwnTypes:
         self._forget(kind, name)
         self.hashed.pop(kind, None)
         self._use(Plain(kind, name))
-        self.n_changes += 1
 
     def leave_out(self, kind: type) -> None:
         """Hold no components of a type of the game's own, and ignore those in snapshots."""
@@ -102,7 +100,8 @@ class OwnTypes:
             raise ValueError(f"snapshots hold {kind.__name__} components without being told")
         own = [known for known in self.own if known.kind is not kind]
         plain = [known for known in self.plain if known.kind is not kind]
-        taken = {*self._names, *(known.name for known in own), *(known.name for known in plain)}
+        taken = {kind.__name__ for kind in self._library}
+        taken |= {known.name for known in own} | {known.name for known in plain}
         if name in taken:
             raise ValueError(
                 f"snapshot_with(name={name!r}) is the name of another type already: "
@@ -115,19 +114,16 @@ class OwnTypes:
         self.plain.append(plain)
         self.plain.sort(key=lambda plain: (plain.name, plain.kind.__module__))
         self.hashed.setdefault(plain.kind, plain)
+        self.n_changes += 1
 
     def discover(self, kinds: Iterable[type]) -> None:
         """Hold the dataclasses of numbers and empty classes of which nothing else was said."""
         new = [kind for kind in kinds if kind not in self._seen]
         self._seen.update(new)
-        new = [kind for kind in new if self._is_free(kind) and is_plain(kind)]
+        known = {*self._library, *self.left_out, *self.kinds()}
         for kind in new:
-            self._use(Plain(kind, kind.__name__))
-        if new:
-            self.n_changes += 1
-
-    def _is_free(self, kind: type) -> bool:
-        return kind not in self._library and kind not in self.left_out and kind not in self.kinds()
+            if kind not in known and is_plain(kind):
+                self._use(Plain(kind, kind.__name__))
 
     def kinds(self) -> list[type]:
         """Return all types that are held."""

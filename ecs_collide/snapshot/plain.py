@@ -120,13 +120,12 @@ def _as_number(value: Any) -> Any:
 
 
 def _is_same(there: Any, value: Any) -> bool:
+    try:
+        there = _as_number(there)
+    except TypeError:
+        return False
     if type(there) is not type(value):
-        try:
-            there = _as_number(there)
-        except TypeError:
-            return False
-        if type(there) is not type(value):
-            return False
+        return False
     if type(there) is float:
         return pack("<d", there) == pack("<d", value)
     return bool(there == value)
