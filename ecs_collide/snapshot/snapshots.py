@@ -139,7 +139,6 @@ class Snapshots:
         contents = self._schema.inspect(world)
         c, rows = self._registry.table, self._registry.rows
         numbers = self._schema.read(contents)
-        flags = self._flags()
         sleepers, stirred = self._registry.sleep.kept(rows)
         contacts, images = self._kept_contacts()
         rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
@@ -165,7 +164,7 @@ class Snapshots:
             blobs=self._schema.save(contents),
             tables=self._schema.tables(contents),
             bodies=self._registry.entities,
-            flags=flags,
+            flags=self._flags(world),
             mismatches=none_of(MISMATCH_RECORD),
             filters=self._registry.seen_filters(),
             rest_count=np.where(rests, c.rest_count[rows], 0).astype(np.int8),
@@ -180,26 +179,26 @@ class Snapshots:
             collisions=step.events.collision_array,
             contact_events=step.events.contact_array,
         )
-        changed, replaced = self._registry.differences(world)
-        for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
-            flags[np.searchsorted(state.bodies, np.array(entities, np.int64))] |= flag
-        altered = np.isin(rows, self._registry.altered_rows())
-        flags[altered & (flags & (UNSEEN | CHANGED | REPLACED) == 0)] |= ALTERED
-        if not self._registry.is_up_to_date(world) or not self._agrees_with_table(
-            contents, numbers
-        ):
+        is_up_to_date = self._registry.is_up_to_date(world)
+        if not is_up_to_date or not self._agrees_with_table(contents, numbers):
             state.mismatches = self._find_mismatches(state)
         return codec.encode(state)
 
-    def _flags(self) -> NDArray[np.uint8]:
-        """Return what has become of each body since the last step, but for what the world says."""
-        c, rows = self._registry.table, self._registry.rows
+    def _flags(self, world: World) -> NDArray[np.uint8]:
+        """Return what has become of each body since the last step."""
+        registry = self._registry
+        c, rows = registry.table, registry.rows
         flags = np.zeros(len(rows), np.uint8)
         flags[c.quarantined[rows] != 0] |= LEFT_OUT
         flags[c.quarantined[rows] == SWITCHED_OFF] |= OFF
         flags[c.touched[rows] & TOUCHED_BY_GAME != 0] |= TOUCHED
         flags[c.news[rows] & NEW != 0] |= UNSEEN
-        flags[np.isin(rows, self._registry.moved_rows())] |= MOVED
+        flags[np.isin(rows, registry.moved_rows())] |= MOVED
+        changed, replaced = registry.differences(world)
+        for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
+            flags[np.searchsorted(registry.entities, np.array(entities, np.int64))] |= flag
+        altered = np.isin(rows, registry.altered_rows())
+        flags[altered & (flags & (UNSEEN | CHANGED | REPLACED) == 0)] |= ALTERED
         return flags
 
     def _results_in_numbers(self) -> tuple[int, ...]:
