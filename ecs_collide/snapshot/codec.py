@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
@@ -149,16 +149,15 @@ def _checksum(*pieces: bytes | memoryview) -> int:
 
 
 def _text(state: SnapshotData) -> bytes:
-    encoded = _encode_reports(state.reports), _encode_reports(state.new_reports), state.n_reports
-    texts: list[object] = [list(state.kinds), list(state.own), *encoded]
+    # Hexadecimal keeps every bit, and says nan and inf as JSON cannot.
+    reports = [
+        [[r.step, r.entity, r.field, float(r.value).hex(), r.message] for r in some]  # type: ignore[arg-type]
+        for some in (state.reports, state.new_reports)
+    ]
+    texts: list[object] = [list(state.kinds), list(state.own), *reports, state.n_reports]
     if state.category_names:
         texts.append(list(state.category_names))
     return json.dumps(texts, separators=(",", ":")).encode()
-
-
-def _encode_reports(reports: Sequence[Report]) -> list[list[object]]:
-    # Hexadecimal keeps every bit, and says nan and inf as JSON cannot.
-    return [[r.step, r.entity, r.field, float(r.value).hex(), r.message] for r in reports]  # type: ignore[arg-type]
 
 
 # -- reading --

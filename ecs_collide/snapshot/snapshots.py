@@ -89,6 +89,7 @@ class Snapshots:
         self._lock = lock
         self._pipeline = pipeline
         self._domain = domain
+        self._wrap = None if domain is None else domain.wrap
         self._schema = schema
         self._restoring: tuple[World, SnapshotData, Loaded] | None = None  # if cut short
         self._holder_rows: tuple[WorldContents, Longs, list[Longs]] | None = None
@@ -173,7 +174,7 @@ class Snapshots:
             contacts=contacts,
             rides=self._kept_rides(),
             category_names=tuple(CATEGORY_NAMES.names),
-            wrap=None if self._domain is None else self._domain.wrap,
+            wrap=self._wrap,
             images=images,
             pending=self._pending_events(),
             collisions=step.events.collision_array,
@@ -302,11 +303,10 @@ class Snapshots:
                 "call it between steps, or in a handler of their events"
             )
         state = codec.decode(data, self._state.dim, WIDTHS)
-        wrap = None if self._domain is None else self._domain.wrap
-        if state.wrap != wrap:
+        if state.wrap != self._wrap:
             raise ValueError(
                 f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
-                f"wrap={wrap!r}: restore it into Space(wrap={state.wrap!r})"
+                f"wrap={self._wrap!r}: restore it into Space(wrap={state.wrap!r})"
             )
         if not self._registry.sweeps and state.seen[2][state.sleepers["body"]].any():
             raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
