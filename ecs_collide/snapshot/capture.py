@@ -158,14 +158,13 @@ class SnapshotSchema:
 
         Entities that have nothing but empty classes are among the others.
         """
-        everybody = np.array(sorted(entities.keys() - dead), np.int64)
-        masks = np.zeros((len(everybody), words_of(len(self.kinds))), np.uint64)
         file = _backend.kernels.records.file_components
-        file(entities, everybody.data, self._records, masks.data)
+        ids, masks, rest = file(entities, dead, self._records)
+        masks = masks.reshape(-1, words_of(len(self.kinds)))
         others = ~self._marks()
         words = [others >> 64 * n & 2**64 - 1 for n in range(masks.shape[1])]
         has = (masks & np.array(words, np.uint64)).any(axis=1)
-        return everybody[has], masks[has], everybody[~has]
+        return ids[has], masks[has], np.sort(np.concatenate([rest, ids[~has]]))
 
     def _marks(self) -> int:
         """Return the bits of the empty classes in a mask."""

@@ -160,21 +160,23 @@ def _put_by_name(item, names, whole, numbers):
             setattr(item, name, float(number))
 
 
-def file_components(
-    entities: dict, ids: cython.longlong[::1], all_records: list, masks: cython.ulonglong[:, ::1]
-):
-    """File the components of entities in the records of their types.
+def file_components(entities: dict, dead, all_records: list) -> tuple:
+    """File the components of all entities of a world in their records.
 
     Parameters
     ----------
     entities : dict
         The components by type, a dict, for each entity.
-    ids : int64 (n,)
-        The entities whose components are filed, in this order.
+    dead : frozenset of int
+        Entities that count as gone.
     all_records : list of ComponentRecords
         Their `items` are replaced.
-    masks : uint64 (n, words)
-        Zeros.  Written: bit k of a row where the entity has a component of the k-th record.
+
+    Returns
+    -------
+    tuple of int64 (n,), uint64 (n * words,), int64
+        The entities that have any of these, by rising id; which they have, bit k for the k-th
+        record, 64 in a word; and the other entities.
     """
     types: list = []
     items: list = []
@@ -183,15 +185,22 @@ def file_components(
     i: cython.Py_ssize_t
     n: cython.Py_ssize_t
     record: ComponentRecords
+    words: cython.ulonglong[:, ::1]
 
     for record in all_records:
         record.items = []
         types.append(record.type)
         items.append(record.items)
-    for i in range(ids.shape[0]):
-        components = entities[ids[i]]
+    everybody: list = sorted(entities.keys() - dead if dead else entities)
+    ids = np.array(everybody, np.int64)
+    masks = np.zeros((len(ids), max(1, (len(types) + 63) // 64)), np.uint64)
+    words = masks.data
+    for i in range(len(everybody)):
+        components = entities[everybody[i]]
         for kind, component in components.items():
             n = place_of_type(types, kind)
             if n >= 0:
-                masks[i, n >> 6] |= one << (n & 63)
+                words[i, n >> 6] |= one << (n & 63)
                 items[n].append(component)
+    has = masks.any(axis=1)
+    return ids[has], masks[has].ravel(), ids[~has]
