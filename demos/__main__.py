@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -42,15 +43,15 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
     """Return the options of a run."""
     parser = argparse.ArgumentParser(prog=f"python -m demos {name}", description=summary(name))
     parser.add_argument(
-        "--seconds",
-        type=_seconds,
-        help="how long to play (without a window: %(default)s)",
-        default=None,
+        "--seconds", type=_seconds, help="how long to play (without a window: %(default)s)"
     )
     parser.add_argument("--seed", type=_seed, default=0, help="of everything random (0)")
     parser.add_argument("--headless", action="store_true", help="open no window")
     parser.add_argument(
-        "--record", type=_gif, metavar="OUT.GIF", help="write an animated picture of the run"
+        "--record",
+        type=partial(_ending_in, ".gif"),
+        metavar="OUT.GIF",
+        help="write an animated picture of the run",
     )
     parser.add_argument(
         "--record-from",
@@ -59,7 +60,10 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
         help="with --record: leave out the beginning of the run",
     )
     parser.add_argument(
-        "--save", type=_npz, metavar="RUN.NPZ", help="record the run, for python -m demos replay"
+        "--save",
+        type=partial(_ending_in, ".npz"),
+        metavar="RUN.NPZ",
+        help="record the run, for python -m demos replay",
     )
     if hasattr(demo, "add_options"):
         demo.add_options(parser)
@@ -137,7 +141,11 @@ def _run(name: str, others: list[str]) -> int:
         recorder = Recorder(scene, start)
     tape = None if saving is None else Tape(scene, name, options)
     step = None if tape is None else tape.step
-    screen = None if is_headless else _open(scene)
+    screen = None
+    if not is_headless:
+        from demos.app.window import Screen
+
+        screen = _open(lambda: Screen(scene), ": running without one")
     is_kept = True
     try:
         if screen is None:
@@ -191,14 +199,14 @@ def _replay(arguments: list[str]) -> int:
         return 2
     try:
         player.verify(headless.progress)
-        describe = player.recording
-        says = ", ".join(f"{name} {value}" for name, value in describe.options.items())
-        print(f"{describe.name} ({says}), {player.n_steps} steps: {player.verdict()}")
+        recording = player.recording
+        options_used = ", ".join(f"{name} {value}" for name, value in recording.options.items())
+        print(f"{recording.name} ({options_used}), {player.n_steps} steps: {player.verdict()}")
         differs = player.first_difference is not None
         if not options.headless:
-            from demos.app.scrub import open_screen
+            from demos.app.scrub import ReplayScreen
 
-            screen = open_screen(player)
+            screen = _open(lambda: ReplayScreen(player))
             if screen is not None:
                 screen.run()
         return int(differs)
@@ -206,14 +214,14 @@ def _replay(arguments: list[str]) -> int:
         player.close()
 
 
-def _open(scene: Scene) -> Any:
+def _open(make: Callable[[], Any], more: str = "") -> Any:
     """Return a window; or print one line that says why there is no screen, and return None."""
-    from demos.app import window
+    from demos.app.window import NoScreenError
 
     try:
-        return window.Screen(scene)
-    except (ImportError, window.NoScreenError) as error:
-        print(f"no window ({error}): running without one")
+        return make()
+    except (ImportError, NoScreenError) as error:
+        print(f"no window ({error}){more}")
         return None
 
 
@@ -261,17 +269,10 @@ def _trouble(path: Path) -> str:
     return ""
 
 
-def _npz(text: str) -> Path:
+def _ending_in(suffix: str, text: str) -> Path:
     path = Path(text)
-    if path.suffix.lower() != ".npz":
-        raise argparse.ArgumentTypeError(f"{text} must end in .npz")
-    return path
-
-
-def _gif(text: str) -> Path:
-    path = Path(text)
-    if path.suffix.lower() != ".gif":
-        raise argparse.ArgumentTypeError(f"{text} must end in .gif")
+    if path.suffix.lower() != suffix:
+        raise argparse.ArgumentTypeError(f"{text} must end in {suffix}")
     return path
 
 

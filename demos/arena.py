@@ -79,6 +79,7 @@ class Arena(Scene):
 
     title = "arena"
     seconds = 10.0
+    corner = (-WALL, -WALL)  # all walls are seen
 
     def __init__(
         self,
@@ -102,10 +103,6 @@ class Arena(Scene):
         """Advance the world, and look whether every box is still inside."""
         super().step()
         self.n_outside += int(self.outside().sum())
-
-    def camera(self) -> tuple[float, float]:
-        """Return a corner that lets all walls be seen."""
-        return -WALL, -WALL
 
     def velocities(self) -> NDArray[np.float64]:
         """Return the boxes' velocities, shape (n, 2)."""

@@ -62,6 +62,7 @@ class Breakout(PaintedScene):
 
     title = "breakout"
     seconds = 25.0
+    corner = (-EDGE, -40.0)  # all walls are seen
     help = "left, right: the paddle   B: the bot plays"
 
     def __init__(self, space: ec.Space, paddle: int, drain: int, seed: int) -> None:
@@ -76,10 +77,6 @@ class Breakout(PaintedScene):
         self.lay()
         self.serve()
         self.drop((WIDTH / 2, LOWEST - 100))
-
-    def camera(self) -> tuple[float, float]:
-        """Return a corner that lets all walls be seen."""
-        return -EDGE, -40.0
 
     def lay(self) -> None:
         """Lay a wall of bricks."""

@@ -73,6 +73,7 @@ class Gas(Scene):
 
     title = "gas"
     seconds = 15.0
+    corner = (-EDGE, -EDGE)  # all walls are seen
 
     def __init__(
         self, space: ec.Space, boxes: list[int], masses: NDArray[np.float64], piston: int
@@ -93,10 +94,6 @@ class Gas(Scene):
         self.rows = np.searchsorted(self.space.entities, self.ids)
         self.bars = self.histogram()
         self.away_at_start = self.away()
-
-    def camera(self) -> tuple[float, float]:
-        """Return a corner that lets all walls be seen."""
-        return -EDGE, -EDGE
 
     def step(self) -> None:
         """Advance the world; add up what hits the piston, from the events alone."""

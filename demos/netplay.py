@@ -8,8 +8,7 @@ an input came that had been predicted wrongly, and the world went back.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import ClassVar
@@ -20,6 +19,7 @@ import numpy as np
 import ecs_collide as ec
 from demos.app.parts import Paint, PaintedScene, create_frame, outlines, painted
 from demos.app.scene import BLUE, DT, GREEN, ORANGE, RED, YELLOW, Boxes, Keys, Label
+from demos.app.worlds import in_world
 from ecs_collide.rollback import Session
 
 SIDE = (440.0, 480.0)  # of a world
@@ -73,15 +73,9 @@ class Machine:
             )
         self.n_collisions = 0
 
-    @contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> AbstractContextManager[None]:
         """Make this world the current one for a while."""
-        before = esper.current_world
-        esper.switch_world(self.world)
-        try:
-            yield
-        finally:
-            esper.switch_world(before)
+        return in_world(self.world)
 
     def step(self, pressed: list[list[int]]) -> None:
         """Do one step of the game."""

@@ -70,6 +70,7 @@ class Pong(PaintedScene):
 
     title = "pong"
     seconds = 20.0
+    corner = (-EDGE, -EDGE)  # all walls are seen
     help = "up, down: the left paddle   B: the bot plays"
 
     def __init__(self, space: ec.Space, paddles: list[int], goals: list[int], seed: int) -> None:
@@ -85,10 +86,6 @@ class Pong(PaintedScene):
         self.fastest = 0.0
         self.wait = 0.0
         self.serve()
-
-    def camera(self) -> tuple[float, float]:
-        """Return a corner that lets all walls be seen."""
-        return -EDGE, -EDGE
 
     def serve(self) -> None:
         """Send a ball from the middle to one side."""

@@ -71,6 +71,7 @@ class TreeScene(Scene):
 
     title = "tree"
     seconds = 10.0
+    corner = (-EDGE, -EDGE)  # all walls are seen
 
     def __init__(self, space: ec.Space, seed: int) -> None:
         view = (WIDTH + 2 * EDGE, HEIGHT + 2 * EDGE + 26)
@@ -82,10 +83,6 @@ class TreeScene(Scene):
         self.flash = np.zeros(0, np.int64)  # until which step
         self.n_updates = self.n_lost = self.n_outside = self.n_wrong = 0
         self.n_checks = self.n_pairs = 0
-
-    def camera(self) -> tuple[float, float]:
-        """Return a corner that lets all walls be seen."""
-        return -EDGE, -EDGE
 
     def insert(self) -> None:
         """Add a box to the world, and to the tree."""

@@ -93,6 +93,8 @@ NAN = float("nan")  # differs from every number
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
 FACE_ROUNDING = 2.0**-46  # of the speeds of two faces that resize: they go together by design
+APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
+CLEAR = 2.0**-30  # of the largest coordinate: no rounding within a step closes a larger gap
 SLOP = 2.0**-44  # of the largest face: 256 roundings of it.  Smaller gaps count as 0
 
 # A hash function of entities: multiplication by 2**32 / golden ratio spreads neighbours evenly.

@@ -119,6 +119,41 @@ def test_sim_that_is_closed_is_recorded_no_longer(tmp_path, monkeypatch):
     assert before == RECORDERS
 
 
+def test_assertion_over_two_worlds_records_neither_afterwards(world):
+    before = dict(RECORDERS)
+    here, there = esper.current_world, f"{esper.current_world} 2"
+    first = Game().space
+    with testing.assert_never_inside(space=first):
+        esper.process(DT)
+        esper.switch_world(there)
+        second = Game().space
+        esper.process(DT)
+        recorded = set(RECORDERS) - set(before)
+
+    esper.switch_world(here)
+    esper.delete_world(there)
+    assert recorded == {first, second}
+    assert before == RECORDERS
+
+
+def test_event_of_a_body_that_was_made_and_deleted_in_the_step_is_waited_for(sim, game):
+    class Bullet:
+        pass
+
+    class Gun(esper.Processor):
+        def process(self, dt):
+            body = ec.Position(0, 30), ec.Extents(1, 1), ec.Velocity(12_000, 0), ec.Stop()
+            esper.create_entity(*body, Bullet())
+
+    game.space.on_collision(lambda event: esper.delete_entity(event.other(game.wall)), Bullet)
+    esper.add_processor(Gun(), priority=400)
+
+    hit = sim.wait_for(ec.Collision, Bullet, Wall, at_most=1)
+
+    assert hit.second == game.wall
+    assert not esper.entity_exists(hit.first)
+
+
 def test_input_is_held_for_some_steps_and_released(sim, game):
     sim.step(2)
 

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demos.app.scene import Boxes, Scene, Sheet
+from ecs_collide.debug.pyglet_lists import VertexList
 
 TRIANGLES = 4  # what OpenGL calls them
+_AROUND = [0, 1, 2, 1, 2, 3, 0, 3]  # the corners of left, bottom, right, top, going around
 
 VERTEX_SHADER = """#version 330 core
 in vec2 position;
@@ -61,65 +63,24 @@ void main()
 """
 
 
-class QuadList:
-    """A vertex list of plain four-cornered faces, drawn in their order; it grows as needed."""
+class QuadList(VertexList):
+    """A vertex list of plain four-cornered faces, drawn in their order."""
 
-    shaders = (VERTEX_SHADER, FRAGMENT_SHADER)
-    attributes: ClassVar[dict[str, str]] = {"position": "f", "colors": "Bn"}
+    n_vertices = 4
+    indices = (0, 1, 2, 0, 2, 3)
+    mode = TRIANGLES
+    unseen = 0.0
 
-    def __init__(self, texture: Any = None) -> None:
-        from pyglet.graphics import Batch, ShaderGroup, TextureGroup
-        from pyglet.graphics.shader import Shader, ShaderProgram
-
-        vertex, fragment = self.shaders
-        self._program = ShaderProgram(Shader(vertex, "vertex"), Shader(fragment, "fragment"))
-        self._batch = Batch()
-        self._group: Any = ShaderGroup(self._program)
-        if texture is not None:
-            self._group = TextureGroup(texture, parent=self._group)
-        self._capacity = self._n_drawn = 0
-        self._list: Any = None
-
-    def begin(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-        """Return the memory of n faces: their corners, (n, 4, 2), and their colours, (n, 4)."""
-        if n > self._capacity:
-            self._grow(n)
-        corners = self.room("position", np.float32).reshape(-1, 4, 2)
-        corners[n : self._n_drawn] = 0.0  # what was drawn there before
-        self._n_drawn = n
-        return corners[:n], self.room("colors", np.uint32).reshape(-1, 4)[:n]
-
-    def draw(self) -> None:
-        """Draw what the memory holds."""
-        self._batch.draw()
-
-    def room(self, name: str, kind: Any) -> NDArray[Any]:
-        """Return the memory of one attribute of the vertex list; it will be sent at the draw."""
-        return np.frombuffer(getattr(self._list, name), dtype=kind)
-
-    def _grow(self, n: int) -> None:
-        """Make room for n faces and some more."""
-        if self._list is not None:
-            self._list.delete()
-        self._capacity = n + n // 8 + 64
-        n_vertices = 4 * self._capacity
-        triangles = np.arange(0, n_vertices, 4)[:, None] + np.array([0, 1, 2, 0, 2, 3])
-        self._list = self._program.vertex_list_indexed(
-            n_vertices,
-            TRIANGLES,
-            triangles.ravel().tolist(),
-            batch=self._batch,
-            group=self._group,
-            **self.attributes,
-        )
-        self._n_drawn = self._capacity  # whatever the room held before
+    def __init__(
+        self, vertex: str = VERTEX_SHADER, fragment: str = FRAGMENT_SHADER, texture: Any = None
+    ) -> None:
+        super().__init__(vertex, fragment, texture)
 
 
 class TileList(QuadList):
     """A vertex list of faces with pictures from a sheet."""
 
-    shaders = (TILE_VERTEX_SHADER, TILE_FRAGMENT_SHADER)
-    attributes: ClassVar[dict[str, str]] = {**QuadList.attributes, "tex_coords": "f"}
+    formats: ClassVar[dict[str, str]] = {**QuadList.formats, "tex_coords": "f"}
 
     def __init__(self, sheet: Sheet) -> None:
         import pyglet
@@ -127,17 +88,16 @@ class TileList(QuadList):
         with sheet.path.open("rb") as file:
             picture = pyglet.image.load(sheet.path.name, file=file)
         texture = picture.get_texture()
-        super().__init__(texture)
+        super().__init__(TILE_VERTEX_SHADER, TILE_FRAGMENT_SHADER, texture)
         self.sheet = sheet
         self._corners = _texture_corners(sheet, picture.width, picture.height, texture.tex_coords)
         self._tiles: NDArray[np.int64] = np.zeros(0, np.int64)  # that the list holds
 
     def show(self, tiles: NDArray[np.int64]) -> None:
-        """Give the faces these pictures; after `begin`."""
+        """Give the faces these pictures; after `reserve`."""
         if not np.array_equal(tiles, self._tiles):
             self._tiles = tiles
-            places = self.room("tex_coords", np.float32).reshape(-1, 4, 2)
-            places[: len(tiles)] = self._corners[tiles]
+            self.memory("tex_coords", np.float32)[: len(tiles)] = self._corners[tiles]
 
     def _grow(self, n: int) -> None:
         super()._grow(n)
@@ -154,8 +114,8 @@ class Canvas:
 
     def draw(self, scene: Scene, rect: tuple[float, float, float, float], backdrop: Boxes) -> None:
         """Draw a scene as it is now, with its sky in a rectangle: left, bottom, right, top."""
-        corners, tints = self._sky.begin(1)
-        _place(corners, np.array([rect]))
+        corners, tints = self._sky.reserve(1)
+        corners[:] = np.array([rect])[:, _AROUND]
         top, bottom = np.array(scene.sky, dtype=np.uint8)
         tints[0] = _packed(np.array([bottom, bottom, top, top]))
         self._sky.draw()
@@ -171,23 +131,15 @@ class Canvas:
             if self._tiles is None or self._tiles.sheet != scene.sheet:
                 self._tiles = TileList(scene.sheet)
             faces = self._tiles
-        corners, tints = faces.begin(n + n_quads)
-        _place(corners[:n], boxes.rects)
+        corners, tints = faces.reserve(n + n_quads)
+        corners[:n] = boxes.rects[:, _AROUND]
         tints[:n] = _packed(boxes.colours)[:, None]
         if quads is not None:
-            corners[n:] = quads.corners
+            corners[n:] = quads.corners.reshape(-1, 8)
             tints[n:] = _packed(quads.colours)[:, None]
         if isinstance(faces, TileList):
             faces.show(np.concatenate([boxes.tiles, np.zeros(n_quads, np.int64)]))
         faces.draw()
-
-
-def _place(corners: NDArray[np.float32], rects: NDArray[np.float64]) -> None:
-    """Write the corners, (n, 4, 2), of rectangles: left, bottom, right, top."""
-    corners[:, 0, 0] = corners[:, 3, 0] = rects[:, 0]
-    corners[:, 0, 1] = corners[:, 1, 1] = rects[:, 1]
-    corners[:, 1, 0] = corners[:, 2, 0] = rects[:, 2]
-    corners[:, 2, 1] = corners[:, 3, 1] = rects[:, 3]
 
 
 def _packed(colours: NDArray[np.uint8]) -> NDArray[np.uint32]:
@@ -200,14 +152,14 @@ def _packed(colours: NDArray[np.uint8]) -> NDArray[np.uint32]:
 def _texture_corners(
     sheet: Sheet, width: int, height: int, ends: tuple[float, ...]
 ) -> NDArray[np.float32]:
-    """Return the texture coordinates of every tile's corners, shape (n, 4, 2)."""
+    """Return the texture coordinates of every tile's corners, shape (n, 8)."""
     right, top = ends[6], ends[7]  # of the picture in its texture
     step = sheet.side + sheet.spacing
     n_tiles = sheet.columns * ((height - 2 * sheet.margin + sheet.spacing) // step)
-    corners = np.empty((n_tiles, 4, 2), dtype=np.float32)
+    corners = np.empty((n_tiles, 8), dtype=np.float32)
     for tile in range(n_tiles):
         x, y = sheet.corner(tile)
         left, low = x / width, 1 - (y + sheet.side) / height
         far, high = (x + sheet.side) / width, 1 - y / height
-        corners[tile] = [(left, low), (far, low), (far, high), (left, high)]
-    return corners * np.array([right, top], dtype=np.float32)
+        corners[tile] = (left, low, far, low, far, high, left, high)
+    return corners * np.array([right, top] * 4, dtype=np.float32)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import esper
 
 import ecs_collide as ec
-from demos.app.scene import Boxes, Colour, Label, Scene
+from demos.app.scene import YELLOW, Boxes, Colour, Label, Scene
 from demos.app.window import Screen
 
 ROW = 36.0  # height, in world units, which are pixels here
@@ -22,7 +22,6 @@ INSET = 24.0
 GREY: Colour = (178, 184, 204)
 LIT: Colour = (58, 84, 178)
 DARK: Colour = (28, 31, 46)
-YELLOW: Colour = (250, 214, 96)
 WORLD = "menu of the demos"
 
 

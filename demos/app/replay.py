@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demos.app import catalogue
-from demos.app.memory import Memory
 from demos.app.scene import Keys, Scene
+from ecs_collide.testing.memory import Memory as GameMemory
 
 FORMAT = 1
 EVERY = 60  # steps from one that a player remembers to the next
@@ -65,12 +65,7 @@ class Recording:
 
     def save(self, path: Path) -> None:
         """Write a file that `load` reads; its folder is made if need be."""
-        says = {
-            "format": FORMAT,
-            "name": self.name,
-            "options": self.options,
-            "names": list(self.names),
-        }
+        says = {"format": FORMAT, "name": self.name, "options": self.options, "names": self.names}
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             np.savez_compressed(
@@ -127,6 +122,19 @@ class Recording:
         if not np.isin(self.inputs, (0.0, 1.0)).all():
             return "a key is neither up nor down"
         return ""
+
+
+class Memory(GameMemory):
+    """Saves a scene; never one that `counts_work`, which differs after a snapshot."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene.space, [scene], {"demos"})
+        self._scene = scene
+
+    def take(self, step: int) -> None:
+        """Save everything as it is now; if that is not possible, set `obstacle`."""
+        if not self._scene.counts_work:
+            super().take(step)
 
 
 class Tape:
@@ -223,7 +231,7 @@ class Player:
 
     def rebuild(self) -> None:
         """Make the world anew, as it was at first."""
-        self._delete_world()
+        self.close()
         esper.switch_world(self._world)
         self.scene: Scene = self._demo.build(**self.recording.options)
         self.position = 0
@@ -233,9 +241,6 @@ class Player:
 
     def close(self) -> None:
         """Delete the world, and go back to the one that was current."""
-        self._delete_world()
-
-    def _delete_world(self) -> None:
         if self._world in esper.list_worlds():
             esper.switch_world(self._before)
             esper.delete_world(self._world)

@@ -203,6 +203,7 @@ class Scene:
     # Whether it adds up `Space.stats`.  A space that was taken back to a snapshot does the same
     # with other work, so that a replay of such a scene goes back by playing from the beginning.
     counts_work: ClassVar[bool] = False
+    corner: ClassVar[tuple[float, float] | None] = None  # of a view that stays where it is
 
     def __init__(
         self,
@@ -234,7 +235,9 @@ class Scene:
         return self.size[0] / 2, self.size[1] / 2
 
     def camera(self) -> tuple[float, float]:
-        """Return the view's bottom-left corner: whole units, inside the world."""
+        """Return the view's bottom-left corner: `corner`, or whole units inside the world."""
+        if self.corner is not None:
+            return self.corner
         x, y = (
             min(max(middle - shown / 2, 0.0), whole - shown)
             for middle, shown, whole in zip(self.focus(), self.view, self.size, strict=True)

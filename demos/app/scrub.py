@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from demos.app.replay import Player
-from demos.app.window import NoScreenError, Screen
+from demos.app.window import Screen
 
 if TYPE_CHECKING:
     from demos.app.painter import Recorder
@@ -91,12 +91,3 @@ class ReplayScreen(Screen):
         """Show the run until the window is closed."""
         self.is_playing = True
         super().run(seconds, recorder, step or self.advance)
-
-
-def open_screen(player: Player) -> Any:
-    """Return a window; or print one line that says why there is no screen, and return None."""
-    try:
-        return ReplayScreen(player)
-    except (ImportError, NoScreenError) as error:
-        print(f"no window ({error})")
-        return None

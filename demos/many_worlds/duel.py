@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 import ecs_collide as ec
-from demos.many_worlds.rooms import in_world
+from demos.app.worlds import delete_world, in_world
 
 SIDE = 20.0
 SPEED = 8.0
@@ -187,7 +187,4 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
 
     def close(self) -> None:
         """Delete the world."""
-        if self.world in esper.list_worlds():
-            if esper.current_world == self.world:
-                esper.switch_world("default")
-            esper.delete_world(self.world)
+        delete_world(self.world)

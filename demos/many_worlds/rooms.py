@@ -7,8 +7,7 @@ loop over rooms runs in Python.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import esper
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ecs_collide as ec
+from demos.app.worlds import delete_world, in_world
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -34,17 +34,6 @@ _CELLS = 4  # along a side: in each at most one thing begins
 _ON_AGENT, _ON_DRONE, _ON_GOAL = 1, 2, 4  # roles, and categories of filters
 _FORWARD = np.uint64(0x9E3779B97F4A7C15)
 _worlds = itertools.count(1)
-
-
-@contextmanager
-def in_world(name: str) -> Iterator[None]:
-    """Make an esper world the current one for a while."""
-    before = esper.current_world
-    esper.switch_world(name)
-    try:
-        yield
-    finally:
-        esper.switch_world(before)
 
 
 class Randoms:
@@ -243,10 +232,7 @@ class Rooms:
 
     def close(self) -> None:
         """Delete the world."""
-        if self.world in esper.list_worlds():
-            if esper.current_world == self.world:
-                esper.switch_world("default")
-            esper.delete_world(self.world)
+        delete_world(self.world)
 
 
 def head_for_goal(rooms: Rooms) -> Longs:

@@ -187,36 +187,34 @@ class Broadphase:
             rows, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
         )
 
-    def widen(self, pressed: cython.longlong[::1]):
-        """Widen the boxes of moving bodies that press against other moving bodies.
+    def place_pressed(self, rows: cython.longlong[::1]):
+        """As `place_moving`, of bodies that press against other moving bodies, in wider boxes.
 
         Such a body changes its path many times within the step.  Its box is widened on each side
         by the distance that it moves on its fastest axis.  Then its new paths stay inside the
-        box, and no new pairs have to be found.  Nothing is done in a world that wraps, where
-        pairs across an edge are found by the paths alone.
+        box, and no new pairs have to be found.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int
 
-        if b.wraps:
+        if rows.shape[0] == 0:
             return
-        if pressed.shape[0] and self.wide_min.shape[0] < b.centre.shape[0]:
+        if self.wide_min.shape[0] < b.centre.shape[0]:
             self.wide_max = zeros(DOUBLE, b.centre.shape[0], b.dim)
             self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)  # last: by it the room is known
-        for n in range(pressed.shape[0]):
-            i: cython.Py_ssize_t = pressed[n]
-            if not b.moves[i]:
-                continue
+        for n in range(rows.shape[0]):
+            i: cython.Py_ssize_t = rows[n]
+            self.still.drop(i)
             room: cython.double = 0.0
             for k in range(b.dim):
                 room = max(room, abs(b.motion[i, k]))
             for k in range(b.dim):
                 self.wide_min[i, k] = b.swept_min[i, k] - room
                 self.wide_max[i, k] = b.swept_max[i, k] + room
-            self.moving.renew_one(
-                i, self.wide_min, self.wide_max, b.motion, True, self.margin, self.lookahead
-            )
+        self.moving.renew(
+            rows, self.wide_min, self.wide_max, b.motion, True, self.margin, self.lookahead
+        )
 
     def remove(self, i: cython.Py_ssize_t):
         """Take a body out of the trees."""
@@ -448,7 +446,11 @@ class Broadphase:
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
     ) -> cython.int:
         """Process a pair that was found, for the purpose of the traversal."""
-        if not self.may_meet(i, j):
+        t: Surfaces = self.bodies.surfaces
+
+        if t.is_used and not t.may_meet(i, j):
+            return 0
+        if self.pair_filter is not None and not self._passes_filter(i, j):
             return 0
         if purpose == PAIR:
             if self.leaves_out(i, j):
@@ -478,6 +480,14 @@ class Broadphase:
 
         if t.is_used and not t.may_meet(i, j):
             return False
+        return self._passes_filter(i, j)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _passes_filter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the filter of the game, if there is one, lets two bodies meet."""
+        t: Surfaces = self.bodies.surfaces
+
         if self.pair_filter is None or not (
             self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER
         ):

@@ -53,6 +53,7 @@ cdef class Broadphase:
     cdef int _process_pair(self, Py_ssize_t i, Py_ssize_t j, int purpose) except -1
     cdef bint _is_either_touched(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint may_meet(self, Py_ssize_t i, Py_ssize_t j) except -1
+    cdef bint _passes_filter(self, Py_ssize_t i, Py_ssize_t j) except -1
     cdef void _find_crowd(self, long long[::1] rows)
     cdef bint _is_inside(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef bint _is_soft(self, Py_ssize_t i, Py_ssize_t j) noexcept

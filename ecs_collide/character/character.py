@@ -26,9 +26,8 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Self
-
-from ecs_collide.character.memory import Memory
 
 _NUMBERS = (
     *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),
@@ -43,6 +42,24 @@ _KEPT_FLAGS = ("held", "gone", "stepping", "rode")
 _MAY_BE_ENDLESS = ("acceleration", "deceleration", "fall_speed")
 _N_NUMBERS = len(_NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
 _FORM = struct.Struct(f"<bq{_N_NUMBERS}d{len(_SAVED_FLAGS + _KEPT_FLAGS)}?")
+
+Vector3 = tuple[float, float, float]
+
+
+@dataclass(slots=True, eq=False)
+class Memory:
+    """What a stride leaves for the next one; `Character.to_bytes` saves it."""
+
+    own: Vector3 = (0.0, 0.0, 0.0)  # its velocity as its ground sees it
+    frame: Vector3 = (0.0, 0.0, 0.0)  # the velocity of its ground
+    written: Vector3 = (math.nan, math.nan, math.nan)  # the last `Velocity` that was written
+    since_press: float = math.inf  # seconds since a press whose jump is still due; inf if none is
+    last_dt: float = 0.0  # seconds of the last step
+    air_dt: float = 0.0  # seconds of the step in which it left the ground
+    held: bool = False  # whether the button was down in the last step
+    gone: bool = True  # whether it left the ground by itself: there is no coyote time
+    stepping: bool = False  # whether it rises, or has risen, onto a step
+    rode: bool = False  # whether the space took it along with its ground
 
 
 class Character:
@@ -271,8 +288,7 @@ class Character:
 
     def require_sense(self, entity: int, dim: int) -> None:
         """Raise if what a game has set makes no sense; a comparison each."""
-        for name in ("walk", "across"):
-            wish = getattr(self, name)
+        for name, wish in (("walk", self.walk), ("across", self.across)):
             if not -math.inf < wish < math.inf:
                 raise ValueError(
                     f"entity {entity}: Character.{name} is {wish!r}; "

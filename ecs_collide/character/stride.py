@@ -22,7 +22,7 @@ import ecs_collide as ec
 from ecs_collide.traits import solid_side
 
 if TYPE_CHECKING:
-    from ecs_collide.character.character import Character
+    from ecs_collide.character.character import Character, Vector3
 
 STEPS_AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
 SAME = 2.0**-20  # of a speed: closer ones are the same
@@ -30,7 +30,6 @@ LENGTH_ROUNDING = 2.0**-40  # of a length
 TREAD = 0.25  # of the height of a step: as deep it must be
 TRIES = 32  # bodies, of which a way up or past a corner may consist
 
-Vector3 = tuple[float, float, float]
 Vector = tuple[float, ...]
 
 
@@ -48,10 +47,9 @@ def take_stride(
     stride.find_ground(velocity)
     stride.keep_time()
     stride.decide()
-    out = stride.find_velocity()
     written = list(velocity.xyz)
-    for k in range(space.dim):
-        written[k] = out[k] + (0.0 if stride.rides else stride.frame[k])
+    for k, part in enumerate(stride.find_velocity()):
+        written[k] = part + (0.0 if stride.rides else stride.frame[k])
     velocity.set(*written)
     memory = character.memory
     memory.written = velocity.xyz
@@ -63,21 +61,7 @@ def take_stride(
 
 
 class Stride:
-    """One step of one character, while it is thought out.
-
-    Attributes
-    ----------
-    up, sign : int
-        The axis that up lies along, and 1 or -1: which way.
-    own : list of float
-        Its velocity as its ground sees it, along the world's axes.
-    frame : list of float
-        The velocity of its ground, or of the last one that carried it.
-    rides : bool
-        Whether the space adds `frame` itself.
-    touches : bool
-        Whether it has a contact with ground.
-    """
+    """One step of one character, while it is thought out."""
 
     def __init__(
         self,
@@ -94,12 +78,14 @@ class Stride:
         self.centre: Vector = place.xyz[: self.dim]
         self.half: Vector = half.xyz[: self.dim]
         upwards = character.up or space.up
-        self.up = next(k for k in range(self.dim) if upwards[k])
-        self.sign = 1 if upwards[self.up] > 0.0 else -1
+        self.up = next(k for k in range(self.dim) if upwards[k])  # the axis
+        self.sign = 1 if upwards[self.up] > 0.0 else -1  # which way along it
         self.level = [k for k in range(self.dim) if k != self.up]
-        self.own = [0.0] * self.dim
-        self.frame = list(character.memory.frame[: self.dim])
-        self.rides = self.touches = self.jumps = False
+        self.own = [0.0] * self.dim  # its velocity as its ground sees it, along the world's axes
+        self.frame = list(self.memory.frame[: self.dim])  # the velocity of what carries it, or did
+        self.rides = False  # whether the space adds `frame` itself
+        self.touches = False  # whether it has a contact with ground
+        self.jumps = False
 
     # -- what there is --
 
@@ -118,8 +104,7 @@ class Stride:
             if kept and not (landed and k != self.up):
                 self.own[k] = last.own[k]
             else:
-                self.own[k] = moved[k]
-                self.frame[k] = 0.0
+                self.own[k], self.frame[k] = moved[k], 0.0
         if carrying is not None:
             self.frame = list(carrying)
         elif grounds:
@@ -144,14 +129,13 @@ class Stride:
 
     def _carriers_among(self, grounds: list[int]) -> Vector | None:
         """Return how fast the space will take it along, or None."""
-        best: tuple[float, int, Vector] | None = None
-        for ground in grounds:
-            moved = self._velocity_on(ground)
-            if moved is not None:
-                key = (-moved[self.up] * self.sign, ground, moved)
-                best = key if best is None else min(best, key)
-        if best is not None:
-            return best[2]
+        carriers = [
+            (-moved[self.up] * self.sign, ground, moved)
+            for ground in grounds
+            if (moved := self._velocity_on(ground)) is not None
+        ]
+        if carriers:
+            return min(carriers)[2]
         if self.entity not in self.space:  # made since the last step
             return None
         # Of a carrier that is gone as well: the next step adds its velocity for the last time.
@@ -199,13 +183,13 @@ class Stride:
                 self.touches = False
                 c.on_ground, self.memory.gone, self.was_on = False, True, False
         self.walk()
-        self.keeps = not self.touches and self.was_on and self.own[up] * self.sign <= 0.0
-        self.drop = self._find_drop() if self.keeps else None
+        keeps = not self.touches and self.was_on and self.own[up] * self.sign <= 0.0
+        self.drop = self._find_drop() if keeps else None
         on_ground = self.touches or self.drop is not None
         if on_ground:
             c.air_time, self.memory.gone, c.jumping = 0.0, False, False
             self.own[up] = 0.0
-        if not on_ground:
+        else:
             self.memory.stepping = False
             if self.own[up] * self.sign > 0.0 and not c.jumping:
                 self.memory.gone = True  # it was thrown
@@ -235,9 +219,8 @@ class Stride:
         """Let gravity work; the speed is that in the middle of a step, so that paths are exact."""
         c = self.character
         self._leave_frame()
-        rises = (
-            self.own[self.up] * self.sign - c.gravity * self.memory.air_dt / 2.0
-        )  # as the step begins
+        # As the step begins.
+        rises = self.own[self.up] * self.sign - c.gravity * self.memory.air_dt / 2.0
         c.jumping = c.jumping and rises > 0.0
         if c.jumping and not c.jump:
             c.jumping = False
@@ -290,13 +273,8 @@ class Stride:
                 out[self.up] -= self.sign * direction / self.dt * (1.0 + LENGTH_ROUNDING)
         elif self.own[self.up] * self.sign <= 0.0:
             if self._step_up(out, c.corner):
-                c.on_ground, self.memory.gone, c.air_time, self.memory.air_dt = (
-                    True,
-                    False,
-                    0.0,
-                    0.0,
-                )
-                self.own[self.up] = 0.0
+                c.on_ground, self.memory.gone = True, False
+                c.air_time = self.memory.air_dt = self.own[self.up] = 0.0
         else:
             self._slip_past_corner(out)
         return out
@@ -312,7 +290,8 @@ class Stride:
             return None  # nothing, or what does not hold it
         found, move = [here], self._move(1.0)
         if any(move):
-            free = self._free_part(move)
+            hit = self._cast(self.centre, _times(move, STEPS_AHEAD))
+            free = STEPS_AHEAD if hit is None else hit.time * STEPS_AHEAD
             ahead = (min(free, 1.0), free) if self.memory.stepping else (min(free, 1.0),)
             found += [self._look_down(_sum(self.centre, _times(move, part))) for part in ahead]
         return min((drop for drop in found if drop), key=itemgetter(1), default=None)
@@ -326,9 +305,8 @@ class Stride:
         if hit is None or hit.depth > 0.0:
             return None
         down = abs(centre[self.up] - hit.centre[self.up])
-        return hit.id, down if down > LENGTH_ROUNDING * max(
-            map(abs, (*centre, *self.half))
-        ) else 0.0
+        is_apart = down > LENGTH_ROUNDING * max(map(abs, (*centre, *self.half)))
+        return hit.id, down if is_apart else 0.0
 
     def _step_up(self, out: list[float], limit: float) -> bool:
         """Rise by what is missing if steps are in the way; return whether there are any.
@@ -436,7 +414,7 @@ class Stride:
             other = above.id
         return None
 
-    # -- questions --
+    # -- queries --
 
     def _move(self, steps: float) -> Vector:
         """Return how far it wants to go along the ground in a number of steps."""
@@ -445,11 +423,6 @@ class Stride:
 
     def _upwards(self, far: float) -> Vector:
         return tuple(self.sign * far if k == self.up else 0.0 for k in range(self.dim))
-
-    def _free_part(self, move: Vector) -> float:
-        """Return how many times it can move so before it is stopped, 2.01 at most."""
-        hit = self._cast(self.centre, _times(move, STEPS_AHEAD))
-        return STEPS_AHEAD if hit is None else hit.time * STEPS_AHEAD
 
     def _cast(self, centre: Vector, motion: Vector) -> ec.BoxHit | None:
         """Return what would stop it on its way from a place, as the step would."""

@@ -20,6 +20,7 @@ pyglet is imported when something is drawn, not before.
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -107,8 +108,6 @@ class DebugDraw:
         self._draws = False
         self._canvases: weakref.WeakKeyDictionary[Any, _Canvas] = weakref.WeakKeyDictionary()
         self._timed: Space | None = None  # whose timing this overlay has turned on
-        self._times: list[StageTimes] = []
-        self._seen_step = -1
 
     @property
     def space(self) -> Space:
@@ -120,7 +119,8 @@ class DebugDraw:
         if not isinstance(space, Space):
             raise TypeError(f"DebugDraw({space!r}) wants an ecs_collide.Space")
         self._space = space
-        self._times, self._seen_step = [], -1
+        self._times: deque[StageTimes] = deque(maxlen=TEXT_EVERY)
+        self._seen_step = -1
 
     @property
     def show(self) -> Show:
@@ -311,7 +311,7 @@ class DebugDraw:
     def _write(self, window: Any, canvas: _Canvas) -> None:
         stats = self.space.stats
         if stats.times is not None and any(stats.times) and stats.step != self._seen_step:
-            self._times = [*self._times[1 - TEXT_EVERY :], stats.times]
+            self._times.append(stats.times)
             self._seen_step = stats.step
         width = window.get_size()[0]
         if canvas.is_due((self.paused, self.slow, width), stats.step if self.paused else -1):

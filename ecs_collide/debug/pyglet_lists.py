@@ -57,30 +57,80 @@ def load_pyglet() -> Any:
     return pyglet
 
 
-class ShapeList:
-    """A vertex list of shapes with a fixed number of vertices each; it grows as needed.
+class VertexList:
+    """A vertex list of shapes with the same number of vertices each; it grows as needed."""
+
+    n_vertices: ClassVar[int]
+    indices: ClassVar[tuple[int, ...]]
+    mode: ClassVar[int]
+    formats: ClassVar[dict[str, str]] = {"position": "f", "colors": "Bn"}
+    unseen: ClassVar[float]  # a coordinate that hides a shape
+
+    def __init__(self, vertex_shader: str, fragment_shader: str, texture: Any = None) -> None:
+        from pyglet.graphics import Batch, ShaderGroup, TextureGroup
+        from pyglet.graphics.shader import Shader, ShaderProgram
+
+        self._program = ShaderProgram(
+            Shader(vertex_shader, "vertex"), Shader(fragment_shader, "fragment")
+        )
+        self._batch = Batch()
+        self._group: Any = ShaderGroup(self._program)
+        if texture is not None:
+            self._group = TextureGroup(texture, parent=self._group)
+        self._list: Any = None
+        self._capacity = self._n_drawn = 0
+
+    def reserve(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+        """Return the memory of n shapes: coordinates (n, n_vertices * 2), colours (n, n_vertices).
+
+        It holds what was drawn last; shapes beyond n are hidden.
+        """
+        if n > self._capacity:
+            self._grow(n)
+        corners = self.memory("position", np.float32)
+        corners[n : self._n_drawn] = self.unseen
+        self._n_drawn = n
+        return corners[:n], self.memory("colors", np.uint32)[:n]
+
+    def memory(self, name: str, kind: Any) -> NDArray[Any]:
+        """Return the memory of one attribute of all shapes; it will be sent at the draw."""
+        return np.frombuffer(getattr(self._list, name), kind).reshape(self._capacity, -1)
+
+    def draw(self) -> None:
+        """Draw what the memory holds."""
+        self._batch.draw()
+
+    def _grow(self, n: int) -> None:
+        """Make room for a number of shapes and some more."""
+        if self._list is not None:
+            self._list.delete()
+        self._capacity = n + n // 4 + 64
+        self._n_drawn = self._capacity  # whatever the room holds now
+        starts = np.arange(0, self.n_vertices * self._capacity, self.n_vertices)
+        self._list = self._program.vertex_list_indexed(
+            self.n_vertices * self._capacity,
+            self.mode,
+            (starts[:, None] + np.array(self.indices)).ravel().tolist(),
+            batch=self._batch,
+            group=self._group,
+            **self.formats,
+        )
+
+
+class ShapeList(VertexList):
+    """Shapes of lines that are given by two corners.
 
     Their places are stored from a middle on, which is where the camera looks at:
     single precision suffices far from the origin too.
     """
 
-    n_vertices: int
-    indices: tuple[int, ...]
-    columns: NDArray[np.intp]
+    mode = LINES
+    unseen = FARTHEST
+    columns: ClassVar[NDArray[np.intp]]
     nearness: ClassVar[float]
 
     def __init__(self) -> None:
-        from pyglet.graphics import Batch, ShaderGroup
-        from pyglet.graphics.shader import Shader, ShaderProgram
-
-        vertex_shader = VERTEX_SHADER.replace("FIRST", str(self.nearness))
-        self._program = ShaderProgram(
-            Shader(vertex_shader, "vertex"), Shader(FRAGMENT_SHADER, "fragment")
-        )
-        self._batch = Batch()
-        self._group = ShaderGroup(self._program)
-        self._list: Any = None
-        self._capacity = self._n_drawn = 0
+        super().__init__(VERTEX_SHADER.replace("FIRST", str(self.nearness)), FRAGMENT_SHADER)
         self._middle: Doubles = np.zeros(2)
         self._parts: list[tuple[NDArray[np.float32], NDArray[np.uint32]]] = []
 
@@ -96,9 +146,8 @@ class ShapeList:
         """
         low, high = low[:, :2], high[:, :2]
         if isinstance(colours, tuple):
-            tints = np.full(len(low), _as_word(colours), np.uint32)
-        else:
-            tints = np.ascontiguousarray(colours).view(np.uint32)[:, 0]
+            colours = np.full((len(low), 4), (*colours, 255), np.uint8)
+        tints = np.ascontiguousarray(colours).view(np.uint32)[:, 0]
         with np.errstate(over="ignore", invalid="ignore"):
             rects = self._rects(low, high)
             if not np.isfinite(rects.sum()):  # rarely: some are too far away, or none at all
@@ -117,39 +166,16 @@ class ShapeList:
     def draw(self) -> None:
         """Draw what was added, with a view that is moved to the middle."""
         n = sum(len(tints) for _, tints in self._parts)
-        if n > self._capacity:
-            self._grow(n)
-        if self._capacity == 0 or (n == 0 and self._n_drawn == 0):
+        if n == 0 and self._n_drawn == 0:
             return
-        corners = np.frombuffer(self._list.position, np.float32)
-        corners = corners.reshape(-1, 2 * self.n_vertices)
-        tints = np.frombuffer(self._list.colors, np.uint32).reshape(-1, self.n_vertices)
+        corners, tints = self.reserve(n)
         start = 0
         for rects, colours in self._parts:
             stop = start + len(colours)
             np.take(rects, self.columns, axis=1, out=corners[start:stop], mode="clip")
             tints[start:stop] = colours[:, None]
             start = stop
-        corners[n : self._n_drawn] = FARTHEST  # nothing is seen of them there
-        self._n_drawn = n
-        self._batch.draw()
-
-    def _grow(self, n: int) -> None:
-        """Make room for a number of shapes and some more."""
-        if self._list is not None:
-            self._list.delete()
-        self._capacity = n + n // 4 + 64
-        self._n_drawn = self._capacity  # whatever the room holds now
-        starts = np.arange(0, self.n_vertices * self._capacity, self.n_vertices)
-        self._list = self._program.vertex_list_indexed(
-            self.n_vertices * self._capacity,
-            LINES,
-            (starts[:, None] + np.array(self.indices)).ravel().tolist(),
-            batch=self._batch,
-            group=self._group,
-            position="f",
-            colors="Bn",
-        )
+        super().draw()
 
 
 class BoxList(ShapeList):
@@ -211,9 +237,3 @@ class Note:
             self._label.draw()
         finally:
             window.projection, window.view = projection, view
-
-
-def _as_word(colour: tuple[int, int, int]) -> np.uint32:
-    """Return an opaque colour as the four bytes that OpenGL takes."""
-    word: np.uint32 = np.array([*colour, 255], np.uint8).view(np.uint32)[0]
-    return word

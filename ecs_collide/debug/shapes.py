@@ -79,17 +79,9 @@ class Shapes(Protocol):
 class Camera:
     """How a window sees the plane in which the first two axes of a space lie.
 
-    Parameters
-    ----------
-    matrix : sequence of 16 floats
-        From the world to what OpenGL clips, column by column.
-    size : (int, int)
-        Of the window, in pixels.
-
-    Attributes
-    ----------
-    middle : float64 (2,)
-        The point in the middle of the window, or the origin if the matrix has no inverse.
+    `matrix` has 16 numbers, column by column, from the world to what OpenGL clips; `size` is that
+    of the window in pixels.  `middle`, float64 (2,), is the point in the middle of the window, or
+    the origin if the matrix has no inverse.
     """
 
     def __init__(self, matrix: Sequence[float], size: tuple[int, int]) -> None:

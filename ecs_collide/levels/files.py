@@ -24,17 +24,11 @@ _LONGEST_NAME = 4096  # characters, as on Linux; to resolve a path takes time wi
 class LevelFiles:
     """The files of one level: its own, and those that it names.
 
-    Attributes
-    ----------
-    level : Path
-        The level's file, as the game has named it.
-    folder : Path
-        Its folder, without symbolic links.
-    root : Path
-        The folder in which all files must lie, without symbolic links.
+    `level` is the path of its file as the game has it, `folder` that of its folder, and `root`
+    that of the folder in which all files must lie, both without symbolic links.
     """
 
-    def __init__(self, level: Path, root: str | Path | None = None) -> None:
+    def __init__(self, level: Path, root: str | Path | None) -> None:
         self.level = level
         self.folder = Path(os.path.realpath(level.parent))
         given = level.parent if root is None else Path(root)
@@ -46,38 +40,16 @@ class LevelFiles:
             raise ValueError(f"root={root!r} must be a folder: that of the level, or one above it")
 
     def read_level(self) -> bytes:
-        """Return what is in the level's own file.
-
-        Raises
-        ------
-        FileNotFoundError
-            The file does not exist.
-        ValueError
-            It is not a regular file, or it leads out of the root.
-        """
+        """Return what is in the level's own file, which must not lead out of the root either."""
         path = Path(os.path.realpath(self.level))
         if not path.is_relative_to(self.root):
             raise ValueError(f"{self.level} leads to {path}, {self._outside()}")
         return self.read(path)
 
     def find(self, name: object, folder: Path, what: str) -> Path:
-        """Return the real path of a file that may be there.
+        """Return the real path of a file that may be there, or raise TypeError or ValueError.
 
-        Parameters
-        ----------
-        name : str
-            As the level has it.
-        folder : Path
-            Where relative names begin: a real path.
-        what : str
-            What is named, for errors: "its tileset".
-
-        Raises
-        ------
-        TypeError
-            The name is no text.
-        ValueError
-            The name is empty, too long or leads out of the root.
+        `folder` is the real path where relative names begin, and `what` is for errors.
         """
         if not isinstance(name, str):
             raise TypeError(f"{what} has the name {name!r}; it must be text")
@@ -100,13 +72,7 @@ class LevelFiles:
         return path
 
     def check_picture(self, name: object, folder: Path, what: str) -> Path:
-        """Return the real path of a picture, which the game may open; it need not be there.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `find`; or something else than a regular file has that name.
-        """
+        """Do as `find` for a picture: if it is there, it must be a regular file."""
         path = self.find(name, folder, what)
         try:
             _require_regular(os.stat(path), path)
@@ -135,7 +101,8 @@ class LevelFiles:
                 _require_regular(os.fstat(file.fileno()), path)
                 data = b"".join(_pieces(file))
         except FileNotFoundError as error:
-            named = "" if self._is_level(path) else f" (named by {self.level})"
+            is_level = path == Path(os.path.realpath(self.level))
+            named = "" if is_level else f" (named by {self.level})"
             raise FileNotFoundError(
                 errno.ENOENT, f"{os.strerror(errno.ENOENT)}{named}", str(path)
             ) from error
@@ -144,9 +111,6 @@ class LevelFiles:
         if len(data) > LARGEST_FILE:
             raise ValueError(f"{path} is larger than {LARGEST_FILE} bytes, the most that is read")
         return data
-
-    def _is_level(self, path: Path) -> bool:
-        return path == Path(os.path.realpath(self.level))
 
     def _outside(self) -> str:
         return (

@@ -12,25 +12,18 @@ and are named by their `iid`, so that references lead to them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.level import (
-    NESTED,
-    Level,
-    LevelObject,
-    SolidBox,
-    check_numbers,
-    check_place,
-    rectangles,
-    singles,
-)
-from ecs_collide.levels.properties import check_categories, check_names, is_solid, traits_of
+from ecs_collide.levels.level import Level, LevelObject, SolidBox
+from ecs_collide.levels.properties import check_names, checked_categories, is_solid, traits_of
+from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, solid_boxes
 
 __all__ = ["Level", "LevelObject", "SolidBox", "load"]
+
+_PROJECT = "project that LDtk"
 
 # The values of each IntGrid layer by their numbers; the layers by their uid.
 _Values = dict[int, dict[int, dict[str, Any]]]
@@ -89,11 +82,9 @@ def load(
         raise TypeError(f"cells={cells!r} must map the names of values to properties")
     for name, properties in cells.items():
         check_names(properties, f"cells[{name!r}]")
-    categories = {} if categories is None else categories
-    check_categories(categories)
-
+    categories = checked_categories(categories)
     files = LevelFiles(file, root)
-    with _no_project(file):
+    with refuse_damage(file, _PROJECT):
         project = json.loads(files.read_level())
         levels = [*project["levels"]]
         levels += [found for world in project.get("worlds") or () for found in world["levels"]]
@@ -114,29 +105,15 @@ def load(
             raise ValueError(f"cells names {name!r}; {file} has the values {value_names}")
     raw = levels[names.index(level)]
     own_file = file
-    with _no_project(file):
+    with refuse_damage(file, _PROJECT):
         name = raw.get("externalRelPath")
         if name:
             own_file = files.find(name, files.folder, "the level's own file")
-    with _no_project(own_file, f" ({file} names it)" if name else ""):
+    with refuse_damage(own_file, _PROJECT, f" ({file} names it)" if name else ""):
         if name:
             raw = json.loads(files.read(own_file))
         _check_pictures(raw, files)
         return _read(raw, values, cells, merge, categories)
-
-
-@contextmanager
-def _no_project(path: Path, named: str = "") -> Iterator[None]:
-    """Raise whatever is wrong with a file as a ValueError that names it."""
-    try:
-        yield
-    except (
-        LookupError, TypeError, AttributeError, ArithmeticError, ValueError, RecursionError
-    ) as error:  # fmt: skip
-        if type(error) is ValueError:  # not one of JSON or of UTF-8
-            raise ValueError(f"{path}{named}: {error}") from error
-        what = NESTED if isinstance(error, RecursionError) else repr(error)
-        raise ValueError(f"{path} is no project that LDtk has saved{named}: {what}") from error
 
 
 def _check_pictures(raw: dict[str, Any], files: LevelFiles) -> None:
@@ -179,12 +156,8 @@ def _read(
                 continue
             properties.pop("solid", None)
             traits = traits_of(properties, owner, categories)
-            for column, row, n_columns, n_rows in (rectangles if merge else singles)(taken):
-                half = (n_columns * grid / 2, n_rows * grid / 2)
-                centre = (x + column * grid + half[0], height - (y + row * grid + half[1]))
-                box = SolidBox(centre, half, name, properties, traits)
-                check_place(box)
-                solids.append(box)
+            what = name, properties, traits
+            solids += solid_boxes(taken, merge, (grid, grid), (x, y), height, *what)
         for thing in layer["entityInstances"]:
             fields = {field["__identifier"]: field["__value"] for field in thing["fieldInstances"]}
             asked = {name: value for name, value in fields.items() if value is not None}

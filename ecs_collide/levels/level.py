@@ -5,8 +5,7 @@ A level counts upwards from its bottom-left corner, one unit a pixel.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import GeneratorType
 from typing import Any, Literal
@@ -14,11 +13,7 @@ from typing import Any, Literal
 import esper
 
 from ecs_collide.components import Extents, Fixed, Position
-from ecs_collide.constants import LARGEST
 from ecs_collide.levels.properties import Factory
-
-NESTED = "its parts are nested too deep; some hundred levels can be read"
-"""What is wrong with a file that leads to a RecursionError."""
 
 Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
 """What a table has for a type: see `Level.create`."""
@@ -107,6 +102,9 @@ class LevelObject:
         return f"object {self.id} ({self.name or 'no name'}) in layer {self.layer!r}"
 
 
+Thing = SolidBox | LevelObject
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
     """What a game needs to know of a map.
@@ -135,15 +133,17 @@ class Level:
     map: Any
     skipped: tuple[str, ...] = ()
 
+    def _things(self) -> Iterator[Thing]:
+        yield from self.solids
+        yield from self.objects
+
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The lower and the upper corner of the map and all that is in it, as a camera needs it."""
         corners = [(0.0, 0.0), self.size]
-        things: tuple[SolidBox | LevelObject, ...] = (*self.solids, *self.objects)
-        for thing in things:
-            for sign in (-1, 1):
-                x, y = (c + sign * h for c, h in zip(thing.centre, thing.half, strict=True))
-                corners.append((x, y))
+        for thing in self._things():
+            (x, y), (wide, high) = thing.centre, thing.half
+            corners += [(x - wide, y - high), (x + wide, y + high)]
         xs, ys = zip(*corners, strict=True)
         return (min(xs), min(ys)), (max(xs), max(ys))
 
@@ -228,9 +228,8 @@ class Level:
         table = {} if table is None else table
         if not isinstance(table, Mapping):
             raise TypeError(f"table={table!r} must map types to classes and functions")
-        plan: list[tuple[SolidBox | LevelObject, list[object]]] = []
-        things: tuple[SolidBox | LevelObject, ...] = (*self.solids, *self.objects)
-        for thing in things:
+        plan: list[tuple[Thing, list[object]]] = []
+        for thing in self._things():
             more: list[object] | None
             if thing.type in table:
                 more = _made_by(table[thing.type], thing)
@@ -255,7 +254,7 @@ class Level:
         return [(thing, esper.create_entity(*parts)) for thing, parts in plan]
 
 
-def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None:
+def _made_by(entry: Entry, thing: Thing) -> list[object] | None:
     """Return the components that an entry of a table makes, or None for no entity."""
     if entry is None:
         return None
@@ -283,65 +282,3 @@ def _made_by(entry: Entry, thing: SolidBox | LevelObject) -> list[object] | None
         if isinstance(part, type) or type(part).__module__ == "builtins":
             raise TypeError(f"{what} is {part!r}, which is no component; return Coin(), not Coin")
     return made
-
-
-def check_numbers(owner: str, **numbers: object) -> None:
-    """Check the positions, angles and sizes of a file.
-
-    Raises
-    ------
-    ValueError
-        A number is not finite, or `width` or `height` is less than zero.
-    """
-    for name, value in numbers.items():
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise ValueError(f"{owner} has {name}={value!r}; it must be a finite number")
-        if value < 0 and name in ("width", "height"):
-            raise ValueError(f"{owner} has {name}={value!r}; it must be zero or more")
-
-
-def check_place(thing: SolidBox | LevelObject) -> None:
-    """Refuse a box that lies too far out for a body.
-
-    Raises
-    ------
-    ValueError
-        A coordinate is not finite and within 2**500, whatever numbers have led to it.
-    """
-    for name, numbers in (("centre", thing.centre), ("half size", thing.half)):
-        for number in numbers:
-            if not abs(number) <= LARGEST:  # not so for nan
-                raise ValueError(
-                    f"{thing} has the {name} {numbers}; it must be finite and within "
-                    "-2**500 ... 2**500"
-                )
-
-
-def singles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield every cell as a rectangle: column, row, number of columns and rows."""
-    for row, column in sorted((row, column) for column, row in cells):
-        yield column, row, 1, 1
-
-
-def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield rectangles that cover all cells once: column, row, number of columns and rows.
-
-    Notes
-    -----
-    The greedy search goes through the cells row by row from the top; at each
-    cell not yet taken it takes the longest run to the right and then as many
-    equal rows below as there are.  A rectangle of tiles becomes one box; cost
-    is linear in the number of cells, but for sorting them.
-    """
-    left = set(cells)
-    for column, row, _, _ in singles(cells):
-        if (column, row) not in left:
-            continue
-        n_columns = n_rows = 1
-        while (column + n_columns, row) in left:
-            n_columns += 1
-        run = range(column, column + n_columns)
-        while all((x, row + n_rows) in left for x in run):
-            n_rows += 1
-        left.difference_update((x, y) for x in run for y in range(row, row + n_rows))
-        yield column, row, n_columns, n_rows

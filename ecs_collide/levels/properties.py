@@ -35,30 +35,18 @@ _LONGEST_NAMES = 4096  # characters, of names of categories together
 Factory = Callable[[], object]
 
 
-def check_categories(names: object) -> None:
-    """Refuse what is no mapping of the names of categories to their bits.
-
-    Raises
-    ------
-    TypeError
-        As said.
-    """
+def checked_categories(names: Mapping[str, int] | None) -> Mapping[str, int]:
+    """Return the bits of categories by name, none by default, or raise a TypeError."""
+    names = {} if names is None else names
     if not isinstance(names, Mapping) or not all(isinstance(n, Integral) for n in names.values()):
         raise TypeError(
             f"categories={names!r} must map names to bits, as {{'player': 1, 'enemy': 2}}"
         )
+    return names
 
 
 def check_names(properties: object, argument: str) -> None:
-    """Refuse what is no mapping, or has a name that means nothing to `traits_of`.
-
-    Raises
-    ------
-    TypeError
-        It is no mapping.
-    ValueError
-        It has another name than those of `HANDED_DOWN`.
-    """
+    """Refuse what is no mapping, or has a name that is not in `HANDED_DOWN`."""
     if not isinstance(properties, Mapping):
         raise TypeError(f"{argument} is {properties!r}; it must be a mapping of properties")
     for name in properties:
@@ -67,20 +55,15 @@ def check_names(properties: object, argument: str) -> None:
 
 
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what a layer hands down: what it says itself, else what is said above it."""
+    """Return the properties that a layer hands down: its own, else those from above."""
     stated = {name: value for name, value in (own or {}).items() if name in HANDED_DOWN}
     return {**above, **stated}
 
 
 def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
-    """Return whether a layer, tile or object says that it is a body; None if it says nothing.
+    """Return whether properties make a layer, tile or object a body; None if none of them does.
 
-    What says that it is a platform, a sensor or a lift says so too.
-
-    Raises
-    ------
-    ValueError
-        `solid` is there and no bool.
+    Those of a platform, a sensor or a lift do so too.
     """
     value = properties.get("solid")
     if isinstance(value, bool):
@@ -94,22 +77,9 @@ def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
 def traits_of(
     properties: Mapping[str, Any], owner: str, names: Mapping[str, int]
 ) -> tuple[Factory, ...]:
-    """Return a function that creates the components for properties.
+    """Return functions that create the components for properties, or raise a ValueError.
 
-    Parameters
-    ----------
-    properties : mapping
-        `one_way`, `sensor`, `carry`, `friction`, `friction_rule`, `restitution`,
-        `restitution_rule`, `categories`, `mask`, `group`; others are left alone.
-    owner : str
-        Whose they are, for errors.
-    names : mapping
-        The bits of each category that may be named.
-
-    Raises
-    ------
-    ValueError
-        A property has a value that says nothing.
+    `owner` is for errors, and `names` has the bits of each category that may be named.
     """
     made: list[Factory] = []
     one_way = properties.get("one_way", False)
@@ -157,7 +127,8 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
     if len(value) > _LONGEST_NAMES:  # a layer hands it down to any number of objects
         shown = f"{value[:40]}..."
         raise _wrong(owner, name, shown, f"it has more than {_LONGEST_NAMES} characters")
-    names = {**_names_of_game(), **names}
+    of_game = {name: 2 << n for n, name in enumerate(NAMES.names)}
+    names = {**of_game, **names}
     bits = 0
     for word in value.replace(",", " ").split():
         if word not in names and word != "all":
@@ -165,11 +136,6 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
             raise _wrong(owner, name, value, f"{word!r} is no category; those given are {known}")
         bits |= names.get(word, ALL)
     return bits
-
-
-def _names_of_game() -> dict[str, int]:
-    """Return the categories that have names already, and their bits."""
-    return {name: 2 << n for n, name in enumerate(NAMES.names)}
 
 
 def _wrong(owner: str, name: str, value: object, right: str) -> ValueError:

@@ -10,34 +10,15 @@ import zlib
 import numpy as np
 
 _BYTES = 4  # of a tile's number
-_AUTO_WBITS = (
-    47  # zlib finds out itself whether data are its own or those of gzip, as Tiled lets it
-)
-
+_AUTO_WBITS = 47  # zlib finds out whether data are its own or those of gzip, as in Tiled
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def unpack(text: str, compression: str, n_tiles: int) -> list[int]:
-    """Return the numbers of the tiles of a block of data.
+    """Return the numbers of the tiles of a block of data in base64.
 
-    Parameters
-    ----------
-    text : str
-        In base64.
-    compression : str
-        "zlib", "gzip", "zstd" or "".
-    n_tiles : int
-        How many there must be.
-
-    Returns
-    -------
-    list of int
-        At most `n_tiles` and 1; another number than `n_tiles` is the caller's to refuse.
-
-    Raises
-    ------
-    ValueError
-        The text is no base64, the data are damaged, or the compression is another one.
+    They are `n_tiles + 1` at most; another number than `n_tiles` is the caller's to refuse.
+    `compression` is "zlib", "gzip", "zstd" or "".  A ValueError is raised for damaged data.
     """
     data = base64.b64decode(text)
     size = n_tiles * _BYTES

@@ -18,17 +18,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.level import (
-    NESTED,
-    Level,
-    LevelObject,
-    SolidBox,
-    check_numbers,
-    check_place,
-    rectangles,
-    singles,
-)
-from ecs_collide.levels.properties import check_categories, handed_down, is_solid, traits_of
+from ecs_collide.levels.level import Level, LevelObject, SolidBox
+from ecs_collide.levels.properties import checked_categories, handed_down, is_solid, traits_of
+from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, solid_boxes
 
 try:
     import pytiled_parser
@@ -173,8 +165,7 @@ def load(
     path = Path(path)
     if no_box not in ("refuse", "skip"):
         raise ValueError(f"no_box={no_box!r} must be 'refuse' or 'skip'")
-    categories = {} if categories is None else categories
-    check_categories(categories)
+    categories = checked_categories(categories)
     if not isinstance(max_tiles, int) or isinstance(max_tiles, bool):
         raise TypeError(f"max_tiles={max_tiles!r} must be a whole number")
     parsed, capsules = read_map(LevelFiles(path, root), max_tiles)
@@ -182,15 +173,9 @@ def load(
         raise ValueError(
             f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
         )
-    try:
+    with refuse_damage(path, "map that Tiled"):  # the parser hands on whatever JSON has
         level = _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
         dropped = list(_shapes_left_out(parsed))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-    except (TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
-        # The parser hands on whatever JSON has.
-        what = NESTED if isinstance(error, RecursionError) else repr(error)
-        raise ValueError(f"{path} is no map that Tiled has saved: {what}") from error
     for what in dropped:
         warnings.warn(f"{path}: {what}", stacklevel=2)
     return level
@@ -218,7 +203,8 @@ class _Reader:
             check_numbers(f"the {what}", width=width, height=height)
         if 0 in parsed.tile_size:
             raise ValueError("the cells of the grid have no size")
-        self.tile_width, self.tile_height = map(float, parsed.tile_size)
+        width, height = parsed.tile_size
+        self.cell = (float(width), float(height))
         self.firsts = sorted(parsed.tilesets)
         self.n_places: dict[int, int] = {}
         known: dict[int, int] = {}  # tilesets from one file share their tiles
@@ -227,7 +213,7 @@ class _Reader:
             if id(tileset.tiles) not in known or not tileset.tiles:
                 known[id(tileset.tiles)] = n_places(tileset)
             self.n_places[first] = known[id(tileset.tiles)]
-        self.height = parsed.map_size.height * self.tile_height
+        self.height = parsed.map_size.height * self.cell[1]
         self.skipped: list[str] = []
         self.n_written = 0  # characters of kinds
         self.known: dict[str, dict[int, _Kind | None]] = {}  # by what layers hand down
@@ -242,20 +228,15 @@ class _Reader:
                 for kind, cell in self.body_cells(layer, stated):
                     cells.setdefault((offset, kind), set()).add(cell)
             elif isinstance(layer, pytiled_parser.ObjectLayer):
-                found = (
-                    self.object(thing, layer.name, offset, stated) for thing in layer.tiled_objects
-                )
-                objects += [thing for thing in found if thing is not None]
-        solids = []
-        for ((x, y), kind), taken in cells.items():
-            for column, row, n_columns, n_rows in (rectangles if self.merge else singles)(taken):
-                half = (n_columns * self.tile_width / 2, n_rows * self.tile_height / 2)
-                across = x + column * self.tile_width + half[0]
-                down = y + row * self.tile_height + half[1]
-                box = SolidBox((across, self.height - down), half, *self.kinds[kind])
-                check_place(box)
-                solids.append(box)
-        size = (self.parsed.map_size.width * self.tile_width, self.height)
+                for thing in layer.tiled_objects:
+                    found = self.object(thing, layer.name, offset, stated)
+                    if found is not None:
+                        objects.append(found)
+        solids: list[SolidBox] = []
+        for (corner, kind), taken in cells.items():
+            what = self.kinds[kind]
+            solids += solid_boxes(taken, self.merge, self.cell, corner, self.height, *what)
+        size = (self.parsed.map_size.width * self.cell[0], self.height)
         return Level(
             size,
             tuple(solids),

@@ -3,7 +3,6 @@
 A map is opened here as XML or JSON, mended as raw data, and handed to the parser as a copy.
 What is mended: objects made from templates are written out, with the tilesets these bring;
 sizes of zero, empty tile layers and image layers without a picture are as Tiled means them.
-If the parser fails all the same, the smallest part that fails by itself is named.
 
 The parser opens every file that a map names, and unpacks all that it holds.  So it gets no names
 of files and no packed data.  External tilesets are opened here and parsed one by one, from copies
@@ -12,20 +11,24 @@ too; and tiles are unpacked here, never more of them than their layer declares.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
 
 import pytiled_parser
 
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.level import NESTED
 from ecs_collide.levels.tile_data import unpack
+from ecs_collide.levels.tiled_faults import (
+    PartError,
+    called,
+    called_in,
+    parse,
+    parse_map,
+    parse_part,
+    refused,
+)
 from ecs_collide.levels.tiled_formats import Format, Raw, format_of
 
 # The four highest bits of a tile number say how the tile is flipped.
@@ -37,17 +40,11 @@ _LARGEST_COPIES = 2**26
 
 _TEXTS = {"name", "type", "class"}
 
-_Parsed = TypeVar("_Parsed")
-
 
 def read_map(files: LevelFiles, max_tiles: int) -> tuple[pytiled_parser.TiledMap, frozenset[str]]:
     """Read a map, and the ids of its capsules, of which the parser makes rectangles.
 
-    Parameters
-    ----------
-    files : LevelFiles
-    max_tiles : int
-        How many tiles all layers may have together.
+    All layers together may have `max_tiles` tiles.
 
     Raises
     ------
@@ -58,12 +55,13 @@ def read_map(files: LevelFiles, max_tiles: int) -> tuple[pytiled_parser.TiledMap
         and the object.
     """
     try:
-        with _refused(f"{files.level} cannot be opened"):
+        with refused(f"{files.level} cannot be opened"):
             content = files.read_level()
-        file = _open(content, files.level, "map", _Reading(files, max_tiles))
-        capsules = file.mend()
-        return file.parsed(), capsules
-    except _PartError as error:
+        file = _file_of(content, files.level, files.folder, "map")
+        mender = _Mender(files, max_tiles, file)
+        capsules = mender.mend()
+        return mender.parsed(), capsules
+    except PartError as error:
         raise ValueError(str(error)) from error.__cause__
 
 
@@ -73,406 +71,256 @@ def n_places(tileset: pytiled_parser.Tileset) -> int:
 
 
 @dataclass
-class _Reading:
-    """What one call of `read_map` has come across so far."""
+class _File:
+    """A map, a tileset or a template as it is saved.
 
-    files: LevelFiles
-    max_tiles: int
-    n_tiles: int = 0
-    n_copied: int = 0  # bytes of templates
-    templates: dict[Path, _File] = field(default_factory=dict)
-    tilesets: dict[Path, pytiled_parser.Tileset] = field(default_factory=dict)
+    Names in it begin in `folder`; `size` is in bytes, and `fault` says that it cannot be read.
+    """
+
+    path: Path
+    folder: Path
+    kind: str
+    format: Format
+    root: Raw
+    size: int
+    fault: str
+
+
+def _file_of(content: bytes, path: Path, folder: Path, kind: str, named: str = "") -> _File:
+    """Return a map, a tileset or a template in the format that it is in."""
+    form, fault = format_of(content), f"{path} is no {kind} that Tiled has saved{named}"
+    with refused(fault):
+        return _File(path, folder, kind, form, form.read(content, kind), len(content), fault)
+
+
+class _Mender:
+    """Mends one map, with what it has come across so far."""
+
+    def __init__(self, files: LevelFiles, max_tiles: int, map: _File) -> None:
+        self.files, self.max_tiles, self.map, self.form = files, max_tiles, map, map.format
+        self.n_tiles = self.n_copied = 0  # tiles so far, and bytes of templates
+        self.templates: dict[Path, _File] = {}
+        self.tilesets: dict[Path, pytiled_parser.Tileset] = {}
+        self.external: dict[int, Path] = {}  # tilesets by their first tile
+        self.shifts: dict[Path, int] = {}  # of the tiles of templates
 
     def open(self, path: Path, kind: str) -> _File:
         """Return a template or a tileset that was found."""
-        with _refused(f"{path} is no {kind} that Tiled has saved ({self.files.level} names it)"):
+        named = f" ({self.files.level} names it)"
+        with refused(f"{path} is no {kind} that Tiled has saved{named}"):
             content = self.files.read(path)
-        return _open(content, path, kind, self)
+        return _file_of(content, path, path.parent, kind, named)
 
-    def template(self, path: Path) -> _File:
-        """Return a template, opened once."""
-        if path not in self.templates:
-            self.templates[path] = self.open(path, "template")
-        return self.templates[path]
+    def mend(self) -> frozenset[str]:
+        """Complete what a map leaves out, as Tiled does; return the ids of capsules."""
+        form, path = self.form, self.map.path
+        with refused(self.map.fault):
+            layers = list(form.layers(self.map.root))
+            tilesets = form.tilesets(self.map.root)
+        external = []
+        for tileset in tilesets:
+            with refused(f"{path}: a tileset cannot be read"):
+                if tileset.get("source") is None:
+                    self.mend_tileset(self.map, tileset)
+                else:
+                    first = _whole_number(tileset, "firstgid")
+                    self.external[first] = self.find_tileset(self.map, tileset)
+                    external.append(tileset)
+        if external:
+            form.drop_tilesets(self.map.root, external)
+        capsules = set()
+        for layer in layers:
+            with refused(f"{path}: {called(layer)} cannot be read"):
+                if form.kind(layer) == "tiles":
+                    self.unpack(layer)
+                elif form.kind(layer) == "picture":
+                    self.mend_picture(layer)
+                things = form.things(layer)
+            for place, thing in enumerate(things):
+                with refused(f"{path}: {called_in(layer, thing)} cannot be read"):
+                    things[place] = whole = self.whole(self.map, thing)
+                    if form.is_capsule(whole):
+                        capsules.add(str(whole.get("id")))
+            form.set_things(layer, things)
+        return frozenset(capsules)
+
+    def parsed(self) -> pytiled_parser.TiledMap:
+        """Return the map as the parser reads it, or raise for the smallest part that it cannot."""
+        external = self.parsed_external()
+        with refused(self.map.fault):
+            parsed = parse_map(self.form, self.map.root, self.map.path)
+            parsed.map_file = self.map.path
+            tilesets = {**parsed.tilesets, **external}
+            parsed.tilesets = {first: tilesets[first] for first in sorted(tilesets)}
+        return parsed
+
+    # -- tilesets --
+
+    def find_tileset(self, file: _File, tileset: Raw) -> Path:
+        """Return the file of an external tileset that a map or a template names."""
+        return self.files.find(tileset.get("source"), file.folder, "the file of a tileset")
+
+    def mend_tileset(self, file: _File, tileset: Raw) -> None:
+        """Check the pictures of a tileset, and complete its shapes.
+
+        The pictures of an external tileset become absolute paths, those of an embedded one stay.
+        """
+        form = file.format
+        tiles = form.tiles(tileset)
+        for owner in (tileset, *tiles):
+            name = form.picture(owner)
+            if name is not None:
+                path = self.files.check_picture(name, file.folder, "its picture")
+                if file is not self.map:
+                    form.set_picture(owner, str(path))
+        for tile in tiles:
+            for layer in form.shapes(tile):
+                things = [self.whole(file, thing, is_shape=True) for thing in form.things(layer)]
+                form.set_things(layer, things)
 
     def tileset(self, path: Path, first: int) -> pytiled_parser.Tileset:
         """Return an external tileset, parsed once, with the number of its first tile."""
         if path not in self.tilesets:
             file = self.open(path, "tileset")
-            with file.refused():
-                file.mend_tileset(file.root, is_embedded=False)
-                self.tilesets[path] = _parse(file.format, file.root, pytiled_parser.parse_tileset)
+            with refused(file.fault):
+                self.mend_tileset(file, file.root)
+                self.tilesets[path] = parse(file.format, file.root, pytiled_parser.parse_tileset)
         tileset = copy(self.tilesets[path])
         tileset.firstgid = first
         return tileset
 
+    def parsed_external(self) -> dict[int, pytiled_parser.Tileset]:
+        """Return the external tilesets by their first tile."""
+        return {first: self.tileset(path, first) for first, path in self.external.items()}
 
-@dataclass
-class _File:
-    """A map, a tileset or a template as it is saved."""
-
-    path: Path
-    kind: str
-    format: Format
-    root: Raw
-    size: int  # in bytes
-    reading: _Reading
-    external: dict[int, Path] = field(default_factory=dict)  # tilesets by their first tile
-    shifts: dict[Path, int] = field(default_factory=dict)  # of the tiles of templates
-
-    @property
-    def files(self) -> LevelFiles:
-        """The files of the level."""
-        return self.reading.files
-
-    @property
-    def folder(self) -> Path:
-        """Where the names in it begin."""
-        return self.files.folder if self.kind == "map" else self.path.parent
-
-    @contextmanager
-    def refused(self) -> Iterator[None]:
-        """Raise whatever goes wrong as a fault of the file."""
-        named = "" if self.kind == "map" else f" ({self.files.level} names it)"
-        with _refused(f"{self.path} is no {self.kind} that Tiled has saved{named}"):
-            yield
-
-    # -- mending --
-
-    def mend(self) -> frozenset[str]:
-        """Say in full what a map leaves to Tiled to know; return the ids of capsules."""
-        with self.refused():
-            layers = list(self.format.layers(self.root))
-            tilesets = self.format.tilesets(self.root)
-        external = []
-        for tileset in tilesets:
-            with _refused(f"{self.path}: a tileset cannot be read"):
-                if tileset.get("source") is None:
-                    self.mend_tileset(tileset, is_embedded=True)
-                else:
-                    first = _whole_number(tileset, "firstgid")
-                    self.external[first] = self.find_tileset(tileset)
-                    external.append(tileset)
-        if external:
-            self.format.drop_tilesets(self.root, external)
-        capsules = set()
-        for layer in layers:
-            with _refused(f"{self.path}: {_called(layer)} cannot be read"):
-                if self.format.kind(layer) == "tiles":
-                    self.unpack(layer)
-                elif self.format.kind(layer) == "picture":
-                    self.mend_picture(layer)
-                things = self.format.things(layer)
-            for place, thing in enumerate(things):
-                with _refused(f"{self.path}: {_called(layer, thing)} cannot be read"):
-                    things[place] = whole = self.whole(thing)
-                    if self.format.has(whole, "capsule"):
-                        capsules.add(str(whole.get("id")))
-            self.format.set_things(layer, things)
-        return frozenset(capsules)
-
-    def find_tileset(self, tileset: Raw) -> Path:
-        """Return the file of an external tileset."""
-        return self.files.find(tileset.get("source"), self.folder, "the file of a tileset")
-
-    def mend_tileset(self, tileset: Raw, is_embedded: bool) -> None:
-        """Check the pictures of a tileset, and say its shapes in full.
-
-        The pictures of an external tileset become absolute paths, those of an embedded one stay.
-        """
-        tiles = self.format.tiles(tileset)
-        for owner in (tileset, *tiles):
-            name = self.format.picture(owner)
-            if name is not None:
-                path = self.files.check_picture(name, self.folder, "its picture")
-                if not is_embedded:
-                    self.format.set_picture(owner, str(path))
-        for tile in tiles:
-            for layer in self.format.shapes(tile):
-                things = [self.shape(thing) for thing in self.format.things(layer)]
-                self.format.set_things(layer, things)
+    # -- layers --
 
     def mend_picture(self, layer: Raw) -> None:
         """Check the picture of an image layer, which may have none."""
-        name = self.format.picture(layer)
-        if name:
-            self.files.check_picture(name, self.folder, "its picture")
-        elif name is None:
-            self.format.set_picture(layer, "")  # what JSON has where none is chosen
+        picture = self.form.picture(layer)
+        if picture:
+            self.files.check_picture(picture, self.files.folder, "its picture")
+        elif picture is None:
+            self.form.set_picture(layer, "")  # what JSON has where none is chosen
 
     def unpack(self, layer: Raw) -> None:
         """Unpack the tiles of a layer, no more of them than it declares."""
-        called, reading = _called(layer), self.reading
-        blocks = self.format.blocks(layer)
-        encoding, compression = self.format.packing(layer)
+        name = called(layer)
+        blocks = self.form.blocks(layer)
+        encoding, compression = self.form.packing(layer)
         if encoding not in ("csv", "base64"):
             raise ValueError(f"its encoding {encoding!r} must be csv or base64")
         for block, owner in blocks:
             width, height = (_whole_number(owner, word) for word in ("width", "height"))
             if owner is layer and not self.is_infinite():
-                self.require_within_map(called, width, height)
+                self.require_within_map(name, width, height)
             n_tiles = width * height
-            reading.n_tiles += n_tiles
-            if reading.n_tiles > reading.max_tiles:
-                raise _PartError(
-                    f"{self.path}: with {called} the map has {reading.n_tiles} tiles, more than "
-                    f"max_tiles={reading.max_tiles}; load(..., max_tiles=) allows another number"
+            self.n_tiles += n_tiles
+            if self.n_tiles > self.max_tiles:
+                raise PartError(
+                    f"{self.map.path}: with {name} the map has {self.n_tiles} tiles, more than "
+                    f"max_tiles={self.max_tiles}; load(..., max_tiles=) allows another number"
                 )
             if encoding == "base64":
-                numbers = unpack(self.format.packed(block), compression, n_tiles)
-                self.format.set_plain(layer, block, numbers)
-                n_found, word = len(numbers), "more"
+                numbers = unpack(self.form.packed(block), compression, n_tiles)
+                self.form.set_plain(layer, block, numbers)
+                n_found = len(numbers)
             else:
-                n_found = self.format.n_plain(block)
-                word = str(n_found)
+                n_found = self.form.n_plain(block)
             if n_found != n_tiles:
-                raise _PartError(
-                    f"{self.path}: {called} is {width} x {height} tiles large and has "
-                    f"{word if n_found > n_tiles else n_found}"
+                found = "more" if encoding == "base64" and n_found > n_tiles else n_found
+                raise PartError(
+                    f"{self.map.path}: {name} is {width} x {height} tiles large and has {found}"
                 )
 
     def is_infinite(self) -> bool:
         """Return whether the layers of a map may reach beyond its size."""
-        return self.root.get("infinite") not in (None, "0", 0, False)
+        return self.map.root.get("infinite") not in (None, "0", 0, False)
 
-    def require_within_map(self, called: str, width: int, height: int) -> None:
+    def require_within_map(self, name: str, width: int, height: int) -> None:
         """Refuse a layer that is larger than its map."""
-        most = tuple(_whole_number(self.root, word) for word in ("width", "height"))
+        most = tuple(_whole_number(self.map.root, word) for word in ("width", "height"))
         if width > most[0] or height > most[1]:
-            raise _PartError(
-                f"{self.path}: {called} is {width} x {height} tiles large and the map "
+            raise PartError(
+                f"{self.map.path}: {name} is {width} x {height} tiles large and the map "
                 f"{most[0]} x {most[1]}; unless the map is infinite, they are the same"
             )
 
     # -- templates --
 
-    def whole(self, thing: Raw) -> Raw:
-        """Return an object on its own: with all that its template says and it does not."""
-        template = self.template(thing)
+    def whole(self, file: _File, thing: Raw, is_shape: bool = False) -> Raw:
+        """Return an object, completed from its template; a shape of a tile has no picture."""
+        template, form = self.template(file, thing), file.format
         if template is None:
-            return self.format.with_sizes(thing)
-        pattern, own = template.pattern(), self.own(thing)
-        whole = self.format.merged(pattern, thing, own)
-        if "gid" not in own and _has_value(pattern, "gid"):
+            return form.with_sizes(thing)
+        with refused(template.fault):
+            pattern = form.pattern(template.root)
+        own = {word for word in ("name", "gid") if _has_value(thing, word)}
+        if _has_value(thing, "type") or _has_value(thing, "class"):
+            own |= {"type", "class"}
+        if _has_value(thing, "width") and _has_value(thing, "height"):
+            own |= {"width", "height"}
+        whole = form.merged(pattern, thing, own)
+        words = whole if isinstance(whole, dict) else whole.attrib
+        if is_shape:
+            words.pop("gid", None)
+        elif "gid" not in own and _has_value(pattern, "gid"):
             gid = pattern.get("gid")
-            _set(whole, "gid", type(gid)(int(gid) + self.shift(template)))
-        return self.format.with_sizes(whole)
+            words["gid"] = type(gid)(int(gid) + self.shift(template))
+        return form.with_sizes(whole)
 
-    def shape(self, thing: Raw) -> Raw:
-        """Return a shape of a tile on its own; where its template is a tile, without picture."""
-        template = self.template(thing)
-        if template is None:
-            return self.format.with_sizes(thing)
-        whole = self.format.merged(template.pattern(), thing, self.own(thing))
-        (whole if isinstance(whole, dict) else whole.attrib).pop("gid", None)
-        return self.format.with_sizes(whole)
-
-    def template(self, thing: Raw) -> _File | None:
+    def template(self, file: _File, thing: Raw) -> _File | None:
         """Return the template from which an object is made, or None."""
-        name, reading = thing.get("template"), self.reading
+        name = thing.get("template")
         if not name:
             return None
-        template = reading.template(self.files.find(name, self.folder, "its template"))
-        if template.format is not self.format:
+        path = self.files.find(name, file.folder, "its template")
+        if path not in self.templates:
+            self.templates[path] = self.open(path, "template")
+        template = self.templates[path]
+        if template.format is not file.format:
             raise ValueError(
-                f"its template {template.path} is {template.format.name} and the {self.kind} "
-                f"{self.format.name}; save both in the same format"
+                f"its template {template.path} is {template.format.name} and the {file.kind} "
+                f"{file.format.name}; save both in the same format"
             )
-        reading.n_copied += template.size
-        if reading.n_copied > _LARGEST_COPIES:
+        self.n_copied += template.size
+        if self.n_copied > _LARGEST_COPIES:
             raise ValueError(
                 f"with its template {template.path} the instances of templates copy more than "
                 f"{_LARGEST_COPIES} bytes; make the template smaller, or detach instances from it"
             )
         return template
 
-    def pattern(self) -> Raw:
-        """Return the one object of a template."""
-        with self.refused():
-            return self.format.pattern(self.root)
-
-    def own(self, thing: Raw) -> set[str]:
-        """Return which of the words that may be a template's are an object's own."""
-        own = {word for word in ("name", "gid") if _has_value(thing, word)}
-        if _has_value(thing, "type") or _has_value(thing, "class"):
-            own |= {"type", "class"}
-        if _has_value(thing, "width") and _has_value(thing, "height"):
-            own |= {"width", "height"}
-        return own
-
     def shift(self, template: _File) -> int:
         """Return what to add to a template's tile number; bring in its tileset if need be."""
         if template.path in self.shifts:
             return self.shifts[template.path]
-        with template.refused():
+        with refused(template.fault):
             for theirs in template.format.tilesets(template.root):
                 if theirs.get("source") is not None:
                     break
             else:
                 raise ValueError("it has a tile, and names no file of a tileset")
-            source = template.find_tileset(theirs)
+            source = self.find_tileset(template, theirs)
             theirs_first = _whole_number(theirs, "firstgid")
-        known = [first for first, path in self.external.items() if path == source]
-        if known:
-            first = known[0]
-        else:
+        first = next((first for first, path in self.external.items() if path == source), None)
+        if first is None:
             first = self.free
             self.external[first] = source
-            self.free = first + n_places(self.reading.tileset(source, first))
+            self.free = first + n_places(self.tileset(source, first))
         self.shifts[template.path] = first - theirs_first
         return self.shifts[template.path]
 
     @cached_property
     def free(self) -> int:
         """The first tile number behind those of all tilesets."""
-        embedded = self.parse_part(self.format.without_layers(self.root)).tilesets
-        external = {
-            first: self.reading.tileset(path, first) for first, path in self.external.items()
-        }
-        known = {**embedded, **external}
+        embedded = parse_part(self.form, self.form.without_layers(self.map.root)).tilesets
+        known = {**embedded, **self.parsed_external()}
         return max((first + n_places(known[first]) for first in known), default=1)
-
-    # -- parsing --
-
-    def parsed(self) -> pytiled_parser.TiledMap:
-        """Return the map as the parser reads it.
-
-        Raises
-        ------
-        FileNotFoundError
-            A tileset is missing.
-        ValueError
-            The parser fails.  The message names the smallest part with which it does.
-        """
-        external = {
-            first: self.reading.tileset(path, first) for first, path in self.external.items()
-        }
-        with self.refused():
-            try:
-                parsed = self.parse_part(self.root)
-            except Exception:
-                self.find_fault()
-                raise
-            parsed.map_file = self.path
-            tilesets = {**parsed.tilesets, **external}
-            parsed.tilesets = {first: tilesets[first] for first in sorted(tilesets)}
-        return parsed
-
-    def parse_part(self, root: Raw) -> pytiled_parser.TiledMap:
-        """Return what the parser makes of the map, or of a part of it."""
-        return _parse(self.format, root, pytiled_parser.parse_map)
-
-    def find_fault(self) -> None:
-        """Raise a `_PartError` for the first part that the parser cannot read by itself, if any.
-
-        Where it cannot read the map without any, what it raises of that.  Takes about as long
-        as to parse the map a few times.
-        """
-        form, root = self.format, self.root
-        self.parse_part(form.without_layers(root))  # if the map is wrong, no layer is to blame
-
-        def parse_layers(layers: Sequence[Raw]) -> None:
-            self.parse_part(form.with_layers(root, layers))
-
-        layer = _first_fault(list(form.layers(root)), parse_layers, form.weight)
-        if layer is None:
-            return
-        with _refused(f"{self.path}: {_called(layer)} cannot be read"):
-            parse_layers([form.with_things(layer, ())])
-
-        def parse_things(things: Sequence[Raw]) -> None:
-            parse_layers([form.with_things(layer, things)])
-
-        thing = _first_fault(form.things(layer), parse_things, form.weight)
-        if thing is not None:
-            with _refused(f"{self.path}: {_called(layer, thing)} cannot be read"):
-                parse_things([thing])
-
-
-def _parse(form: Format, root: Raw, parser: Callable[[Path], _Parsed]) -> _Parsed:
-    """Return what a parser makes of a copy of what is in memory."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, f"copy{form.suffix}")
-        form.write(root, path)
-        return parser(path)
-
-
-_NONE = object()
-
-
-def _first_fault(
-    parts: list[Raw], parse: Callable[[Sequence[Raw]], object], weight: Callable[[Raw], int]
-) -> Any:
-    """Return the first part without which parsing might do, or None if none is at fault.
-
-    Notes
-    -----
-    Each time the lighter half of what is left is parsed.  So all that is parsed weighs no more
-    than a few times all parts, however many there are.
-    """
-
-    def fails(some: Sequence[Raw]) -> bool:
-        try:
-            parse(some)
-        except Exception:
-            return True
-        return False
-
-    if not parts or not fails(parts):
-        return None
-    weights = [weight(part) for part in parts]
-    start, stop = 0, len(parts)
-    while stop - start > 1:
-        most, half, middle = sum(weights[start:stop]) / 2, weights[start], start + 1
-        while middle < stop - 1 and half + weights[middle] <= most:
-            half += weights[middle]
-            middle += 1
-        if fails(parts[start:middle]):
-            stop = middle
-        else:
-            start = middle
-    return parts[start]
-
-
-class _PartError(ValueError):
-    """Says already which part of a file cannot be read."""
-
-
-@contextmanager
-def _refused(what: str) -> Iterator[None]:
-    """Raise whatever goes wrong as a `_PartError`; only that a file is missing stays as it is."""
-    try:
-        yield
-    except (_PartError, FileNotFoundError):
-        raise
-    except Exception as error:  # the parser raises much, and asserts
-        if isinstance(error, OSError):  # of the copies, which is no fault of the map
-            raise
-        cause: BaseException = error
-        if isinstance(error, pytiled_parser.UnknownFormat):
-            cause = error.__context__ or error  # which it hides behind a guess
-        stated = str(cause) if isinstance(cause, ValueError) else repr(cause)
-        if isinstance(cause, RecursionError):
-            stated = NESTED
-        raise _PartError(f"{what}: {stated}") from error
-
-
-def _open(content: bytes, path: Path, kind: str, reading: _Reading) -> _File:
-    """Return a map, a tileset or a template in the format that it is in."""
-    file = _File(path, kind, format_of(content), None, len(content), reading)
-    with file.refused():
-        file.root = file.format.read(content, kind)
-    return file
 
 
 def _whole_number(raw: Raw, word: str) -> int:
-    """Return a number of tiles that a part of a map gives.
-
-    Raises
-    ------
-    ValueError
-        It is no whole number, or below 0.
-    """
+    """Return a number of tiles that a part of a map gives, or raise a ValueError."""
     stated = raw.get(word)
     number = -1
     if isinstance(stated, str) and len(stated) < 20 and stated.strip().isdecimal():
@@ -484,25 +332,7 @@ def _whole_number(raw: Raw, word: str) -> int:
     return number
 
 
-def _called(layer: Raw, *things: Raw) -> str:
-    """Return what errors call a layer, or an object in it."""
-    where = f"layer {layer.get('name') or ''!r}"
-    for thing in things:
-        if not hasattr(thing, "get"):
-            return f"object {thing!r} in {where}"
-        return f"object {thing.get('id')} ({thing.get('name') or 'no name'}) in {where}"
-    return where
-
-
 def _has_value(thing: Raw, word: str) -> bool:
-    """Return whether an object says something that is not empty, and no size or tile of zero."""
+    """Return whether an object has a value that is not empty, and no size or tile of zero."""
     stated = thing.get(word)
     return stated not in (None, "") and (word in _TEXTS or stated not in ("0", 0))
-
-
-def _set(thing: Raw, word: str, value: object) -> None:
-    """Let an object say something else, in either format."""
-    if isinstance(thing, dict):
-        thing[word] = value
-    else:
-        thing.set(word, value)

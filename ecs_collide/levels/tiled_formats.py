@@ -6,8 +6,8 @@ Elements and dicts have the same `get`, which is why only this much differs.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -26,128 +26,14 @@ _SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
 _WEAK = {"name", "type", "class", "gid", "width", "height"}
 
 
-class Format(ABC):
-    """What can be asked of a map, a tileset or a template, and changed in it."""
-
-    name: str
-    suffix: str
-
-    @abstractmethod
-    def read(self, content: bytes, kind: str) -> Raw:
-        """Return what a file of that kind has."""
-
-    @abstractmethod
-    def write(self, root: Raw, path: Path) -> None:
-        """Save what is in memory."""
-
-    # -- tilesets --
-
-    @abstractmethod
-    def tilesets(self, root: Raw) -> list[Raw]:
-        """Return the tilesets, each with its content or the name of its file."""
-
-    @abstractmethod
-    def drop_tilesets(self, root: Raw, dropped: Sequence[Raw]) -> None:
-        """Take tilesets out of a map."""
-
-    @abstractmethod
-    def tiles(self, tileset: Raw) -> Iterable[Raw]:
-        """Return the tiles of which a tileset says more than their number."""
-
-    @abstractmethod
-    def picture(self, owner: Raw) -> Any:
-        """Return the name of the picture of a tileset, a tile or an image layer, or None."""
-
-    @abstractmethod
-    def set_picture(self, owner: Raw, name: str) -> None:
-        """Give a tileset, a tile or an image layer another picture."""
-
-    @abstractmethod
-    def shapes(self, tile: Raw) -> list[Raw]:
-        """Return the layers that the tile collision editor has made for a tile."""
-
-    # -- layers --
-
-    @abstractmethod
-    def layers(self, root: Raw) -> Iterator[Raw]:
-        """Yield the layers inside all groups."""
-
-    @abstractmethod
-    def kind(self, layer: Raw) -> str:
-        """Return what a layer is: "tiles", "picture" or something else."""
-
-    @abstractmethod
-    def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
-        """Return what holds the tiles of a layer, and with each what says how many there are."""
-
-    @abstractmethod
-    def packing(self, layer: Raw) -> tuple[str, str]:
-        """Return how the tiles of a layer are encoded, and how that is compressed."""
-
-    @abstractmethod
-    def n_plain(self, block: Raw) -> int:
-        """Return how many tiles a block has that is not packed."""
-
-    @abstractmethod
-    def packed(self, block: Raw) -> str:
-        """Return the text of a block that is packed."""
-
-    @abstractmethod
-    def set_plain(self, layer: Raw, block: Raw, numbers: list[int]) -> None:
-        """Give a block its tiles, not packed."""
-
-    @abstractmethod
-    def things(self, layer: Raw) -> list[Raw]:
-        """Return the objects of a layer."""
-
-    @abstractmethod
-    def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
-        """Let a layer have these objects."""
-
-    @abstractmethod
-    def with_things(self, layer: Raw, things: Sequence[Raw]) -> Raw:
-        """Return a copy of a layer that has these objects."""
-
-    # -- objects --
-
-    @abstractmethod
-    def pattern(self, root: Raw) -> Raw:
-        """Return the one object of a template."""
-
-    @abstractmethod
-    def has(self, thing: Raw, shape: str) -> bool:
-        """Return whether an object says that it has this shape."""
-
-    @abstractmethod
-    def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
-        """Return an object with all that its template says, but for what is its own."""
-
-    @abstractmethod
-    def with_sizes(self, thing: Raw) -> Raw:
-        """Return an object that says all that the parser asks for."""
-
-    # -- parts --
-
-    @abstractmethod
-    def without_layers(self, root: Raw) -> Raw:
-        """Return a copy of a map that has its tilesets and no layers."""
-
-    @abstractmethod
-    def with_layers(self, root: Raw, layers: Sequence[Raw]) -> Raw:
-        """Return a copy of a map that has these layers and no tilesets."""
-
-    @abstractmethod
-    def weight(self, part: Raw) -> int:
-        """Return about how long a layer or an object is in a file."""
-
-
-class Xml(Format):
-    """As TMX, TSX and TX files have it."""
+class Xml:
+    """Read and change the parts of TMX, TSX and TX files."""
 
     name = "XML"
     suffix = ".tmx"
 
     def read(self, content: bytes, kind: str) -> Raw:
+        """Return what a file of that kind has."""
         _require_no_definitions(content)
         root = ElementTree.fromstring(content)
         if root.tag != kind:
@@ -162,32 +48,40 @@ class Xml(Format):
         return root
 
     def write(self, root: Raw, path: Path) -> None:
+        """Save what is in memory."""
         ElementTree.ElementTree(root).write(path, encoding="utf-8")
 
     def tilesets(self, root: Raw) -> list[Raw]:
+        """Return the tilesets, each with its content or the name of its file."""
         return list(root.findall("tileset"))
 
     def drop_tilesets(self, root: Raw, dropped: Sequence[Raw]) -> None:
+        """Take tilesets out of a map."""
         gone = set(map(id, dropped))
         root[:] = [child for child in root if id(child) not in gone]
 
     def tiles(self, tileset: Raw) -> Iterable[Raw]:
+        """Return the tiles that have an entry in a tileset."""
         return list(tileset.findall("tile"))
 
     def picture(self, owner: Raw) -> Any:
+        """Return the name of the picture of a tileset, a tile or an image layer, or None."""
         image = owner.find("image")
         return None if image is None else image.get("source")
 
     def set_picture(self, owner: Raw, name: str) -> None:
+        """Give a tileset, a tile or an image layer another picture."""
         image = owner.find("image")
         if image is None:
             image = ElementTree.SubElement(owner, "image")
         image.set("source", name)
 
     def shapes(self, tile: Raw) -> list[Raw]:
+        """Return the layers that the tile collision editor has made for a tile."""
         return list(tile.findall("objectgroup"))
 
     def layers(self, root: Raw) -> Iterator[Raw]:
+        """Yield the layers inside all groups."""
         for child in root:
             if child.tag == "group":
                 yield from self.layers(child)
@@ -195,9 +89,11 @@ class Xml(Format):
                 yield child
 
     def kind(self, layer: Raw) -> str:
+        """Return what a layer is: "tiles", "picture" or something else."""
         return {"layer": "tiles", "imagelayer": "picture"}.get(layer.tag, "")
 
     def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
+        """Return what holds the tiles of a layer, each with what declares its size."""
         data = layer.find("data")
         if data is None:
             return []
@@ -216,44 +112,47 @@ class Xml(Format):
         return [(data, layer)]
 
     def packing(self, layer: Raw) -> tuple[str, str]:
+        """Return how the tiles of a layer are encoded, and how that is compressed."""
         data = layer.find("data")
         if data is None:
             return "csv", ""
         return data.get("encoding") or "csv", data.get("compression") or ""
 
     def n_plain(self, block: Raw) -> int:
+        """Return how many tiles a block has that is not packed."""
         text = block.text or ""
         return text.count(",") + 1 if text.strip() else 0
 
     def packed(self, block: Raw) -> str:
+        """Return the text of a block that is packed."""
         return block.text or ""
 
     def set_plain(self, layer: Raw, block: Raw, numbers: list[int]) -> None:
+        """Give a block its tiles, not packed."""
         block.text = ",".join(map(str, numbers))
         layer.find("data").attrib = {"encoding": "csv"}
 
     def things(self, layer: Raw) -> list[Raw]:
+        """Return the objects of a layer."""
         return list(layer.findall("object"))
 
     def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
+        """Let a layer have these objects."""
         layer[:] = [child for child in layer if child.tag != "object"] + list(things)
 
-    def with_things(self, layer: Raw, things: Sequence[Raw]) -> Raw:
-        part = ElementTree.Element(layer.tag, layer.attrib)
-        part.extend(child for child in layer if child.tag != "object")
-        part.extend(things)
-        return part
-
     def pattern(self, root: Raw) -> Raw:
+        """Return the one object of a template."""
         found = root.find("object")
         if found is None:
             raise ValueError("it has no object")
         return found
 
-    def has(self, thing: Raw, shape: str) -> bool:
-        return thing.find(shape) is not None
+    def is_capsule(self, thing: Raw) -> bool:
+        """Return whether an object is a capsule."""
+        return thing.find("capsule") is not None
 
     def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
+        """Return an object with the attributes of its template, except those in `own`."""
         whole = ElementTree.Element("object", _over(pattern.attrib, thing.attrib, own))
         shapes = [part for part in thing if part.tag in _SHAPES]
         whole.extend(shapes or [part for part in pattern if part.tag in _SHAPES])
@@ -263,26 +162,30 @@ class Xml(Format):
         return whole
 
     def with_sizes(self, thing: Raw) -> Raw:
+        """Return an object with all attributes that the parser requires."""
         for word in ("width", "height"):
             thing.set(word, thing.get(word, "0"))  # Tiled leaves out what is zero
         return thing
 
     def without_layers(self, root: Raw) -> Raw:
-        part = ElementTree.Element("map", root.attrib)
-        part.extend(root.findall("tileset"))
+        """Return a copy of a map that has its tilesets and no layers."""
+        part = copy(root)
+        part[:] = root.findall("tileset")
         return part
 
     def with_layers(self, root: Raw, layers: Sequence[Raw]) -> Raw:
-        part = ElementTree.Element("map", root.attrib)
-        part.extend(layers)
+        """Return a copy of a map that has these layers and no tilesets."""
+        part = copy(root)
+        part[:] = layers
         return part
 
     def weight(self, part: Raw) -> int:
+        """Return about how long a layer or an object is in a file."""
         return sum(1 + len(element.text or "") for element in part.iter())
 
 
-class Json(Format):
-    """As TMJ, TSJ and TJ files have it."""
+class Json:
+    """Do as `Xml` for TMJ, TSJ and TJ files."""
 
     name = "JSON"
     suffix = ".tmj"
@@ -326,14 +229,12 @@ class Json(Format):
         return [layer]
 
     def layers(self, root: Raw) -> Iterator[Raw]:
-        return self._leaves(root["layers"])
-
-    def _leaves(self, layers: list[Raw]) -> Iterator[Raw]:
+        layers = root["layers"]
         if not isinstance(layers, list):
             raise TypeError(f"its layers are {layers!r}")
         for layer in layers:
             if layer.get("type") == "group":
-                yield from self._leaves(layer["layers"])
+                yield from self.layers(layer)
             else:
                 yield layer
 
@@ -377,16 +278,11 @@ class Json(Format):
         if "objects" in layer:
             layer["objects"] = list(things)
 
-    def with_things(self, layer: Raw, things: Sequence[Raw]) -> Raw:
-        part = dict(layer)
-        self.set_things(part, things)
-        return part
-
     def pattern(self, root: Raw) -> Raw:
         return root["object"]
 
-    def has(self, thing: Raw, shape: str) -> bool:
-        return bool(thing.get(shape))
+    def is_capsule(self, thing: Raw) -> bool:
+        return bool(thing.get("capsule"))
 
     def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
         whole = _over(pattern, thing, own)
@@ -409,6 +305,8 @@ class Json(Format):
         return len(json.dumps(part))
 
 
+Format = Xml | Json
+
 XML, JSON = Xml(), Json()
 
 
@@ -427,13 +325,6 @@ def _require_no_definitions(content: bytes) -> None:
 
     Tiled writes none.  A document type without them, as Tiled's first versions had, is nothing
     but a name.
-
-    Raises
-    ------
-    ValueError
-        There are definitions.
-    xml.parsers.expat.ExpatError
-        The text is no XML before its first element.
     """
 
     def refuse(name: str, system: str | None, public: str | None, has_definitions: int) -> None:
@@ -454,7 +345,7 @@ def _require_no_definitions(content: bytes) -> None:
 
 
 def _over(pattern: dict[str, Any], thing: dict[str, Any], own: set[str]) -> dict[str, Any]:
-    """Return what an object and its template say, of the weak words only what is its own."""
+    """Return the attributes of an object and its template; of the weak ones, those in `own`."""
     left_out = {"template", *_WEAK} - own
     whole = {word: value for word, value in pattern.items() if word not in own}
     return whole | {word: value for word, value in thing.items() if word not in left_out}

@@ -29,11 +29,14 @@ from ecs_collide.motion.arrays import DOUBLE, zeros
 from ecs_collide.motion.columns import INITIAL_ROWS, allocate, blocks_of, views_of
 
 cython.declare(
+    APART_AT_LEAST=cython.double,
+    CLEAR=cython.double,
+    SLOP=cython.double,
     REACH=cython.double,
     PATH_ROUNDING=cython.double,
     MAX_REST_COUNT=cython.int,
 )
-from ecs_collide.constants import MAX_REST_COUNT
+from ecs_collide.constants import APART_AT_LEAST, CLEAR, MAX_REST_COUNT, SLOP
 
 PATH_ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
@@ -234,6 +237,37 @@ class Bodies:
     def start_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return where in `path` the part of a body begins; each axis takes 4."""
         return 4 * self.dim * i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def clear_gap(self) -> cython.double:
+        """Return a gap that is larger than any rounding within a step, and than any slop."""
+        k: cython.int
+        largest: cython.double = self.farthest
+
+        if self.wraps:
+            for k in range(self.dim):
+                largest = max(largest, self.width[k])
+        return max(CLEAR * largest, APART_AT_LEAST)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def slop_between(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.double:
+        """Return the largest gap on an axis that counts as none, of the paths of two bodies."""
+        one: cython.Py_ssize_t = self.dim * i + k
+        two: cython.Py_ssize_t = self.dim * j + k
+        largest: cython.double = max(
+            abs(self.flat_min[one]),
+            abs(self.flat_max[one]),
+            abs(self.flat_min[two]),
+            abs(self.flat_max[two]),
+        )
+
+        if self.wraps:
+            largest = max(largest, self.width[k])
+        return max(SLOP * largest, APART_AT_LEAST)
 
     @cython.cfunc
     @cython.exceptval(check=False)

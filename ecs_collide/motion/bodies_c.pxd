@@ -109,6 +109,8 @@ cdef class Bodies:
     cdef double* flat_min
     cdef double* flat_max
     cdef Py_ssize_t start_of(self, Py_ssize_t i) noexcept
+    cdef double clear_gap(self) noexcept
+    cdef double slop_between(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cpdef void start(self, long long[::1] rows)
     cdef void mark(self, Py_ssize_t i) noexcept
     cdef void withdraw(self, Py_ssize_t i) noexcept

@@ -99,13 +99,15 @@ class Surfaces:
     @cython.exceptval(check=False)
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the filters of two bodies let them meet; where the columns are used."""
-        f: cython.longlong[:, ::1] = self.filters
+        group: cython.longlong = self.filters[i, GROUP]
 
         if self.any_owner and self._are_of_one(i, j):
             return False
-        if f[i, GROUP] != 0 and f[i, GROUP] == f[j, GROUP]:
-            return f[i, GROUP] > 0
-        return (f[i, CATEGORIES] & f[j, MASK]) != 0 and (f[j, CATEGORIES] & f[i, MASK]) != 0
+        if group != 0 and group == self.filters[j, GROUP]:
+            return group > 0
+        return (self.filters[i, CATEGORIES] & self.filters[j, MASK]) != 0 and (
+            self.filters[j, CATEGORIES] & self.filters[i, MASK]
+        ) != 0
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -35,7 +35,6 @@ if cython.compiled:
     )
     from cython.cimports.ecs_collide.narrowphase.placement_c import (
         APART,
-        APART_AT_LEAST,
         OVERLAPPING,
         PENETRATING,
         PositionCorrection,
@@ -55,7 +54,6 @@ else:
     )
     from ecs_collide.narrowphase.placement import (
         APART,
-        APART_AT_LEAST,
         OVERLAPPING,
         PENETRATING,
         PositionCorrection,
@@ -70,7 +68,6 @@ from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 cython.declare(
     ENDED=cython.int,
     BEGAN=cython.int,
-    SLOP=cython.double,
     INF=cython.double,
     SOLID=cython.int,
     CROSSING=cython.int,
@@ -81,7 +78,7 @@ cython.declare(
     FILTER_CHANGED=cython.int,
     DROPPED=cython.int,
 )
-from ecs_collide.constants import BEGAN, ENDED, INF, SLOP
+from ecs_collide.constants import BEGAN, ENDED, INF
 
 # Codes of events.ContactKind and events.END_REASONS.
 SOLID = 0
@@ -117,8 +114,9 @@ class Contacts:
         When each began, in seconds of the space's time.
     clock : float
         The space's time at the start of the step, in seconds.
-    pressed : int64 (n_pressed or more,)
-        Rows of the bodies that lay against others at the step's start, where both yield.
+    pressed, free : int64 (n_pressed or more,) and (n_free or more,)
+        Rows of the moving bodies that lay against others at the step's start, where both yield;
+        and of all other moving ones.
     left : list of int
         Rows of sleeping bodies that have lost a contact; the caller clears it.
     forgotten : list of int
@@ -151,8 +149,9 @@ class Contacts:
         self.event_buffer = event_buffer
         self.left = []
         self.forgotten = []
-        self.n = self.n_pressed = 0
+        self.n = self.n_pressed = self.n_free = 0
         self.pressed = zeros(LONG, 1)
+        self.free = zeros(LONG, 1)
         self.is_pressed = zeros(BYTE, 1)
         self.clock = 0.0
         self.rows = zeros(LONG, 16, N_COLUMNS)
@@ -198,29 +197,38 @@ class Contacts:
         return self.kept_rows[:n], self.kept_since[:n], self.kept_images[:n]
 
     @cython.ccall
-    def find_pressed(self):
-        """Find the bodies in contact with others where both yield; see `pressed`."""
+    def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
+        """Find which of some moving bodies are in contact with others where both yield.
+
+        Sets `pressed`, and `free` if there are any.  In a world that wraps none is pressed: there, pairs across an
+        edge are found by the paths alone.
+        """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         side: cython.int
 
-        if self.pressed.shape[0] < b.centre.shape[0]:
+        if self.free.shape[0] < b.centre.shape[0]:
             self.is_pressed = zeros(BYTE, b.centre.shape[0])
-            self.pressed = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
-        self.n_pressed = 0
-        for n in range(self.n):
+            self.pressed = zeros(LONG, b.centre.shape[0])
+            self.free = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
+        self.n_pressed = self.n_free = 0
+        for n in range(0 if b.wraps else self.n):
             if self.rows[n, KIND] != SOLID or not b.yields[self.rows[n, FIRST]]:
                 continue
             if not b.yields[self.rows[n, SECOND]]:
                 continue
             for side in range(2):
-                i: cython.Py_ssize_t = self.rows[n, side]
-                if not self.is_pressed[i]:
-                    self.is_pressed[i] = 1
-                    self.pressed[self.n_pressed] = i
-                    self.n_pressed += 1
-        for n in range(self.n_pressed):
-            self.is_pressed[self.pressed[n]] = 0
+                self.is_pressed[self.rows[n, side]] = 1
+        for n in range(moving.shape[0] if self.n and not b.wraps else 0):
+            i: cython.Py_ssize_t = moving[n]
+            if self.is_pressed[i]:
+                self.pressed[self.n_pressed] = i
+                self.n_pressed += 1
+            else:
+                self.free[self.n_free] = i
+                self.n_free += 1
+        for n in range(0 if b.wraps else self.n):
+            self.is_pressed[self.rows[n, FIRST]] = self.is_pressed[self.rows[n, SECOND]] = 0
 
     @cython.cfunc
     def recall(self) -> cython.void:
@@ -376,35 +384,30 @@ class Contacts:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
+        path: cython.p_double = b.flat_path
         one: cython.Py_ssize_t = b.start_of(i)
         two: cython.Py_ssize_t = b.start_of(j)
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
         k: cython.int
         wraps: cython.bint = b.wraps
-        least: cython.double = APART_AT_LEAST
+        clear: cython.double = b.clear_gap()
         rest: cython.double = INF
 
         for k in range(b.dim):
-            centre1: cython.double = b.path[one + CENTRE] + b.path[one + MOTION] * way1
-            centre2: cython.double = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
+            centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
             if wraps:
                 centre2 += self.pairs.offset[p, k]
-                least = max(APART_AT_LEAST, SLOP * b.width[k])
-            half1: cython.double = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
-            half2: cython.double = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
+            half1: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
+            half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
-            slop: cython.double = SLOP * max(
-                abs(b.swept_min[i, k]),
-                abs(b.swept_max[i, k]),
-                abs(b.swept_min[j, k]),
-                abs(b.swept_max[j, k]),
-            )
-            if max(gap, plus) > max(slop, least):
+            nearer: cython.double = max(gap, plus)
+            if nearer > clear or (nearer > 0.0 and nearer > b.slop_between(i, j, k)):
                 return -1.0
-            rate: cython.double = b.path[one + MOTION] - b.path[two + MOTION]
-            growth: cython.double = b.path[one + RESIZE] + b.path[two + RESIZE]
+            rate: cython.double = path[one + MOTION] - path[two + MOTION]
+            growth: cython.double = path[one + RESIZE] + path[two + RESIZE]
             if -rate - growth > 0.0:
                 rest = min(rest, max(0.0, -gap) / (-rate - growth))
             if rate - growth > 0.0:
@@ -529,7 +532,7 @@ class Contacts:
         if not self.pairs.crossing[p]:
             if self.pairs.clear[p]:
                 return False
-            relation: cython.int = self.correction.solid_placement(p)
+            relation: cython.int = self.correction.final_placement(p)
             return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
         if not self.pairs.inside[p]:
             return False

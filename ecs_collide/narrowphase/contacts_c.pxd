@@ -33,9 +33,11 @@ cdef class Contacts:
     cdef EventBuffer event_buffer
     cdef readonly list left
     cdef Py_ssize_t n_pressed
+    cdef Py_ssize_t n_free
+    cdef long long[::1] free
     cdef long long[::1] pressed
     cdef signed char[::1] is_pressed
-    cpdef find_pressed(self)
+    cpdef void find_pressed(self, long long[::1] moving)
     cdef readonly list forgotten
     cdef public Py_ssize_t n
     cdef public long long[:, ::1] rows

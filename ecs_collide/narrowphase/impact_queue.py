@@ -16,6 +16,9 @@ except ImportError:
 
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
 
+cython.declare(NO_ID=cython.longlong)
+NO_ID = (1 << 63) - 1
+
 
 @cython.final
 @cython.cclass
@@ -24,9 +27,9 @@ class ImpactQueue:
 
     Pairs are small ints; each is in the heap once or not at all.  `low` and
     `high` hold the entity ids of a pair and `image` which image of the second it is; they
-    are filled by the owner.  `due`
-    holds the times in the order of the heap: most times differ, so most
-    comparisons look at nothing else.
+    are filled by the owner.  `due` and `lowest` hold the times and the lower ids in the order of
+    the heap, so that nearly all comparisons look at nothing else; an impact of a rank above 0 has
+    `NO_ID` there, which is larger than all ids.
     """
 
     def __init__(self):
@@ -36,6 +39,7 @@ class ImpactQueue:
         self.keys = zeros(LONG, 16, 3)
         self.heap = zeros(LONG, 16)
         self.due = zeros(DOUBLE, 16)
+        self.lowest = zeros(LONG, 16)
         self.image = zeros(LONG, 16)
         self.low, self.high, self.place = interleaved(self.keys)
 
@@ -47,6 +51,7 @@ class ImpactQueue:
         keys: cython.longlong[:, ::1] = grown(self.keys, n_pairs)
         heap: cython.longlong[::1] = grown(self.heap, n_pairs)
         due: cython.double[::1] = grown(self.due, n_pairs)
+        lowest: cython.longlong[::1] = grown(self.lowest, n_pairs)
         image: cython.longlong[::1] = grown(self.image, n_pairs)
         low, high, place = interleaved(keys)
 
@@ -54,6 +59,7 @@ class ImpactQueue:
         self.rank = rank
         self.heap = heap
         self.due = due
+        self.lowest = lowest
         self.image = image
         self.keys = keys
         self.low, self.high, self.place = low, high, place
@@ -90,7 +96,7 @@ class ImpactQueue:
         self.time[pair] = time
         self.rank[pair] = rank
         self.size += 1
-        self._rise(self.size - 1, pair)
+        self._rise(self.size - 1, pair, time, self.low[pair] if rank == 0 else NO_ID)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -103,15 +109,34 @@ class ImpactQueue:
         self.place[pair] = 0
         self.size -= 1
         if hole != self.size:
-            self._rise(self._sink(hole), self.heap[self.size])
+            last: cython.Py_ssize_t = self.size
+            self._rise(self._sink(hole), self.heap[last], self.due[last], self.lowest[last])
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _put_at(self, place: cython.Py_ssize_t, pair: cython.Py_ssize_t) -> cython.void:
+    def _put_at(
+        self,
+        place: cython.Py_ssize_t,
+        pair: cython.Py_ssize_t,
+        due: cython.double,
+        lowest: cython.longlong,
+    ) -> cython.void:
         self.heap[place] = pair
-        self.due[place] = self.time[pair]
+        self.due[place] = due
+        self.lowest[place] = lowest
         self.place[pair] = place + 1
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _comes_first(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the first of two places of the heap comes first."""
+        if self.due[one] != self.due[other]:
+            return self.due[one] < self.due[other]
+        if self.lowest[one] != self.lowest[other]:
+            return self.lowest[one] < self.lowest[other]
+        return self._breaks_tie(self.heap[one], self.heap[other])
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -127,19 +152,26 @@ class ImpactQueue:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _rise(self, place: cython.Py_ssize_t, pair: cython.Py_ssize_t) -> cython.void:
+    def _rise(
+        self,
+        place: cython.Py_ssize_t,
+        pair: cython.Py_ssize_t,
+        due: cython.double,
+        lowest: cython.longlong,
+    ) -> cython.void:
         """Put a pair into a hole, or further up."""
-        time: cython.double = self.time[pair]
-
         while place > 0:
             above: cython.Py_ssize_t = (place - 1) >> 1
-            if time > self.due[above]:
+            if due > self.due[above]:
                 break
-            if time == self.due[above] and not self._breaks_tie(pair, self.heap[above]):
-                break
-            self._put_at(place, self.heap[above])
+            if due == self.due[above]:
+                if lowest > self.lowest[above]:
+                    break
+                if lowest == self.lowest[above] and not self._breaks_tie(pair, self.heap[above]):
+                    break
+            self._put_at(place, self.heap[above], self.due[above], self.lowest[above])
             place = above
-        self._put_at(place, pair)
+        self._put_at(place, pair, due, lowest)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -151,15 +183,9 @@ class ImpactQueue:
         below: cython.Py_ssize_t = 2 * hole + 1
 
         while below < self.size:
-            if below + 1 < self.size and (
-                self.due[below + 1] < self.due[below]
-                or (
-                    self.due[below + 1] == self.due[below]
-                    and self._breaks_tie(self.heap[below + 1], self.heap[below])
-                )
-            ):
+            if below + 1 < self.size and self._comes_first(below + 1, below):
                 below += 1
-            self._put_at(hole, self.heap[below])
+            self._put_at(hole, self.heap[below], self.due[below], self.lowest[below])
             hole = below
             below = 2 * hole + 1
         return hole

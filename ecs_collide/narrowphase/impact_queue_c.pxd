@@ -11,6 +11,7 @@ cdef class ImpactQueue:
     cdef long long[:] place
     cdef long long[::1] heap
     cdef double[::1] due
+    cdef long long[::1] lowest
     cdef long long[::1] image
     cdef void grow(self, Py_ssize_t n_pairs)
     cdef void clear(self) noexcept
@@ -18,7 +19,8 @@ cdef class ImpactQueue:
     cdef bint holds(self, Py_ssize_t pair) noexcept
     cdef void put(self, Py_ssize_t pair, double time, int rank) noexcept
     cdef void drop(self, Py_ssize_t pair) noexcept
-    cdef void _put_at(self, Py_ssize_t place, Py_ssize_t pair) noexcept
+    cdef void _put_at(self, Py_ssize_t place, Py_ssize_t pair, double due, long long lowest) noexcept
+    cdef bint _comes_first(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef bint _breaks_tie(self, Py_ssize_t one, Py_ssize_t other) noexcept
-    cdef void _rise(self, Py_ssize_t place, Py_ssize_t pair) noexcept
+    cdef void _rise(self, Py_ssize_t place, Py_ssize_t pair, double due, long long lowest) noexcept
     cdef Py_ssize_t _sink(self, Py_ssize_t hole) noexcept

@@ -38,10 +38,7 @@ cython.declare(
     FACE_ROUNDING=cython.double,
     CROSSES=cython.int,
 )
-from ecs_collide.constants import FACE_ROUNDING, INF
-
-CLEAR = 2.0**-30  # of the largest coordinate: no rounding within a step closes a larger gap
-
+from ecs_collide.constants import CLEAR, FACE_ROUNDING, INF
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
@@ -217,8 +214,9 @@ class Narrowphase:
     @cython.exceptval(check=False)
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
-        self.aim(p)
-        self.sweeper.solve()
+        if not self._press(p):
+            self.aim(p)
+            self.sweeper.solve()
         if not self.pairs.crossing[p] and self.bodies.surfaces.is_one_way(
             self.pairs.first[p], self.pairs.second[p]
         ):
@@ -232,6 +230,22 @@ class Narrowphase:
             ):  # it leads out here, be the other side as shallow
                 self.sweeper.sign = 1 if side > 0 else -1
         return self.sweeper.kind
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _press(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Solve a pair in the shorter way, if it simply presses together; see `Sweeper.press`."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+
+        if b.wraps or b.any_resize or not self.sweeper.press(
+            b.flat_path, b.start_of(i), b.start_of(j),
+            self.now - b.base[i], self.now - b.base[j], b.clear_gap(),
+        ):  # fmt: skip
+            return False
+        self.n_sweeps += 1
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -551,6 +565,8 @@ class Narrowphase:
 
         if kind != IMPACT and kind != OVERLAP:
             return False
+        if self.sweeper.is_pressed:
+            return True
         closing: cython.double = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
         if kind == OVERLAP:
             return closing > 0.0

@@ -38,6 +38,7 @@ cdef class Narrowphase:
     cdef bint _misses(self, Py_ssize_t p) noexcept
     cdef void aim(self, Py_ssize_t p) noexcept
     cdef int solve(self, Py_ssize_t p) noexcept
+    cdef bint _press(self, Py_ssize_t p) noexcept
     cdef void _drop_passable(self, Py_ssize_t p) noexcept
     cdef double closing_speed(self, Py_ssize_t p) noexcept
     cdef void note_side(self, Py_ssize_t p, int kind) noexcept

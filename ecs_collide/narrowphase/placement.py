@@ -26,7 +26,6 @@ else:
 from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
 
 cython.declare(
-    SLOP=cython.double,
     INF=cython.double,
     NO_LEVEL=cython.longlong,
     NOT_NEAR=cython.longlong,
@@ -39,9 +38,8 @@ cython.declare(
     PENETRATING=cython.int,
     OVERLAPPING=cython.int,
 )
-from ecs_collide.constants import INF, SLOP
+from ecs_collide.constants import APART_AT_LEAST, INF
 
-APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
 NO_LEVEL = 1 << 40  # the level of a body that is not connected to an immovable one
 NOT_NEAR = 1 << 20  # in place of an axis
 SOFT_DEPTH = 2.0**-24  # of two half sizes: a soft overlap must be deeper than this
@@ -210,6 +208,10 @@ class PositionCorrection:
     relations : int64 (n_pairs or more,)
         Of each pair, what `_find_near` has found: its `near_axis`, or `NOT_NEAR` if it neither
         touches nor penetrates.
+    signs, near_counts : int8 (n_pairs or more,)
+        Of each pair, `sign` and `n_near` as they were then.
+    is_current : bool
+        Whether `relations` are those at the end of the step, but for bodies with `is_moved`.
     is_moved : int8 (n_rows,)
         Whether a body was snapped since the last call of `_find_near`.
     axis, sign, gap : the shallowest side of the pair that was placed last
@@ -224,6 +226,9 @@ class PositionCorrection:
         self.near = zeros(LONG, 1)
         self.near_axis = zeros(LONG, 1)
         self.relations = zeros(LONG, 1)
+        self.signs = zeros(BYTE, 1)
+        self.near_counts = zeros(BYTE, 1)
+        self.is_current = False
         self.is_moved = zeros(BYTE, 1)
         self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
@@ -241,6 +246,8 @@ class PositionCorrection:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
             self.relations = zeros(LONG, 2 * self.pairs.n)
+            self.signs = zeros(BYTE, 2 * self.pairs.n)
+            self.near_counts = zeros(BYTE, 2 * self.pairs.n)
             self.near_axis = zeros(LONG, 2 * self.pairs.n)
             self.near = zeros(LONG, 2 * self.pairs.n)  # last: its length is the room there is
         return 0
@@ -261,55 +268,82 @@ class PositionCorrection:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def final_placement(self, p: cython.Py_ssize_t) -> cython.int:
+        """As `solid_placement`, at the end of the step, of a pair that does not cross."""
+        found: cython.longlong = NOT_NEAR
+
+        if (
+            self.is_current
+            and self.can_sink(p)
+            and not self.is_moved[self.pairs.first[p]]
+            and not self.is_moved[self.pairs.second[p]]
+        ):
+            found = self.relations[p]
+        if found == NOT_NEAR:
+            return self.solid_placement(p)
+        self.axis = found if found >= 0 else -1 - found
+        self.sign = self.signs[p]
+        self.n_near = self.near_counts[p]
+        return TOUCHING if found >= 0 else PENETRATING
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def relative_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """Return the relative placement of a pair as it is now; set axis, sign and gap."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.first[p]
         j: cython.Py_ssize_t = self.pairs.second[p]
+        path: cython.p_double = b.flat_path
         one: cython.Py_ssize_t = b.start_of(i)
         two: cython.Py_ssize_t = b.start_of(j)
         k: cython.int
         inside: cython.bint = True
+        is_apart: cython.bint = False
         wraps: cython.bint = b.wraps
         shift: cython.double = 0.0
-        least: cython.double = APART_AT_LEAST
+        clear: cython.double = b.clear_gap()
+        largest: cython.double = -INF
+        axis: cython.int = 0
+        sign: cython.int = 1
+        n_near: cython.int = 0
 
-        self.gap = -INF
-        self.n_near = 0
         for k in range(b.dim):
-            centre1: cython.double = b.path[one + CENTRE]
             if wraps:
                 shift = self.pairs.offset[p, k]
-                least = max(APART_AT_LEAST, SLOP * b.width[k])
-            centre2: cython.double = b.path[two + CENTRE] + shift
-            half1: cython.double = b.path[one + HALF]
-            half2: cython.double = b.path[two + HALF]
+            centre1: cython.double = path[one + CENTRE]
+            centre2: cython.double = path[two + CENTRE] + shift
+            half1: cython.double = path[one + HALF]
+            half2: cython.double = path[two + HALF]
             one += 4
             two += 4
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
-            slop: cython.double = SLOP * max(
-                abs(b.swept_min[i, k]),
-                abs(b.swept_max[i, k]),
-                abs(b.swept_min[j, k]),
-                abs(b.swept_max[j, k]),
-            )
-            slop = max(slop, least)
-            if gap > slop or plus > slop:
-                return APART
-            if gap >= 0.0 or plus >= 0.0:
+            nearer: cython.double = max(gap, plus)
+            slop: cython.double = clear
+            if -clear <= nearer <= clear:
+                slop = b.slop_between(i, j, k)
+            if nearer > slop:
+                is_apart = True
+                break
+            if nearer >= 0.0:
                 inside = False
-            if gap >= -slop or plus >= -slop:
-                self.n_near += 1
-            if max(gap, plus) > self.gap:
-                self.axis = k
-                self.sign = 1 if plus > gap else -1
-                self.gap = max(gap, plus)
-        if self.n_near == 0:
+            if nearer >= -slop:
+                n_near += 1
+            if nearer > largest:
+                axis = k
+                sign = 1 if plus > gap else -1
+                largest = nearer
+        self.axis = axis
+        self.sign = sign
+        self.gap = largest
+        self.n_near = n_near
+        if is_apart:
+            return APART
+        if n_near == 0:
             return OVERLAPPING
         if inside:
             return PENETRATING
-        return TOUCHING if self.n_near == 1 else APART
+        return TOUCHING if n_near == 1 else APART
 
     @cython.cfunc
     @cython.inline
@@ -419,6 +453,8 @@ class PositionCorrection:
                 or self.is_moved[self.pairs.second[p]]
             ):
                 self.relations[p] = self._relation_of(p)
+                self.signs[p] = self.sign
+                self.near_counts[p] = self.n_near
             found: cython.longlong = self.relations[p]
             if found == NOT_NEAR:
                 continue
@@ -452,39 +488,54 @@ class PositionCorrection:
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        k: cython.int
-        any_lock: cython.bint = b.controls.any_lock
-        changing: cython.bint = False  # without an immovable body, no level does
+        any_immovable: cython.bint = b.controls.any_lock
 
         for n in range(self.n_near_pairs):
-            i: cython.Py_ssize_t = self.pairs.first[self.near[n]]
-            j: cython.Py_ssize_t = self.pairs.second[self.near[n]]
-            for k in range(b.dim):
-                self.level[i, k] = NO_LEVEL if b.yields[i] else 0
-                self.level[j, k] = NO_LEVEL if b.yields[j] else 0
-                changing |= not (b.yields[i] and b.yields[j])
-                if any_lock:
-                    self.level[i, k] *= b.yields_along(i, k)
-                    self.level[j, k] *= b.yields_along(j, k)
-                    changing = True
+            p: cython.Py_ssize_t = self.near[n]
+            any_immovable |= not (b.yields[self.pairs.first[p]] and b.yields[self.pairs.second[p]])
+        for n in range(self.n_near_pairs):
+            if any_immovable or self.near_axis[n] < 0:
+                self._begin_level(self.pairs.first[self.near[n]])
+                self._begin_level(self.pairs.second[self.near[n]])
+        if any_immovable:
+            self._spread_levels()
+        for n in range(self.n_near_pairs):
+            if self.near_axis[n] < 0:
+                p = self.near[n]
+                k: cython.int = -1 - self.near_axis[n]
+                self.queue.put(
+                    p,
+                    min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]),
+                    0,
+                )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _begin_level(self, i: cython.Py_ssize_t) -> cython.void:
+        """Give a body the level that it has by itself."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            self.level[i, k] = NO_LEVEL if self.bodies.yields_along(i, k) else 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _spread_levels(self) -> cython.void:
+        """Count the levels from immovable bodies on, over touching pairs."""
+        n: cython.Py_ssize_t
+        changing: cython.bint = True
+
         while changing:
             changing = False
             for n in range(self.n_near_pairs):
-                i = self.pairs.first[self.near[n]]
-                j = self.pairs.second[self.near[n]]
-                k = self.near_axis[n] if self.near_axis[n] >= 0 else -1 - self.near_axis[n]
+                i: cython.Py_ssize_t = self.pairs.first[self.near[n]]
+                j: cython.Py_ssize_t = self.pairs.second[self.near[n]]
+                k: cython.int = (
+                    self.near_axis[n] if self.near_axis[n] >= 0 else -1 - self.near_axis[n]
+                )
                 if self.level[i, k] > self.level[j, k] + 1:
                     self.level[i, k] = self.level[j, k] + 1
                     changing = True
                 elif self.level[j, k] > self.level[i, k] + 1:
                     self.level[j, k] = self.level[i, k] + 1
                     changing = True
-        for n in range(self.n_near_pairs):
-            if self.near_axis[n] < 0:
-                p: cython.Py_ssize_t = self.near[n]
-                k = -1 - self.near_axis[n]
-                self.queue.put(
-                    p,
-                    min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]),
-                    0,
-                )

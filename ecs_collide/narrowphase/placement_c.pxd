@@ -4,7 +4,6 @@ from ecs_collide.motion.bodies_c cimport Bodies
 from ecs_collide.broadphase.pair_table_c cimport PairTable
 from ecs_collide.narrowphase.impact_queue_c cimport ImpactQueue
 
-cdef double APART_AT_LEAST
 cdef double SOFT_DEPTH
 cdef double COORDINATE_ROUNDING
 cdef int APART
@@ -25,6 +24,9 @@ cdef class PositionCorrection:
     cdef long long[::1] near
     cdef long long[::1] near_axis
     cdef long long[::1] relations
+    cdef signed char[::1] signs
+    cdef signed char[::1] near_counts
+    cdef bint is_current
     cdef signed char[::1] is_moved
     cdef Py_ssize_t n_near_pairs
     cdef public int axis
@@ -32,6 +34,7 @@ cdef class PositionCorrection:
     cdef public int n_near
     cdef public double gap
     cdef int solid_placement(self, Py_ssize_t p) noexcept
+    cdef int final_placement(self, Py_ssize_t p) noexcept
     cdef int relative_placement(self, Py_ssize_t p) noexcept
     cdef void correct(self) noexcept
     cdef void _part_planes(self) noexcept
@@ -39,5 +42,7 @@ cdef class PositionCorrection:
     cdef bint _find_near(self, bint is_first) noexcept
     cdef long long _relation_of(self, Py_ssize_t p) noexcept
     cdef void _find_levels(self) noexcept
+    cdef void _begin_level(self, Py_ssize_t i) noexcept
+    cdef void _spread_levels(self) noexcept
     cdef int make_room(self)
     cdef bint can_sink(self, Py_ssize_t p) noexcept

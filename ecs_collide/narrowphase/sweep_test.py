@@ -89,6 +89,8 @@ class Sweeper:
         1 where another axis closes at the same instant.
     depth : float
         How far the boxes overlap at the start on the shallowest side, else 0.
+    is_pressed : bool
+        Whether `press` found this.
     """
 
     def __init__(self, dim: cython.int):
@@ -96,6 +98,7 @@ class Sweeper:
         self.kind = self.corner = self.sign = 0
         self.axis = -1
         self.enter = self.exit = self.depth = 0.0
+        self.is_pressed = False
         if not cython.compiled:
             self.gap = [0.0] * 6
             self.rate = [0.0] * 6
@@ -195,6 +198,7 @@ class Sweeper:
         self.sign = 0
         self.corner = 0
         self.depth = 0.0
+        self.is_pressed = False
         for side in range(2 * self.dim):
             gap: cython.double = self.gap[side]
             rate: cython.double = self.rate[side]
@@ -223,6 +227,97 @@ class Sweeper:
         else:
             self.kind = SEPARATE
         return self.kind
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def press(
+        self,
+        path: cython.p_double,
+        one: cython.Py_ssize_t,
+        two: cython.Py_ssize_t,
+        way1: cython.double,
+        way2: cython.double,
+        clear: cython.double,
+    ) -> cython.bint:
+        """Solve a pair, as `aim` and `solve` would, if it simply presses together; else return False.
+
+        It does if one gap is within the slop and closes, and those on all other axes are deeper
+        than `clear`, which is larger than any slop: then nothing else can be the contact, and it is
+        due at once.  In a crowd this is the case of nearly all impacts.
+
+        Parameters
+        ----------
+        path, one, two : pointer to double, int, int
+            `Bodies.path`, and where the parts of the two bodies begin.  Neither changes its size.
+        way1, way2 : float
+            How long before now the paths begin.
+        """
+        enter: cython.double = 0.0
+        exit_: cython.double = INF
+        open_until: cython.double = INF  # the insides overlap on all other axes at least so long
+        front: cython.int = -1
+        k: cython.int
+
+        for k in range(self.dim):
+            move1: cython.double = path[one + 2]
+            move2: cython.double = path[two + 2]
+            centre1: cython.double = path[one] + move1 * way1
+            centre2: cython.double = path[two] + move2 * way2
+            min1: cython.double = centre1 - path[one + 1]
+            max1: cython.double = centre1 + path[one + 1]
+            min2: cython.double = centre2 - path[two + 1]
+            max2: cython.double = centre2 + path[two + 1]
+            minus: cython.double = _without_tiny(min2 - max1)
+            plus: cython.double = _without_tiny(min1 - max2)
+            rate: cython.double = _without_tiny(move2 - move1)
+            one += 4
+            two += 4
+            self.near[k] = self.slop[k] = 0.0  # no gap here is compared with one of them
+            if minus < -clear and plus < -clear:
+                if rate > 0.0:
+                    open_until = min(open_until, (-clear - minus) / rate)
+                elif rate < 0.0:
+                    open_until = min(open_until, (-clear - plus) / -rate)
+            elif front >= 0:
+                return False
+            else:
+                front = 2 * k if minus >= plus else 2 * k + 1
+                nearest: cython.double = minus if minus >= plus else plus
+                closing: cython.double = -rate if minus >= plus else rate
+                if closing <= 0.0 or (plus if minus >= plus else minus) >= -clear:
+                    return False
+                if nearest != 0.0:
+                    largest: cython.double = max(abs(min1), abs(max1), abs(min2), abs(max2))
+                    if abs(nearest) > SLOP * largest:
+                        return False
+                    if nearest < 0.0:
+                        nearest = 0.0
+                    enter = _time_of_zero(nearest, -closing)
+                    if enter >= 1.0 or enter * closing > SLOP * largest:
+                        return False
+                if minus >= plus:
+                    minus = nearest
+                else:
+                    plus = nearest
+            self.gap[2 * k] = minus
+            self.rate[2 * k] = rate
+            self.gap[2 * k + 1] = plus
+            self.rate[2 * k + 1] = -rate + 0.0
+            if rate > 0.0:
+                exit_ = min(exit_, _time_of_zero(minus, rate))
+            elif rate < 0.0:
+                exit_ = min(exit_, _time_of_zero(plus, -rate))
+        if front < 0 or exit_ < TINY or enter >= open_until:
+            return False
+        self.kind = IMPACT
+        self.axis = front >> 1
+        self.sign = 1 if front & 1 else -1
+        self.corner = 0
+        self.depth = 0.0
+        self.enter = enter
+        self.exit = exit_
+        self.is_pressed = True
+        return True
 
     @cython.cfunc
     @cython.exceptval(check=False)

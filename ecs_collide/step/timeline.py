@@ -23,7 +23,7 @@ if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
     from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.attachments_c import Attachments
-    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, HALF, MOTION, RESIZE, Bodies
     from cython.cimports.ecs_collide.motion.gravity_c import Gravity
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
         AXIS,
@@ -63,7 +63,7 @@ else:
     from ecs_collide.broadphase.images import one_width, whole
     from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.attachments import Attachments
-    from ecs_collide.motion.bodies import EARLIER, MOTION, RESIZE, Bodies
+    from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
     from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import (
         AXIS,
@@ -305,9 +305,12 @@ class Timeline:
         self.bodies.begin_step(rows, dt)
         self.attachments.start()
         self.separating.begin(rows)
-        self.broadphase.place_moving(rows)
-        self.contacts.find_pressed()
-        self.broadphase.widen(self.contacts.pressed[: self.contacts.n_pressed])
+        self.contacts.find_pressed(rows)
+        if self.contacts.n_pressed == 0:
+            self.broadphase.place_moving(rows)
+        else:
+            self.broadphase.place_moving(self.contacts.free[: self.contacts.n_free])
+            self.broadphase.place_pressed(self.contacts.pressed[: self.contacts.n_pressed])
 
     def place_woken(self, rows: cython.longlong[::1]):
         """As `place_moving`, of bodies that have been woken since."""
@@ -1020,9 +1023,10 @@ class Timeline:
         k: cython.int
         now: cython.double = self.narrowphase.now
         n: cython.Py_ssize_t = event_buffer.add_collision()
-        at: cython.int = 4 + b.dim
-        one: cython.double
-        other: cython.double
+        at: cython.int = 5 + b.dim
+        is_plain: cython.bint = not (
+            answer == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
+        )
 
         event_buffer.time[n] = now
         event_buffer.exit[n] = self.pairs.exit[p]
@@ -1033,26 +1037,64 @@ class Timeline:
         event_buffer.codes[n, EVENT_AXIS] = self.pairs.axis[p]
         event_buffer.codes[n, EVENT_SIGN] = self.pairs.sign[p]
         event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
-        event_buffer.numbers[n, at] = self.pairs.speed[p]
+        event_buffer.numbers[n, at - 1] = self.pairs.speed[p]
         event_buffer.impulse[n] = 0.0
         for k in range(b.dim):
-            at += 1
-            one = b.centre_at(i, k, now)
-            other = b.centre_at(j, k, now)
-            if not b.wraps:
-                self._note_shared(n, p, k, one, other)
-            else:
-                self._note_shared(n, p, k, one, other + self.pairs.offset_of(p, k))
-                one = b.into_world(k, one)
-                other = b.into_world(k, other)
             event_buffer.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
-            event_buffer.numbers[n, at] = one + 0.0
-            event_buffer.numbers[n, at + b.dim] = other + 0.0
-            event_buffer.numbers[n, at + 2 * b.dim] = self._velocity_met(i, k, answer)
-            event_buffer.numbers[n, at + 3 * b.dim] = self._velocity_met(j, k, answer)
+            self._record_places(n, p, k)
+            if is_plain:
+                event_buffer.numbers[n, at + k + 2 * b.dim] = b.velocity[i, k]
+                event_buffer.numbers[n, at + k + 3 * b.dim] = b.velocity[j, k]
+            else:
+                event_buffer.numbers[n, at + k + 2 * b.dim] = self._velocity_met(i, k, answer)
+                event_buffer.numbers[n, at + k + 3 * b.dim] = self._velocity_met(j, k, answer)
         if answer != CROSSED:
             self.contacts.meet(p, now)
         return n
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _record_places(
+        self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Log where the two boxes of an impact are on an axis, and what they share.
+
+        What they share is where the first one is, with the second at the image that is met.
+        """
+        b: Bodies = self.bodies
+        path: cython.p_double = b.flat_path
+        i: cython.Py_ssize_t = self.pairs.first[p]
+        j: cython.Py_ssize_t = self.pairs.second[p]
+        one: cython.Py_ssize_t = 4 * (b.dim * i + k)
+        two: cython.Py_ssize_t = 4 * (b.dim * j + k)
+        way1: cython.double = self.narrowphase.now - b.base[i]
+        way2: cython.double = self.narrowphase.now - b.base[j]
+        centre: cython.double = path[one] + path[one + MOTION] * way1
+        other: cython.double = path[two] + path[two + MOTION] * way2
+        half: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
+        half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
+        at: cython.Py_ssize_t = 5 + b.dim + k
+        image: cython.double = other
+
+        if b.wraps:
+            image += self.pairs.offset_of(p, k)
+        low: cython.double = max(centre - half, image - half2)
+        high: cython.double = min(centre + half, image + half2)
+        if k == self.pairs.axis[p] and self.pairs.kind[p] == IMPACT:
+            low = high = centre + half if self.pairs.sign[p] < 0 else centre - half
+        elif low > high:  # a corner, by rounding
+            low, high = high, low
+        if b.wraps:
+            shift: cython.double = b.into_world(k, centre) - centre
+            low += shift
+            high += shift
+            centre = b.into_world(k, centre)
+            other = b.into_world(k, other)
+        self.event_buffer.numbers[n, at] = centre + 0.0
+        self.event_buffer.numbers[n, at + b.dim] = other + 0.0
+        self.event_buffer.numbers[n, at + 4 * b.dim] = low + 0.0
+        self.event_buffer.numbers[n, at + 5 * b.dim] = high + 0.0
 
     @cython.cfunc
     @cython.inline
@@ -1065,8 +1107,6 @@ class Timeline:
         c: Clusters = self.solver.clusters
         gravity: Gravity = self.gravity
 
-        if answer != STOPPED_ALREADY and not gravity.is_on and not b.on_hold[i]:
-            return b.velocity[i, k]
         if answer == STOPPED_ALREADY and b.turned_now(i, self.narrowphase.now):
             # What it met with, not what stopped it.
             return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.narrowphase.now)
@@ -1075,44 +1115,6 @@ class Timeline:
         if not gravity.is_on or c.is_anchored(i, k):
             return b.velocity[i, k]
         return gravity.velocity_at(i, k, b.velocity[i, k], self.narrowphase.now)
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _note_shared(
-        self,
-        n: cython.Py_ssize_t,
-        p: cython.Py_ssize_t,
-        k: cython.int,
-        centre: cython.double,
-        other: cython.double,
-    ) -> cython.void:
-        """Log what the two boxes of an impact share on an axis, where the first one is.
-
-        They have these centres, the second one at the image that is met.
-        """
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        at: cython.int = 5 + 5 * b.dim + k
-        now: cython.double = self.narrowphase.now
-        half: cython.double = b.half_at(i, k, now)
-        half2: cython.double = b.half_at(j, k, now)
-        low: cython.double = max(centre - half, other - half2)
-        high: cython.double = min(centre + half, other + half2)
-        swap: cython.double
-
-        if k == self.pairs.axis[p] and self.pairs.kind[p] == IMPACT:
-            low = high = centre + half if self.pairs.sign[p] < 0 else centre - half
-        elif low > high:  # a corner, by rounding
-            swap = low
-            low = high
-            high = swap
-        if b.wraps:
-            low += b.into_world(k, centre) - centre
-            high += b.into_world(k, centre) - centre
-        self.event_buffer.numbers[n, at] = low + 0.0
-        self.event_buffer.numbers[n, at + b.dim] = high + 0.0
 
     @cython.cfunc
     def _answer(
@@ -1301,8 +1303,10 @@ class Timeline:
             self.sleeping.pair_penetrating()
             self.correction.make_room()
             self.correction.correct()
+            self.correction.is_current = self.attachments.n == 0
         self.attachments.arrive()
         self.contacts.compare()
+        self.correction.is_current = False
         self.separating.end()
         self.n_held = self.holding.n
         self.holding.release()

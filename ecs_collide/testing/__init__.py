@@ -54,15 +54,10 @@ __all__ = [
     "worlds",
 ]
 
-_OF_HYPOTHESIS = {
-    "level_machine": "machine",
-    **dict.fromkeys(("boxes", "crowds", "input_scripts", "tile_floors", "worlds"), "strategies"),
-}
-
 
 def __getattr__(name: str) -> Any:
     """Import the names that need Hypothesis on first access."""
-    if name not in _OF_HYPOTHESIS:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         importlib.import_module("hypothesis")
@@ -70,4 +65,5 @@ def __getattr__(name: str) -> Any:
         raise ImportError(
             f"ecs_collide.testing.{name} needs Hypothesis: pip install 'ecs_collide[testing]'"
         ) from error
-    return getattr(importlib.import_module(f"ecs_collide.testing.{_OF_HYPOTHESIS[name]}"), name)
+    module = "machine" if name == "level_machine" else "strategies"
+    return getattr(importlib.import_module(f"ecs_collide.testing.{module}"), name)

@@ -16,10 +16,11 @@ import numpy as np
 from ecs_collide.diagnostics.explain import Verdict
 from ecs_collide.events import Collision, VectorLike
 from ecs_collide.queries.inspection import BodyKind
-from ecs_collide.recording.recorder import Recorder
 from ecs_collide.space import Space
-from ecs_collide.testing.failures import RECORDERS, failure
-from ecs_collide.testing.sim import DT, Selector, current_sim, name_of, selects
+from ecs_collide.testing.checks import Recordings
+from ecs_collide.testing.failures import failure
+from ecs_collide.testing.selectors import Selector, name_of, selects
+from ecs_collide.testing.sim import DT, current_sim
 from ecs_collide.testing.watch import require_space, watch
 
 TOUCH_SLOP = 4 * 2.0**-44  # of the largest coordinate: the gap that still counts as touching
@@ -57,12 +58,11 @@ def assert_hit(
     """
     __tracebackhide__ = True
     space = require_space(space)
-    turned = [(event, event.swapped()) for event in space.collisions]
     met = [
         event
-        for both in turned
-        for event in both
-        if _is_of(event, first) and _is_of(event.swapped(), second)
+        for collision in space.collisions
+        for event in (collision, collision.swapped())
+        if selects(first, event.first) and selects(second, event.second)
     ]
     wanted = None if normal is None else tuple(float(part) for part in normal)
     for event in met:
@@ -74,10 +74,6 @@ def assert_hit(
         found = "; ".join(f"at {event.time!r} with normal {event.normal}" for event in met)
         raise failure(f"{who} met {found}, and not at {at} with normal {wanted}", space, pair)
     raise failure(f"{who} did not meet in the last step", space, pair)
-
-
-def _is_of(event: Collision, selector: Selector) -> bool:
-    return selects(selector, event.first)
 
 
 def assert_reaches(
@@ -130,41 +126,34 @@ def assert_reaches(
     )
 
 
-class _Stretch:
-    """Looks at the world after each step of a block."""
+class _Stretch(Recordings):
+    """Records the steps of a block, and looks at the world after each."""
 
     def __init__(self, look: Callable[[Space], None]) -> None:
+        super().__init__(_KEPT_STEPS)
         self._look = look
-        self.n_steps = 0
-        self._recorder: Recorder | None = None
-
-    def before(self, space: Space, dt: float) -> None:
-        if space not in RECORDERS:
-            self._recorder = RECORDERS[space] = Recorder(space, limit=_KEPT_STEPS)
-        if self._recorder is not None and self._recorder.space is space:
-            self._recorder.begin()
 
     def after(self, space: Space, dt: float) -> None:
-        self.n_steps += 1
-        if self._recorder is not None and self._recorder.space is space:
-            self._recorder.take(dt)
+        super().after(space, dt)
         self._look(space)
 
-    @contextmanager
-    def watching(self, name: str) -> Iterator[None]:
-        __tracebackhide__ = True
-        end = watch(self)
-        try:
-            yield
-        finally:
-            end()
-            if self._recorder is not None:
-                RECORDERS.pop(self._recorder.space, None)
-        if self.n_steps == 0:
-            raise AssertionError(
-                f"{name}: no step was done in its block, so nothing was tested: "
-                "call esper.process() or sim.step() in it"
-            )
+
+@contextmanager
+def _looking(name: str, look: Callable[[Space], None]) -> Iterator[None]:
+    """Look at the world after each step of a block, of which there must be one."""
+    __tracebackhide__ = True
+    stretch = _Stretch(look)
+    end = watch(stretch)
+    try:
+        yield
+    finally:
+        end()
+        stretch.finish()
+    if stretch.n_checks == 0:
+        raise AssertionError(
+            f"{name}: no step was done in its block, so nothing was tested: "
+            "call esper.process() or sim.step() in it"
+        )
 
 
 @contextmanager
@@ -202,7 +191,7 @@ def assert_never_inside(
         if now is start:
             require_outside(now, allowed, first, second)
 
-    with _Stretch(look).watching("assert_never_inside"):
+    with _looking("assert_never_inside", look):
         yield
 
 
@@ -239,8 +228,8 @@ def overlapping_pairs(space: Space) -> Iterator[tuple[tuple[int, int], float]]:
     mins, maxs = space.boxes()
     kinds = space.body_kinds()
     ids = np.array(space.entities, np.int64)
-    out = kinds & _MAY_OVERLAP != 0
-    ids, mins, maxs, kinds = ids[~out], mins[~out], maxs[~out], kinds[~out]
+    solid = kinds & _MAY_OVERLAP == 0
+    ids, mins, maxs, kinds = ids[solid], mins[solid], maxs[solid], kinds[solid]
     reach = np.maximum(np.abs(mins), np.abs(maxs))
     movers = np.flatnonzero(kinds & BodyKind.MOVES)
     for begin in range(0, len(movers), _CHUNK):
@@ -296,5 +285,5 @@ def assert_contacts_balanced(space: Space | None = None) -> Iterator[None]:
                 f"the contact of {pair[0]} and {pair[1]} {sides[0]} and {sides[1]}", now, pair
             )
 
-    with _Stretch(look).watching("assert_contacts_balanced"):
+    with _looking("assert_contacts_balanced", look):
         yield

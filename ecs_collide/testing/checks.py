@@ -11,9 +11,8 @@ import esper
 
 from ecs_collide.recording.frames import ABSENT, Difference, Frame, compare_frames, read_frame
 from ecs_collide.recording.recorder import Recorder, read_inputs
-from ecs_collide.recording.recording import Divergence
 from ecs_collide.space import Space
-from ecs_collide.testing.failures import RECORDERS, failure, output_path
+from ecs_collide.testing.failures import RECORDERS, divergence_from, failure, output_path
 from ecs_collide.testing.sim import KEPT, current_sim
 from ecs_collide.testing.watch import find_space
 
@@ -40,13 +39,11 @@ def _moment(space: Space, step: int, option: str) -> _Moment:
 
 
 def _require(space: Space, expected: Frame, words: str) -> None:
-    """Raise AssertionError unless the world is what it was."""
+    """Raise AssertionError unless the world is what it was; show it where it differs."""
     __tracebackhide__ = True
-    frame = read_frame(space, expected.step, expected.dt, expected.inputs)
-    differences = compare_frames(expected, frame)
-    if differences:
-        divergence = Divergence(expected.step, differences, expected, frame)
-        entities = [each.entity for each in differences if each.entity is not None]
+    divergence = divergence_from(expected, space)
+    if divergence is not None:
+        entities = [each.entity for each in divergence.differences if each.entity is not None]
         raise failure(f"{words}: {divergence}", space, entities[:1])
 
 
@@ -55,10 +52,6 @@ class HeavyCheck:
 
     It also goes back to the step before, which shows what a snapshot does not hold, unless
     entities or components came or went between the two: those would come back as other objects.
-
-    Attributes
-    ----------
-    n_checks : int
     """
 
     option = "--physics-heavy"
@@ -116,21 +109,11 @@ class _Step(NamedTuple):
 
 
 class RollbackCheck:
-    """``--physics-rollback``: goes back some steps after each one, and does them again.
+    """``--physics-rollback``: goes back `distance` steps after each one, and does them again.
 
     What the test did to components between the steps is done again too, and what was pressed
     in the inputs of a `Sim`.  It does not go back over steps in which entities or components
     came or went.
-
-    Parameters
-    ----------
-    distance : int
-        Steps.
-
-    Attributes
-    ----------
-    n_checks : int
-        How often it has gone back.
     """
 
     def __init__(self, distance: int) -> None:
@@ -222,29 +205,27 @@ def _put(space: Space, differences: list[Difference]) -> None:
 
 
 class Recordings:
-    """``--physics-record``: records every world of a test."""
+    """``--physics-record``: records every world of a test, the last `limit` steps."""
 
     option = "--physics-record"
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = KEPT) -> None:
         self.n_checks = 0
-        self._own: list[Recorder] = []
+        self._limit = limit
+        self._own: dict[Space, Recorder] = {}
 
     def before(self, space: Space, dt: float) -> None:
         """Begin to record a world that is not recorded yet, and read the inputs."""
         if space not in RECORDERS:
-            RECORDERS[space] = Recorder(space, limit=KEPT)
-            self._own.append(RECORDERS[space])
-        for recorder in self._own:
-            if recorder.space is space:
-                recorder.begin()
+            self._own[space] = RECORDERS[space] = Recorder(space, limit=self._limit)
+        if space in self._own:
+            self._own[space].begin()
 
     def after(self, space: Space, dt: float) -> None:
         """Record a step."""
         self.n_checks += 1
-        for recorder in self._own:
-            if recorder.space is space:
-                recorder.take(dt)
+        if space in self._own:
+            self._own[space].take(dt)
 
     def save(self) -> list[str]:
         """Write the recordings of all worlds; return the commands that show them."""
@@ -256,5 +237,5 @@ class Recordings:
 
     def finish(self) -> None:
         """Record nothing more."""
-        for recorder in self._own:
-            RECORDERS.pop(recorder.space, None)
+        for space in self._own:
+            RECORDERS.pop(space, None)

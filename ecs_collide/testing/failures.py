@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ecs_collide.debug.pictures import draw_svg, draw_text
-from ecs_collide.recording.frames import describe, read_frame
+from ecs_collide.recording.frames import Frame, compare_frames, describe, read_frame
 from ecs_collide.recording.recorder import Recorder
-from ecs_collide.recording.recording import Recording
+from ecs_collide.recording.recording import Divergence, Recording
 from ecs_collide.space import Space
 
 FOLDER = "ECS_COLLIDE_RECORDINGS"
@@ -45,15 +45,8 @@ def failure(
 ) -> AssertionError:
     """Return an AssertionError with a report: why, the last events, a picture, a recording.
 
-    Parameters
-    ----------
-    message : str
-    space : Space, optional
-        Of the current world.
-    pair : two entity ids, optional
-        What it is about: the report explains them.
-    recordings : sequence of Recording, optional
-        By default what the recorder of the space has.
+    The report explains the two entities of `pair`, or draws the one around which it is.  The
+    default of `recordings` is what the recorder of the space has.
     """
     lines = [message]
     if space is not None:
@@ -64,6 +57,13 @@ def failure(
         path = recording.save(output_path(".rec"))
         lines.append(f"recording: python -m ecs_collide.replay {path}")
     return AssertionError("\n".join(lines))
+
+
+def divergence_from(expected: Frame, space: Space) -> Divergence | None:
+    """Return how the world differs from what it was in a frame, or None."""
+    frame = read_frame(space, expected.step, expected.dt, expected.inputs)
+    differences = compare_frames(expected, frame)
+    return Divergence(expected.step, differences, expected, frame) if differences else None
 
 
 def _report(space: Space, pair: Sequence[int]) -> list[str]:

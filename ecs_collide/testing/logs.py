@@ -18,13 +18,7 @@ _FIELD = re.compile(r"(\w+)=(\S+)")
 
 
 def recording_of(run: Recording | Sim) -> Recording:
-    """Return the recording of a run that was kept from its beginning.
-
-    Raises
-    ------
-    ValueError
-        The first steps are missing.
-    """
+    """Return the recording of a run, or raise a ValueError if its first steps are missing."""
     recording = run.recording if isinstance(run, Sim) else run
     if not recording.frames or recording.frames[0].step:
         raise ValueError(
@@ -114,7 +108,7 @@ def _steps(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read(lines: list[str], fields: dict[str, str]) -> list[str]:
-    """Take up what the lines of a step say of fields; return the other lines."""
+    """Update the fields by the lines of a step; return the other lines."""
     others = []
     for line in lines:
         head, _, rest = line.partition(": ")
@@ -130,7 +124,7 @@ def _read(lines: list[str], fields: dict[str, str]) -> list[str]:
 
 
 def _first_words(known: list[dict[str, str]], events: list[list[str]]) -> str:
-    """Return the first field that two sides know differently, or else the first event."""
+    """Return the first field in which two sides differ, or else the first event."""
     for name in [*known[0], *(name for name in known[1] if name not in known[0])]:
         golden, now = (fields.get(name, ABSENT) for fields in known)
         if golden != now:

@@ -124,12 +124,9 @@ def _require_not_stuck(sim: Sim, kind: type, inputs: Sequence[str], seconds: flo
 def _places(kind: type) -> dict[int, tuple[float, ...]]:
     """Return the centres of the bodies that have a component."""
     found: list[tuple[int, Any]] = esper.get_component(kind)
-    return {e: tuple(_centre(e)) for e, _ in found if esper.entity_exists(e)}
-
-
-def _centre(entity: int) -> tuple[float, float]:
-    x, y = require_space().positions([entity])[0].tolist()[:2]
-    return x, y
+    entities = [entity for entity, _ in found if esper.entity_exists(entity)]
+    centres = require_space().positions(entities)[:, :2].tolist()
+    return dict(zip(entities, map(tuple, centres), strict=True))
 
 
 def _is_where(start: dict[int, tuple[float, ...]], now: dict[int, tuple[float, ...]]) -> bool:

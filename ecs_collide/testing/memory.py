@@ -23,6 +23,7 @@ import numpy as np
 from ecs_collide.clocks import FixedStep
 from ecs_collide.recording.frames import LIBRARY
 from ecs_collide.space import Space
+from ecs_collide.testing.watch import processors
 
 # What is what it is, or holds only what is looked at by itself.
 PLAIN_TYPES: tuple[type, ...] = (
@@ -45,31 +46,21 @@ class Memory:
     Snapshots of the space hold the game's own components as numbers from then on, which have a
     meaning only for this memory.
 
-    Parameters
-    ----------
-    space : Space
-    roots : iterable of objects
-        Where the game keeps its state.
-    packages : iterable of str
-        The top packages whose objects are the game's own.
-
-    Attributes
-    ----------
-    obstacle : type or None
-        Of the object for which the last `take` saved nothing.
+    `roots` are the objects where the game keeps its state, and `packages` the top packages of the
+    game's own objects.
     """
 
     def __init__(
         self, space: Space, roots: Iterable[Any] = (), packages: Iterable[str] = ()
     ) -> None:
-        self.obstacle: type | None = None
+        self.obstacle: type | None = None  # of the object for which `take` saved nothing
         self._space = space
         self._roots = list(roots)
         of_roots = {type(root).__module__.partition(".")[0] for root in self._roots}
         self._packages = (of_roots - {"builtins", "ecs_collide"}) | set(packages)
         self._components: list[Any] = []  # as snapshots number them
         self._numbers: dict[int, int] = {}
-        self._kinds: set[type] = set()
+        self.kinds: set[type] = set()  # of the game's own components so far
         self._moments: dict[int, tuple[bytes, list[tuple[Any, Any]]]] = {}
 
     @property
@@ -77,21 +68,14 @@ class Memory:
         """The steps that were saved, in order."""
         return sorted(self._moments)
 
-    @property
-    def kinds(self) -> set[type]:
-        """The types of the game's own components so far."""
-        return self._kinds
-
     def register(self, kinds: Iterable[type]) -> None:
         """Let snapshots hold components of these types from now on."""
         # Snapshots include those of the library, and characters, already.
-        new = {kind for kind in kinds if not kind.__module__.startswith(LIBRARY)}
-        for kind in sorted(
-            new - self._kinds, key=lambda kind: (kind.__module__, kind.__qualname__)
-        ):
+        new = {kind for kind in kinds if not kind.__module__.startswith(LIBRARY)} - self.kinds
+        for kind in sorted(new, key=lambda kind: (kind.__module__, kind.__qualname__)):
             name = f"{kind.__module__}.{kind.__qualname__}"
             self._space.snapshot_with(kind, self._number, self._numbered, name=name, hashed=False)
-            self._kinds.add(kind)
+            self.kinds.add(kind)
 
     def take(self, step: int) -> None:
         """Save everything as it is now; if that is not possible, set `obstacle`."""
@@ -100,11 +84,10 @@ class Memory:
         for entity in esper.get_entities():
             components += esper.components_for_entity(entity)
         self.register({type(component) for component in components})
-        found = [component for component in components if type(component) in self._kinds]
-        processors = list(getattr(esper, "_processors", []))
+        found = [component for component in components if type(component) in self.kinds]
         held = {id(component) for component in components} - set(map(id, found))
         try:
-            contents = self._collect([*self._roots, *processors, *found], held)
+            contents = self._collect([*self._roots, *processors(), *found], held)
         except _StrangeError as strange:
             self.obstacle = strange.kind
             return
@@ -117,10 +100,6 @@ class Memory:
         for thing, content in contents:
             _put_back(thing, content)
 
-    def forget(self) -> None:
-        """Forget all steps."""
-        self._moments.clear()
-
     def _number(self, component: Any) -> bytes:
         number = self._numbers.setdefault(id(component), len(self._components))
         if number == len(self._components):
@@ -130,10 +109,10 @@ class Memory:
     def _numbered(self, data: bytes) -> Any:
         return self._components[int.from_bytes(data, "little")]
 
-    def _collect(self, roots: list[Any], held: Iterable[int] = ()) -> list[tuple[Any, Any]]:
+    def _collect(self, roots: list[Any], held: Iterable[int]) -> list[tuple[Any, Any]]:
         """Return everything that may change and can be reached, with what is in it now.
 
-        But for what the snapshot holds: `held` are the ids of those objects.
+        It leaves out what the snapshot holds: `held` has the ids of those objects.
         """
         found: list[tuple[Any, Any]] = []
         seen = set(held)
@@ -174,20 +153,19 @@ class Memory:
             return (thing.bit_generator.state,)
         if callable(getattr(thing, "remember", None)):
             content = thing.remember()
-        elif isinstance(thing, FixedStep) or self._is_own(thing):
-            content = _fields(thing)
-        elif _is_held(thing):
-            return None
-        else:
-            content = None
-        if content is None:
+            if content is None:
+                raise _StrangeError(type(thing))
+            return content
+        if isinstance(thing, FixedStep) or self._is_own(thing):
+            return _fields(thing)
+        if not _is_held(thing):
             raise _StrangeError(type(thing))
-        return content
+        return None
 
     def _is_own(self, thing: Any) -> bool:
         """Return whether a thing is an object of the game, or one of its components."""
         kind = type(thing)
-        return kind in self._kinds or kind.__module__.partition(".")[0] in self._packages
+        return kind in self.kinds or kind.__module__.partition(".")[0] in self._packages
 
 
 class _StrangeError(Exception):

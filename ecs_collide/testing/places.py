@@ -16,6 +16,7 @@ from ecs_collide.recording.frames import Frame, compare_frames, read_frame
 from ecs_collide.recording.recording import Divergence
 from ecs_collide.testing.memory import Memory
 from ecs_collide.testing.sim import Sim
+from ecs_collide.testing.watch import processors
 
 Way = TypeVar("Way", bound=Callable[..., Any])
 
@@ -66,11 +67,7 @@ class _Kept:
 
     def is_as_kept(self) -> bool:
         """Return whether the same systems and handlers are there."""
-        return self.processors == _processors() and self.handlers == _handlers(self.sim)
-
-
-def _processors() -> list[Any]:
-    return list(getattr(esper, "_processors", ()))
+        return self.processors == processors() and self.handlers == _handlers(self.sim)
 
 
 def _handlers(sim: Sim) -> list[str]:
@@ -78,16 +75,10 @@ def _handlers(sim: Sim) -> list[str]:
 
 
 class Places:
-    """Keeps a world for each place.
-
-    Attributes
-    ----------
-    n_built : int
-        How often a world was built.
-    """
+    """Keeps a world for each place."""
 
     def __init__(self) -> None:
-        self.n_built = 0
+        self.n_built = 0  # worlds
         self._kept: dict[str, _Kept] = {}
         self._visited: list[str] = []
 
@@ -151,7 +142,7 @@ class Places:
             raise
         self.n_built += 1
         frame = read_frame(sim.space)
-        return _Kept(sim, memory, frame, _processors(), _handlers(sim))
+        return _Kept(sim, memory, frame, processors(), _handlers(sim))
 
     def leave(self) -> None:
         """Leave the places that were visited; forget those whose systems or handlers changed."""

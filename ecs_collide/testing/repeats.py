@@ -14,12 +14,12 @@ from typing import Any
 from unittest import mock
 
 from ecs_collide import _backend
-from ecs_collide.recording.frames import Frame, compare_frames, read_frame
-from ecs_collide.recording.recording import Divergence, Recording, first_difference
+from ecs_collide.recording.frames import Frame
+from ecs_collide.recording.recording import Recording, first_difference
 from ecs_collide.replay import draw_frame
 from ecs_collide.snapshot.capture import FIELDS
 from ecs_collide.space import Space
-from ecs_collide.testing.failures import failure
+from ecs_collide.testing.failures import divergence_from, failure
 from ecs_collide.testing.logs import recording_of, require_live
 from ecs_collide.testing.sim import DT, Script, Sim, steps_of
 
@@ -30,6 +30,7 @@ VARIANTS = ("again", "order", "margins", "kernels", "hash seed")
 the margins and the lookahead of the tree; pure Python and compiled; the seed of hashes."""
 
 _MARGINS = ((0.0, 0.0), (50.0, 8.0))
+_ADVICE = "\ntell Space.snapshot_with how to save what did not come back"
 
 
 def assert_repeats(
@@ -175,13 +176,7 @@ _NEEDS = {
 
 
 def reorder(space: Space) -> None:
-    """Add all entities and components of a world again, under their ids, in another order.
-
-    Raises
-    ------
-    ValueError
-        The world was stepped already.
-    """
+    """Add all entities and components of a world again, under their ids, in another order."""
     if len(space):
         raise ValueError(
             "the variant 'order' needs a build() that does no step: do them by `inputs`, "
@@ -251,10 +246,10 @@ def assert_rollback_safe(
             sim.space.restore(saves[begin])
             saves[begin] = b""  # no later step goes back that far
             words = f"restored to step {begin} from step {n}"
-            _require_same(sim, reference.frames[begin], words, is_restored=True)
+            _require_same(sim.space, reference.frames[begin], words, _ADVICE)
             for k in range(begin, n):
                 _advance(sim, pressed[k])
-                _require_same(sim, reference.frames[k + 1], f"{words}, and played on")
+                _require_same(sim.space, reference.frames[k + 1], f"{words}, and played on")
 
 
 def _advance(sim: Sim, names: str) -> None:
@@ -265,14 +260,8 @@ def _advance(sim: Sim, names: str) -> None:
         sim.release(names)
 
 
-def _require_same(sim: Sim, expected: Frame, words: str, is_restored: bool = False) -> None:
+def _require_same(space: Space, expected: Frame, words: str, advice: str = "") -> None:
     __tracebackhide__ = True
-    frame = read_frame(sim.space, expected.step, expected.dt, expected.inputs)
-    differences = compare_frames(expected, frame)
-    if not differences:
-        return
-    divergence = Divergence(expected.step, differences, expected, frame)
-    hint = ""
-    if is_restored:
-        hint = "\ntell Space.snapshot_with how to save what did not come back"
-    raise failure(f"{words}: {divergence}{hint}", sim.space)
+    divergence = divergence_from(expected, space)
+    if divergence is not None:
+        raise failure(f"{words}: {divergence}{advice}", space)

@@ -18,13 +18,12 @@ from ecs_collide.recording.recorder import Recorder
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space
 from ecs_collide.testing.failures import RECORDERS, failure
+from ecs_collide.testing.selectors import Selector, having, name_of, selects
 from ecs_collide.testing.watch import find_space, require_space
+from ecs_collide.testing.watched import Watched, name_of_watched, reader
 
 Game = TypeVar("Game")
 Event = TypeVar("Event", Collision, ContactBegan, ContactEnded)
-Selector = int | type | None
-"""An entity id, a component type that the entity has, or None for any entity."""
-
 Script = int | Sequence[tuple[str, int]]
 """What is pressed: ``[("right", 30), ("right jump", 5), ("", 60)]``; a number of steps: nothing."""
 
@@ -257,15 +256,16 @@ class Sim:
         """
         __tracebackhide__ = True
         for _ in range(at_most):
-            sides = [_matching(selector) for selector in (first, second)]
+            had = having(first), having(second)
             self.step()
-            sides = [a | b for a, b in zip(sides, map(_matching, (first, second)), strict=True)]
-            for found in events_of(self.space, event):
-                pair = found.first, found.second
-                if _fits(pair, sides, (first, second)):
-                    return found
-                if _fits(pair[::-1], sides, (first, second)):
-                    return found.swapped()
+            # A body may have been deleted in the step, or made and deleted in it.
+            firsts, seconds = had[0] | having(first), had[1] | having(second)
+            for found in _events_of(self.space, event):
+                for each in (found, found.swapped()):
+                    if (each.first in firsts or selects(first, each.first)) and (
+                        each.second in seconds or selects(second, each.second)
+                    ):
+                        return each
         wanted = " and ".join(name_of(each) for each in (first, second))
         raise failure(f"no {event.__name__} of {wanted} within {at_most} steps", self.space)
 
@@ -291,9 +291,6 @@ class Sim:
         return trace
 
 
-Watched = str | tuple[int, type, str] | Callable[[], Any]
-
-
 class Trace:
     """A table of watched values, one row for each step.
 
@@ -311,9 +308,9 @@ class Trace:
         pairs = (
             watched.items()
             if isinstance(watched, Mapping)
-            else ((_name_of_watched(each), each) for each in watched)
+            else ((name_of_watched(each), each) for each in watched)
         )
-        self._readers = {name: _reader(each) for name, each in pairs}
+        self._readers = {name: reader(each) for name, each in pairs}
         self.names = ["step", *self._readers]
         self.rows: list[dict[str, Any]] = []
         self.take()
@@ -345,8 +342,11 @@ class Trace:
         """Return the table as JSON, a list of objects, and write it to a file if one is named."""
         return _written(json.dumps(self.rows, indent=1) + "\n", path)
 
+    def _cells(self) -> list[list[str]]:
+        return [self.names, *([str(row[name]) for name in self.names] for row in self.rows)]
+
     def __str__(self) -> str:
-        cells = [self.names, *([str(row[name]) for name in self.names] for row in self.rows)]
+        cells = self._cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return "\n".join(
             "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -354,9 +354,8 @@ class Trace:
         )
 
     def _repr_html_(self) -> str:
-        rows = [self.names, *([str(row[name]) for name in self.names] for row in self.rows)]
-        cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
-        return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
+        rows = ("".join(f"<td>{cell}</td>" for cell in row) for row in self._cells())
+        return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
 def _written(text: str, path: Path | str | None) -> str:
@@ -365,93 +364,7 @@ def _written(text: str, path: Path | str | None) -> str:
     return text
 
 
-def _name_of_watched(watched: Watched) -> str:
-    if isinstance(watched, str):
-        return watched
-    if isinstance(watched, tuple):
-        return f"{watched[0]}.{watched[1].__name__}.{watched[2]}"
-    return watched.__name__
-
-
-def _reader(watched: Watched) -> Callable[[], Any]:
-    """Return a function that reads a watched value; None while its entity is not there."""
-    if callable(watched):
-        return watched
-
-    def read() -> Any:
-        if isinstance(watched, tuple):
-            entity, kind, name = watched
-            component: Any = (
-                esper.try_component(entity, kind) if esper.entity_exists(entity) else None
-            )
-            return None if component is None else getattr(component, name)
-        who, _, rest = watched.partition(".")
-        component_name, _, name = rest.partition(".")
-        entities = {int(who)} if who.isdigit() else _named(who)
-        if len(entities) > 1:
-            raise ValueError(f"trace({watched!r}) names {len(entities)} entities: {entities}")
-        for entity in entities:
-            if not esper.entity_exists(entity):
-                return None
-            for each in _components(entity):
-                if type(each).__name__ == component_name:
-                    return getattr(each, name)
-        return None
-
-    if isinstance(watched, str) and watched.count(".") != 2:
-        raise ValueError(f"trace({watched!r}) must be as 'Player.Velocity.x', or '7.Velocity.x'")
-    return read
-
-
-def _components(entity: int) -> tuple[Any, ...]:
-    return esper.components_for_entity(entity)
-
-
-def _named(name: str) -> set[int]:
-    """Return the entities that have a component whose type has this name."""
-    return {
-        entity
-        for entity in esper.get_entities()
-        if esper.entity_exists(entity)
-        and name in {type(each).__name__ for each in _components(entity)}
-    }
-
-
-# -- selecting --
-
-
-def _matching(selector: Selector) -> set[int]:
-    if selector is None:
-        return set()
-    if isinstance(selector, type):
-        found: list[tuple[int, Any]] = esper.get_component(selector)
-        return {entity for entity, _ in found}
-    return {selector}
-
-
-def _fits(pair: tuple[int, ...], sides: Sequence[set[int]], selectors: Sequence[Selector]) -> bool:
-    return all(
-        selector is None or entity in side
-        for entity, side, selector in zip(pair, sides, selectors, strict=True)
-    )
-
-
-def selects(selector: Selector, entity: int) -> bool:
-    """Return whether a selector stands for an entity."""
-    if isinstance(selector, type):
-        there = esper.entity_exists(entity)
-        return there and esper.has_component(entity, selector)
-    return selector is None or selector == entity
-
-
-def name_of(selector: Selector) -> str:
-    """Return a selector as text."""
-    if isinstance(selector, type):
-        return selector.__name__
-    return "any body" if selector is None else f"entity {selector}"
-
-
-def events_of(space: Space, event: type[Event]) -> list[Event]:
+def _events_of(space: Space, event: type[Event]) -> list[Event]:
     """Return the events of a type that the last step reported."""
     sequences: dict[type, Any] = {
         Collision: space.collisions,
@@ -464,13 +377,7 @@ def events_of(space: Space, event: type[Event]) -> list[Event]:
 
 
 def steps_of(script: Script) -> list[tuple[str, int]]:
-    """Return a script as a list of inputs and steps.
-
-    Raises
-    ------
-    TypeError, ValueError
-        `script` is not valid.
-    """
+    """Return a script as a list of inputs and steps, or raise a TypeError or ValueError."""
     if isinstance(script, int):
         return [("", script)]
     steps = [(names, n) for names, n in script]

@@ -35,14 +35,7 @@ class Mover(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SampleWorld:
-    """Static boxes and movers; `build` makes them in the current esper world.
-
-    Attributes
-    ----------
-    solids : tuple of Box
-    movers : tuple of Mover
-        No two boxes overlap at first.
-    """
+    """Static boxes and movers, of which no two overlap; `build` makes them in the current world."""
 
     solids: tuple[Box, ...]
     movers: tuple[Mover, ...]

@@ -24,23 +24,21 @@ class Observer(Protocol):
         """Look at the world after `esper.process`."""
 
 
+def processors() -> list[Any]:
+    """Return all processors of the current world."""
+    return list(getattr(esper, "_processors", ()))
+
+
 def find_space() -> Space | None:
     """Return the space whose systems run in the current world, or None."""
     system: Any = esper.get_processor(BroadphaseSystem)
     if system is None:  # a subclass
-        running = getattr(esper, "_processors", ())
-        system = next((each for each in running if isinstance(each, BroadphaseSystem)), None)
+        system = next((each for each in processors() if isinstance(each, BroadphaseSystem)), None)
     return None if system is None else system.space
 
 
 def require_space(space: Space | None = None) -> Space:
-    """Return a space, by default that of the current world.
-
-    Raises
-    ------
-    RuntimeError
-        The current world has none.
-    """
+    """Return a space, by default that of the current world, or raise a RuntimeError."""
     found = find_space() if space is None else space
     if found is None:
         raise RuntimeError(

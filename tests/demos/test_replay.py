@@ -19,8 +19,7 @@ import ecs_collide as ec
 from demos import __main__ as runner
 from demos import arena, tree
 from demos.app import catalogue, replay
-from demos.app.memory import Memory
-from demos.app.replay import Player, Recording, RecordingError, Tape
+from demos.app.replay import Memory, Player, Recording, RecordingError, Tape
 from demos.app.scene import Scene
 from tests.demos.conftest import need
 from tests.volume import Volume

@@ -129,7 +129,7 @@ def test_replay_shows_the_scene_that_was_made_anew(screen: ReplayScreen, player:
     screen.seek(10)
     at_tenth = seen(screen)
     screen.seek(70)
-    player._memory.forget()
+    player._memory._moments.clear()
     press(screen.window, F1)
     seen(screen)
     before = player.scene

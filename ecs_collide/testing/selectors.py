@@ -1,0 +1,33 @@
+"""Which bodies an assertion is about: an entity, those that have a component, or any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import esper
+
+Selector = int | type | None
+"""An entity id, a component type that the entity has, or None for any entity."""
+
+
+def having(selector: Selector) -> set[int]:
+    """Return the entities that have a component; none for other selectors."""
+    if not isinstance(selector, type):
+        return set()
+    found: list[tuple[int, Any]] = esper.get_component(selector)
+    return {entity for entity, _ in found}
+
+
+def selects(selector: Selector, entity: int) -> bool:
+    """Return whether a selector stands for an entity."""
+    if isinstance(selector, type):
+        there = esper.entity_exists(entity)
+        return there and esper.has_component(entity, selector)
+    return selector is None or selector == entity
+
+
+def name_of(selector: Selector) -> str:
+    """Return a selector as text."""
+    if isinstance(selector, type):
+        return selector.__name__
+    return "any body" if selector is None else f"entity {selector}"
