@@ -56,7 +56,7 @@ from ecs_collide.events import (
 )
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
 from ecs_collide.queries.moves import Moved, MoveHit
-from ecs_collide.queries.searcher import Branches
+from ecs_collide.queries.results import Branches
 from ecs_collide.random_numbers import Random
 from ecs_collide.recording.recorder import Recorder, record
 from ecs_collide.recording.recording import Recording

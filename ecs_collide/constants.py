@@ -28,7 +28,7 @@ CONTROL = 128  # a component that says who pushes whom: `motion.controls` has th
 FALL = 128  # GravityScale or Damping: the same bit, since a byte has no more of them
 SURFACES_SHIFT = 8  # how many bits those of `has` take before these in the mark of a kind
 
-# In the mark of a kind only, beside `CONTROL`: which of them; see `sync.control_reader`.
+# In the mark of a kind only, beside `CONTROL`: which of them; see `sync.component_table`.
 DOMINANCE = 1 << 20
 RESTITUTION = 1 << 21
 MAX_SPEED = 1 << 22
@@ -115,3 +115,9 @@ ASLEEP = 1
 WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
 
 LEANS = 64  # in the column `leans`, beside a bit for each side
+
+# Kinds of queries, and the key of a result.
+RAY = 0  # when a ray enters the box, closed
+CAST = 1  # when a moving box meets it, by the rules of the sweep
+NEAR = 2  # the distance from a box, which may be a point
+REGION = 3  # 0 for boxes that share a point with a region

@@ -35,12 +35,11 @@ from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries, as_axis
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
 from ecs_collide.queries.moves import Moved, Moves
-from ecs_collide.queries.queries import Each, Filter, Queries
-from ecs_collide.queries.searcher import (
+from ecs_collide.queries.queries import Each, Exclude, Filter, Queries
+from ecs_collide.queries.results import (
     BoxHit,
     BoxHits,
     Branches,
-    Exclude,
     Neighbour,
     Neighbours,
     RayHit,

@@ -338,27 +338,17 @@ def sweep(
     >>> hit.time, hit.normal
     (0.485, (-1.0, 0.0))
     """
-    vectors = {
-        "centre1": centre1,
-        "centre2": centre2,
-        "half1": half1,
-        "half2": half2,
-        "motion1": motion1,
-        "motion2": motion2,
-    }
-    if growth1 is not None:
-        vectors["growth1"] = growth1
-    if growth2 is not None:
-        vectors["growth2"] = growth2
-    rows = same_vectors(**vectors)
+    growths = {"growth1": growth1, "growth2": growth2}
+    given = {name: growth for name, growth in growths.items() if growth is not None}
+    rows = same_vectors(
+        centre1=centre1, centre2=centre2, half1=half1, half2=half2, motion1=motion1,
+        motion2=motion2, **given,
+    )  # fmt: skip
     refuse_negative("half1", rows[2])
     refuse_negative("half2", rows[3])
-    growths = np.zeros((2, rows.shape[1]))
-    if growth1 is not None:
-        growths[0] = rows[6]
-    if growth2 is not None:
-        growths[1] = rows[-1]
-    return _swept(rows[0:2], rows[2:4], rows[4:6], growths, np.array([[0, 1]], np.int64))[0]
+    known, none = dict(zip(given, rows[6:], strict=True)), np.zeros(rows.shape[1])
+    growing = np.stack([known.get(name, none) for name in growths])
+    return _swept(rows[0:2], rows[2:4], rows[4:6], growing, np.array([[0, 1]], np.int64))[0]
 
 
 def sweep_pairs(
@@ -480,27 +470,10 @@ def _swept(
     """Run the kernel over checked arrays."""
     n_pairs = len(pairs)
     kind, axis, sign, corner = (np.zeros(n_pairs, np.int8) for _ in range(4))
-    time, enter, exit_, depth = (np.zeros(n_pairs) for _ in range(4))
-    taken: tuple[NDArray[Any], ...] = (
-        centres,
-        halves,
-        motions,
-        np.maximum(growths, -halves),
-        pairs,
-    )
-    written: tuple[NDArray[Any], ...] = (kind, axis, sign, corner, time, enter, exit_, depth)
-    views = [array.data for array in (*taken, *written)]
-    _backend.kernels.sweep.sweep_pairs(*views)
+    time, enter, exit, depth = (np.zeros(n_pairs) for _ in range(4))
+    read: list[NDArray[Any]] = [centres, halves, motions, np.maximum(growths, -halves), pairs]
+    written: list[NDArray[Any]] = [kind, axis, sign, corner, time, enter, exit, depth]
+    _backend.kernels.sweep.sweep_pairs(*(array.data for array in (*read, *written)))
     return SweepBatch(
-        kind=kind,
-        time=time,
-        enter=enter,
-        exit=exit_,
-        axis=axis,
-        sign=sign,
-        corner=corner.view(np.bool_),
-        depth=depth,
-        pairs=pairs,
-        _centres=centres,
-        _motions=motions,
+        kind, time, enter, exit, axis, sign, corner.view(np.bool_), depth, pairs, centres, motions
     )

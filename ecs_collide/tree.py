@@ -26,17 +26,17 @@ from ecs_collide._checks import Floats, refuse_reversed, vectors
 from ecs_collide._ids import Integers, checked_id, checked_ids
 from ecs_collide.constants import LARGEST
 from ecs_collide.queries.boxes import QueriedBoxes
-from ecs_collide.queries.queries import Each, Queries
-from ecs_collide.queries.searcher import (
+from ecs_collide.queries.queries import Each, Exclude, Queries
+from ecs_collide.queries.results import (
     BoxHit,
     BoxHits,
     Branches,
-    Exclude,
     Neighbour,
     Neighbours,
     RayHit,
     RayHits,
     RegionHits,
+    branches_of,
 )
 
 __all__ = [
@@ -192,8 +192,8 @@ class AABBTree:
         KeyError
             The id is not in the tree.
         """
-        row = self._row(id)
-        lower, upper = self._box_of(row)
+        lower, upper = np.empty((2, self._dim))
+        self._tree.box_into(self._row(id), lower.data, upper.data)
         return tuple(lower.tolist()), tuple(upper.tolist())
 
     def fat_bounds(self, id: int) -> tuple[_Vector, _Vector]:
@@ -237,7 +237,7 @@ class AABBTree:
             )
         self._keys = None
         try:
-            self._place_many(rows, lowers, uppers, None)
+            self._place_many(rows, lowers, uppers, lowers[:0])
         except BaseException:
             for number in numbers.tolist():
                 self._remove(number)
@@ -267,8 +267,11 @@ class AABBTree:
         """
         rows = self._rows_of(ids)
         lowers, uppers = self._corners(len(rows), mins, maxs)
-        displacements = None if motions is None else self._displacements(motions, len(rows))
-        return self._place_many(rows, lowers, uppers, displacements)
+        if motions is None:
+            return self._place_many(rows, lowers, uppers, lowers[:0])
+        if not self._are_plain(len(rows), motions, motions):
+            motions = self._vectors("motions", motions, len(rows))
+        return self._place_many(rows, lowers, uppers, motions)  # type: ignore[arg-type]
 
     def remove_many(self, ids: ArrayLike) -> None:
         """Remove boxes: all or none.
@@ -527,12 +530,10 @@ class AABBTree:
         -----
         Copies.  O(n) for n boxes; an empty tree has no nodes.
         """
-        n = self._tree.n_nodes
-        mins, maxs = np.empty((2, n, self._dim))
-        depths = np.empty(n, np.int64)
-        self._tree.branches_into(mins.data, maxs.data, depths.data)
-        order = np.argsort(depths, kind="stable")
-        return Branches(mins[order], maxs[order], depths[order], np.zeros(n, np.bool_))
+        branches = branches_of(self._tree, False)
+        order = np.argsort(branches.depths, kind="stable")
+        mins, maxs, depths, moving = branches
+        return Branches(mins[order], maxs[order], depths[order], moving)
 
     def check(self) -> None:
         """Verify every invariant of the tree.  O(n).
@@ -584,30 +585,23 @@ class AABBTree:
 
     def _corners(self, n: int, mins: ArrayLike, maxs: ArrayLike) -> tuple[Floats, Floats]:
         """Return the corners of `n` boxes, checked."""
-        if (
-            self._is_plain(mins, n)
-            and self._is_plain(maxs, n)
-            and self._are_fine(_view(mins), _view(maxs))
-        ):
+        if self._are_plain(n, mins, maxs):
             return mins, maxs  # type: ignore[return-value]
         lowers, uppers = self._vectors("mins", mins, n), self._vectors("maxs", maxs, n)
         refuse_reversed("mins", lowers, "maxs", uppers)
         return lowers, uppers
 
-    def _displacements(self, motions: ArrayLike, n: int) -> Floats:
-        """Return the motions of `n` boxes, checked."""
-        if self._is_plain(motions, n) and self._are_fine(_view(motions), _view(motions)):
-            return motions  # type: ignore[return-value]
-        return self._vectors("motions", motions, n)
-
-    def _is_plain(self, array: ArrayLike, n: int) -> bool:
-        """Return whether there is nothing to copy or to convert."""
-        return (
-            type(array) is np.ndarray
-            and array.dtype == np.float64
-            and array.shape == (n, self._dim)
-            and array.flags.c_contiguous
-        )
+    def _are_plain(self, n: int, lows: Any, highs: Any) -> bool:
+        """Return whether two arrays are in order, with nothing to copy or to convert."""
+        for array in (lows, highs):
+            if not (
+                type(array) is np.ndarray
+                and array.dtype == np.float64
+                and array.shape == (n, self._dim)
+                and array.flags.c_contiguous
+            ):
+                return False
+        return bool(self._are_fine(lows.data, highs.data))
 
     def _row(self, id: int) -> int:
         """Return the row of an id; KeyError if it has none."""
@@ -651,33 +645,19 @@ class AABBTree:
     def _place(self, row: int, lower: _Vector, upper: _Vector, motion: _Vector | None) -> bool:
         """Set the box of a row; return whether its fat bounds were renewed."""
         self._pairs = None
-        return bool(
-            self._tree.renew_one(
-                row, *self._one_row(lower, upper, motion), False, self._margin, self._lookahead
-            )
+        rows = (
+            np.array(vector or (), float).reshape(-1, self._dim).data
+            for vector in (lower, upper, motion)
         )
+        return bool(self._tree.renew_one(row, *rows, False, self._margin, self._lookahead))
 
-    def _one_row(self, *vectors: _Vector | None) -> list[Any]:
-        """Return vectors as arrays of one row each, or of none."""
-        return [_view(np.array(v or (), float).reshape(-1, self._dim)) for v in vectors]
-
-    def _place_many(
-        self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats | None
-    ) -> int:
+    def _place_many(self, rows: Integers, lowers: Floats, uppers: Floats, motions: Floats) -> int:
         """Set the boxes of rows; return the number of renewed fat bounds."""
         if len(rows) == 0:
             return 0
         self._pairs = None
-        displacements = lowers[:0] if motions is None else motions
-        n_renewed: int = self._tree.renew(
-            rows.data,
-            lowers.data,
-            uppers.data,
-            displacements.data,
-            False,
-            self._margin,
-            self._lookahead,
-        )
+        arrays = (array.data for array in (rows, lowers, uppers, motions))
+        n_renewed: int = self._tree.renew(*arrays, False, self._margin, self._lookahead)
         return n_renewed
 
     def _find_keys(self) -> tuple[Any, Any]:
@@ -690,14 +670,3 @@ class AABBTree:
             key_of[row_of] = np.arange(len(rows))
             self._keys = key_of.data, row_of.data
         return self._keys
-
-    def _box_of(self, row: int) -> tuple[Floats, Floats]:
-        """Return both corners of a box."""
-        lower, upper = np.empty(self._dim), np.empty(self._dim)
-        self._tree.box_into(row, lower.data, upper.data)
-        return lower, upper
-
-
-def _view(array: Any) -> Any:
-    """Return an array as kernels take it: read as Python it gives Python numbers."""
-    return memoryview(array)

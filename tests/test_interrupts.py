@@ -978,7 +978,7 @@ def test_kernels_refuse_rows_for_which_they_have_no_room(implementation, world):
         lambda: reader.file(capacity, {}),
         lambda: reader.require(np.array([0, capacity]).data),
         lambda: reader.kinds[0].require(capacity + 1),
-        lambda: reader.kinds[0].replace(capacity, object()),
+        lambda: reader.kinds[0].file(capacity, object()),
         lambda: reader.kinds[0].put(capacity, 0, 1.0),
         lambda: reader.kinds[0].bind(capacity + 1, columns.centre, columns.centre),
     ):

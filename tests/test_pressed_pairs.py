@@ -29,6 +29,8 @@ def random_path(rng: random.Random, dim: int, scale: float, at: list[float]) -> 
     for k in range(dim):
         half = rng.choice([0.5, 0.5, 1.0, 0.25, 0.0, 2.0**-50]) * scale
         motion = rng.choice([0.0, 1.0, -1.0, 2.0**-60, rng.uniform(-1, 1)]) * scale
+        if rng.random() < 0.05:
+            motion *= rng.choice([1e9, 1e15])
         path += [at[k], half, motion, 0.0]
     return path
 
@@ -53,7 +55,7 @@ def touching_pair(rng: random.Random, dim: int) -> tuple[list[float], list[float
 def sweep_both_ways(dim, one, two, way1, way2):
     """Return the sweeper of the shorter way, or None, and that of the longer one."""
     path = one + two
-    reach = max(abs(x) for x in path) * 3.0
+    reach = max(abs(x) for x in path[0::4] + path[1::4]) * 3.0  # new motions have not been bounded
     short, long = Sweeper(dim), Sweeper(dim)
     found = short.press(path, 0, 4 * dim, way1, way2, CLEAR * reach)
     for k in range(dim):

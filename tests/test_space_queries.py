@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.constants import RAY
 from tests.scenes import box, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -337,6 +338,28 @@ def test_a_filter_may_ask_the_space_and_delete_entities(row):
     assert space.nearest((0, 0), 1, filter=process)[0].entity == made[3]
 
 
+@pytest.mark.parametrize("solid", [False, True])
+def test_a_filter_that_makes_bodies_and_steps_is_offered_them_where_they_are(solid):
+    space = ec.install()
+    old = [box((10.0 * n, 0), (1, 1)) for n in range(20)]
+    esper.process(0)
+    made: list[int] = []
+    seen: list[int] = []
+
+    def is_made(entity):
+        if not made:
+            made.extend(box((1000.0 + n, 0), (0.25, 0.25)) for n in range(300))
+            esper.process(0)
+        seen.append(entity)
+        return entity in made
+
+    found = space.nearest((0, 0), 1, filter=is_made, solid=solid)
+
+    assert [hit.entity for hit in found] == made[:1]
+    assert found[0].distance == 999.75
+    assert seen == [*old, made[0]]
+
+
 def test_an_error_in_a_filter_comes_out(row):
     _, space = row
 
@@ -430,11 +453,11 @@ def test_a_query_that_is_cut_short_leaves_nobody_out_of_the_next():
     near, far = box((5, 0), (1, 1)), box((10, 0), (1, 1))
     esper.process(1.0)
 
-    search = space._queries._queried.searcher._search
+    search = space._queries._queried.search
     boxes = space._queries._queried.boxes
     row = space._queries._queried.row(near)
     with pytest.raises(TypeError):
-        search.cast_ray((0.0, 0.0), (20.0, 0.0), 1, (row, "no row"), *boxes)
+        search.search(RAY, ((0.0, 0.0), (20.0, 0.0)), 1, 1.0, (row, "no row"), *boxes)
 
     hit = space.cast_ray((0, 0), (20, 0), exclude=far)
 

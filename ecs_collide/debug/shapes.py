@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ecs_collide.events import ContactKind, PrintsItsName
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.inspection import BodyKind, ContactPoints
-from ecs_collide.queries.searcher import Branches
+from ecs_collide.queries.results import Branches
 from ecs_collide.space import Space
 
 Doubles = NDArray[np.float64]

@@ -97,32 +97,29 @@ def _shared(e: Examination) -> Iterator[Finding]:
 
 def _odd_about_world(e: Examination) -> Iterator[Finding]:
     """Yield what is odd about the world as a whole."""
-
-    def found(cause: str, text: str, *entities: int) -> Finding:
-        return Finding(cause, entities, text)
-
     for rival in e.world.rivals(e.space):
-        yield found(
+        yield Finding(
             "two_spaces",
+            (),
             f"{e.world} has the systems of {e.space!r} and of {rival}, which would move every "
             "body twice: remove those of one space with esper.remove_processor()",
         )
-    yield from (found(cause, text) for cause, text in _odd_systems(e))
+    yield from (Finding(cause, (), text) for cause, text in _odd_systems(e))
     lost = sorted(e.world.lost())
     if lost:
-        yield found(
+        yield Finding(
             "deleted_twice",
+            tuple(lost),
             f"entity {lost[0]} was deleted and is not there, or was deleted twice: every "
             "esper.process() raises a KeyError, and only esper.clear_database() ends that",
-            *lost,
         )
     ghosts = sorted(e.world.ghosts([kind.type for kind in e.kinds]))
     if ghosts:
-        yield found(
+        yield Finding(
             "ghost",
+            tuple(ghosts),
             f"a component was added to entity {ghosts[0]}, which does not exist: esper's own "
             "queries for it raise a KeyError",
-            *ghosts,
         )
     yield from (Finding(cause, (), text) for cause, text in _odd_about_last_step(e.stats))
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 from ecs_collide._categories import NAMES
 from ecs_collide.components import Disabled
 from ecs_collide.constants import SLOP
-from ecs_collide.diagnostics.findings import Box, Examination, Examined, Finding, odd_about
+from ecs_collide.diagnostics.findings import (
+    Box,
+    Examination,
+    Examined,
+    Finding,
+    finding_about,
+    odd_about,
+)
 from ecs_collide.motion.wrapping import nearest_shift
 from ecs_collide.sweep import SweepKind, sweep
 from ecs_collide.traits import (
@@ -67,8 +75,7 @@ def explain(examined: Examined, first: int, second: int) -> Explanation:
         return Explanation(first, second, Verdict.IGNORED, (same,))
     findings: list[Finding] = []
     for entity in (first, second):
-        findings += _missing(e, entity)
-        findings += odd_about(e, entity)
+        findings += [*_missing(e, entity), *odd_about(e, entity)]
     if not (e.is_sound(first) and e.is_sound(second)):
         return Explanation(first, second, Verdict.IGNORED, tuple(findings))
     verdict, reasons = _odd_about_pair(e, first, second)
@@ -80,10 +87,7 @@ def explain(examined: Examined, first: int, second: int) -> Explanation:
 
 def _missing(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield whether an entity is not there, or not there yet."""
-
-    def found(cause: str, text: str) -> Finding:
-        return Finding(cause, (entity,), f"entity {entity} {text}")
-
+    found = partial(finding_about, entity)
     if entity not in e.components and not e.world.exists(entity):
         yield found("no_entity", "does not exist")
     elif entity in e.dead:
@@ -122,39 +126,41 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
         )
         if not any(e.is_moved_by_the_game(entity) for entity in both):
             return Verdict.IGNORED, [resting]
-    for entity in both:
-        if e.has(entity, e.sensor):
-            text = f"entity {entity} is a Sensor, which is crossed"
-            return Verdict.CROSSING, [Finding("sensor", (entity,), text)]
-    for entity in both:
-        if Attached in e.of(entity):
-            text = f"entity {entity} is attached to entity {_owner_of(e, entity)}, and is crossed"
-            return Verdict.CROSSING, [Finding("attached", (entity,), text)]
-    if not (e.yields(first) or e.yields(second)):
-        velocity = "" if e.sweeps else f"{e.velocity.type.__name__}, "
-        return Verdict.CROSSING, [
-            Finding(
-                "neither_yields",
-                both,
-                f"neither yields: that takes {velocity}a response (Slide, Deflect, Push, Stop or "
-                "one of your own) and finite Mass",
-            )
-        ]
-    if all(Separate in e.of(entity) for entity in both):
-        text = "both have Separate: while they overlap they are moved apart"
-        return Verdict.CROSSING, [Finding("soft", both, text)]
-    if e.is_crossing_allowed(first, second):
-        text = "a response makes them cross until they separate"
-        return Verdict.CROSSING, [Finding("let_cross", both, text)]
-    decision = e.decision(first, second)
-    if decision is not None and decision[0]:
-        text = "a system makes them cross in the current step"
-        return Verdict.CROSSING, [Finding("let_cross", both, text)]
+    crossed = _crossed(e, first, second)
+    if crossed is not None:
+        return Verdict.CROSSING, [crossed]
     return Verdict.SOLID, [
         *_one_ways(e, first, second),
         *_who_pushes(e, first, second),
         *_answered_by(e, first, second),
     ]
+
+
+def _crossed(e: Examination, first: int, second: int) -> Finding | None:
+    """Return why two bodies that may meet cross each other, or None if they are solid."""
+    both = (first, second)
+    for entity in both:
+        if e.has(entity, e.sensor):
+            return finding_about(entity, "sensor", "is a Sensor, which is crossed")
+    for entity in both:
+        if Attached in e.of(entity):
+            text = f"is attached to entity {_owner_of(e, entity)}, and is crossed"
+            return finding_about(entity, "attached", text)
+    if not (e.yields(first) or e.yields(second)):
+        velocity = "" if e.sweeps else f"{e.velocity.type.__name__}, "
+        text = (
+            f"neither yields: that takes {velocity}a response (Slide, Deflect, Push, Stop or "
+            "one of your own) and finite Mass"
+        )
+        return Finding("neither_yields", both, text)
+    if all(Separate in e.of(entity) for entity in both):
+        return Finding("soft", both, "both have Separate: while they overlap they are moved apart")
+    if e.is_crossing_allowed(first, second):
+        return Finding("let_cross", both, "a response makes them cross until they separate")
+    decision = e.decision(first, second)
+    if decision is not None and decision[0]:
+        return Finding("let_cross", both, "a system makes them cross in the current step")
+    return None
 
 
 def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
@@ -164,7 +170,7 @@ def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
         text = "a system has decided how their impacts in the step under way are answered"
         yield Finding("redirected", both, text)
         return
-    names = e.offered_to(first, second)
+    names = e.own_responses.offered_to(first, second)
     if names:
         yield Finding("offered", both, f"their impacts are offered to {', then '.join(names)}")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
@@ -70,6 +71,11 @@ class Finding(NamedTuple):
         elif len(self.entities) == 1:
             ids += ","
         return f"Finding(cause={self.cause!r}, entities=({ids}), message={self.message!r})"
+
+
+def finding_about(entity: int, cause: str, text: str) -> Finding:
+    """Return a finding about one entity, whose message begins with its id."""
+    return Finding(cause, (entity,), f"entity {entity} {text}")
 
 
 class Findings(list[Finding]):
@@ -168,10 +174,6 @@ class Examination:
         """Return what was decided about two bodies in the step under way, as the kernel has it."""
         decisions: dict[tuple[int, int], tuple[int, int, float]] = self.state.timeline.decisions
         return decisions.get((first, second)) if self.state.is_stepping else None
-
-    def offered_to(self, first: int, second: int) -> list[str]:
-        """Return the names of what is offered the impacts of two bodies, in order."""
-        return self.own_responses.offered_to(first, second)
 
     def is_immovable(self, entity: int) -> bool:
         """Return whether an entity has infinite mass."""
@@ -290,10 +292,7 @@ _UNSOUND = ("no_number", "quarantined", "wrong_number")
 
 def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield what is odd about one entity."""
-
-    def found(cause: str, text: str) -> Finding:
-        return Finding(cause, (entity,), f"entity {entity} {text}")
-
+    found = partial(finding_about, entity)
     known = [kind.type for kind in e.kinds]
     for own, component in e.of(entity).items():
         if isinstance(component, type) and (own is type(component) or own in known):
@@ -357,21 +356,20 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
     quarantined = list(_quarantined(e, entity, recover_step, wrong))
     yield from quarantined
     if wrong is not None and not quarantined:
-        yield Finding(
+        yield finding_about(
+            entity,
             "wrong_number",
-            (entity,),
-            f"entity {entity} is left out by the next step: {wrong.field} is {wrong.value!r}, "
-            f"it {wrong.text}",
+            f"is left out by the next step: {wrong.field} is {wrong.value!r}, it {wrong.text}",
         )
     if e.dim == 2:
         for kind in (e.position, e.velocity, e.growth):
             component = e.of(entity).get(kind.type)
             z = getattr(component, "z", 0.0)
             if hasattr(component, "z") and _number(component, "z") != 0.0:
-                yield Finding(
+                yield finding_about(
+                    entity,
                     "z_in_2d",
-                    (entity,),
-                    f"entity {entity} has {kind.type.__name__}.z = {z!r}, at which a space of 2 "
+                    f"has {kind.type.__name__}.z = {z!r}, at which a space of 2 "
                     "axes does not look: Space(dim=3)",
                 )
 
@@ -389,76 +387,71 @@ def _quarantined(
     for report in [*e.state.reports, *e.state.new_reports]:
         if report.entity == entity:  # the last one; the game may have cleared the list
             text = f"quarantined: {report.field} is {report.value!r} since step {report.step}"
-    yield Finding("quarantined", (entity,), f"entity {entity} is {text}{more}")
+    yield finding_about(entity, "quarantined", f"is {text}{more}")
 
 
 def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield which of a body's components have no effect, or not the one they seem to have."""
-
-    def found(cause: str, text: str) -> Finding:
-        return Finding(cause, (entity,), f"entity {entity} has {text}")
-
+    found = partial(finding_about, entity)
     answers = e.answers(entity)
     builtin = [kind.type.__name__ for kind in e.responses if e.has(entity, kind)]
     if len(builtin) > 1:
-        yield found("several_responses", f"{' and '.join(builtin)}: {builtin[0]} wins")
+        yield found("several_responses", f"has {' and '.join(builtin)}: {builtin[0]} wins")
     if Attached in e.of(entity):
         idle = [*answers, *(kind.type.__name__ for kind in (e.velocity,) if e.has(entity, kind))]
         if idle:
-            text = f"{' and '.join(idle)} and Attached: Attached wins, it goes where its owner goes"
-            yield found("attached_wins", text)
+            text = "Attached: Attached wins, it goes where its owner goes"
+            yield found("attached_wins", f"has {' and '.join(idle)} and {text}")
         return
     if not answers:
         return
     if e.has(entity, e.sensor):
-        yield found("sensor_wins", f"{answers[0]} and Sensor: Sensor wins, it is crossed freely")
+        yield found(
+            "sensor_wins", f"has {answers[0]} and Sensor: Sensor wins, it is crossed freely"
+        )
     elif not e.sweeps and not e.has(entity, e.velocity):
         yield found(
-            "no_velocity", f"{answers[0]} but no {e.velocity.type.__name__}: it is immovable"
+            "no_velocity", f"has {answers[0]} but no {e.velocity.type.__name__}: it is immovable"
         )
     elif e.is_immovable(entity):
-        yield found("infinite_mass", f"{answers[0]} and an infinite Mass: it is immovable")
+        yield found("infinite_mass", f"has {answers[0]} and an infinite Mass: it is immovable")
 
 
 def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield which of a body's traits have no effect."""
-    of = e.of(entity)
-
-    def found(cause: str, text: str) -> Finding:
-        return Finding(cause, (entity,), f"entity {entity} has {text}")
-
+    of, found = e.of(entity), partial(finding_about, entity)
     its = of.get(Filter)
     try:
         categories, mask, group = filter_numbers(its)
     except (AttributeError, TypeError, ValueError, OverflowError):
         categories = mask = group = 1  # already reported
     if group <= 0 and not (categories and mask):
-        yield found("meets_nobody", f"{its!r}: it meets no other body")
+        yield found("meets_nobody", f"has {its!r}: it meets no other body")
     if PushOut in of and not e.yields(entity):
-        yield found("push_out_idle", "PushOut and does not yield: nothing pushes it out")
+        yield found("push_out_idle", "has PushOut and does not yield: nothing pushes it out")
     # What stands still, and has it, is a tower among the members.
     if Separate in of and e.is_moving(entity) and not e.yields(entity):
-        yield found("separate_idle", "Separate and does not yield: other members never move it")
+        yield found("separate_idle", "has Separate and does not yield: other members never move it")
     if GravityScale in of and not e.yields(entity):
-        yield found("gravity_idle", "GravityScale and does not yield: it does not fall anyway")
+        yield found("gravity_idle", "has GravityScale and does not yield: it does not fall anyway")
     if e.has(entity, e.sensor):
         idle = (
             OneWay, Carry, Friction, Restitution, Dominance, PushOut, Separate, GravityScale,
         )  # fmt: skip
         for kind in idle:
             if kind in of:
-                yield found("sensor_idle", f"{kind.__name__} and Sensor: Sensor wins")
+                yield found("sensor_idle", f"has {kind.__name__} and Sensor: Sensor wins")
     elif Dominance in of and e.is_moving(entity) and not e.yields(entity):
-        yield found("dominance_idle", "Dominance and does not yield: it is immovable as it is")
+        yield found("dominance_idle", "has Dominance and does not yield: it is immovable as it is")
     if MaxSpeed in of and (e.sweeps or not e.has(entity, e.velocity)):
         why = "the game moves it" if e.sweeps else f"no {e.velocity.type.__name__}"
-        yield found("max_speed_idle", f"MaxSpeed, and {why}: nothing limits how fast it is")
+        yield found("max_speed_idle", f"has MaxSpeed, and {why}: nothing limits how fast it is")
     if LockedAxes in of and not e.is_moving(entity):
-        yield found("locked_idle", "LockedAxes and nothing that moves it")
+        yield found("locked_idle", "has LockedAxes and nothing that moves it")
     ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
     if Friction in of and ruled and e.yields(entity):
         yield found(
-            "friction_idle", f"Friction and {ruled[0]}, which has its own rule for the surface"
+            "friction_idle", f"has Friction and {ruled[0]}, which has its own rule for the surface"
         )
 
 
@@ -467,10 +460,10 @@ def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
     n = e.registry.teleports.get(entity, 0)
     if n >= N_TELEPORTS and e.has(entity, e.velocity):
         position, velocity = e.position.type.__name__, e.velocity.type.__name__
-        yield Finding(
+        yield finding_about(
+            entity,
             "teleports",
-            (entity,),
-            f"entity {entity} has {velocity}, and the game has set its {position} before each of "
+            f"has {velocity}, and the game has set its {position} before each of "
             f"the last {n} steps: each is a teleport, and nothing is swept in between; the "
             f"library moves what has {velocity}, do not add it to the {position} yourself",
         )
@@ -483,20 +476,20 @@ def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
     if e.is_moving(entity):
         movers = [kind for kind in (e.velocity, e.growth) if e.has(entity, kind)]
         moves = [kind.type.__name__ for kind in movers] or e.answers(entity)
-        yield Finding(
+        yield finding_about(
+            entity,
             "fixed_moves",
-            (entity,),
-            f"entity {entity} has Fixed and {moves[0]}: Fixed is ignored; remove one of them",
+            f"has Fixed and {moves[0]}: Fixed is ignored; remove one of them",
         )
     elif e.is_held_fixed(entity):
         row = e.row(entity)
         assert row is not None
         others = [kind.type.__name__ for kind in e.registry.changed_kinds(row)]
         if others:
-            yield Finding(
+            yield finding_about(
+                entity,
                 "fixed_changed",
-                (entity,),
-                f"entity {entity} has Fixed, and its {' and '.join(others)} changed after the "
+                f"has Fixed, and its {' and '.join(others)} changed after the "
                 "space read it: no step takes that over; move it with Space.teleport, or remove "
                 "Fixed",
             )

@@ -77,7 +77,7 @@ _FLAGS = (
     "is_marked",  # 1 once it has turned, was anchored or taken out in this step
     "is_turned",  # 1 while its pairs are to be swept again
     "on_hold",  # 1 while it is held where it is to the end of the step
-    "present",  # scratch of `WorldDiff`
+    "present",  # scratch of `compare_world`
     "driven",  # 1 for one that the game moves to a target in this step
 )
 _LONGS = (

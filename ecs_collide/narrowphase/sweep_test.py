@@ -38,12 +38,13 @@ cython.declare(
     TOUCH=cython.int,
     IMPACT=cython.int,
     OVERLAP=cython.int,
+    CLEAR=cython.double,
     SLOP=cython.double,
     TINY=cython.double,
     INF=cython.double,
     NAN=cython.double,
 )
-from ecs_collide.constants import INF, NAN, SLOP, TINY
+from ecs_collide.constants import CLEAR, INF, NAN, SLOP, TINY
 
 SEPARATE = 0
 TOUCH = 1
@@ -242,8 +243,8 @@ class Sweeper:
         """Solve a pair, as `aim` and `solve` would, if it simply presses together; else return False.
 
         It does if one gap is within the slop and closes, and those on all other axes are deeper
-        than `clear`, which is larger than any slop: then nothing else can be the contact, and it is
-        due at once.  In a crowd this is the case of nearly all impacts.
+        than any slop: then nothing else can be the contact, and it is due at once.  In a crowd this
+        is the case of nearly all impacts.
 
         Parameters
         ----------
@@ -251,6 +252,8 @@ class Sweeper:
             `Bodies.path`, and where the parts of the two bodies begin.  Neither changes its size.
         way1, way2 : float
             How long before now the paths begin.
+        clear : float
+            `Bodies.clear_gap`: larger than the slop of a face that is where it has been before.
         """
         enter: cython.double = 0.0
         exit_: cython.double = INF
@@ -270,21 +273,23 @@ class Sweeper:
             minus: cython.double = _without_tiny(min2 - max1)
             plus: cython.double = _without_tiny(min1 - max2)
             rate: cython.double = _without_tiny(move2 - move1)
+            # The slop grows with the places that the faces reach, also on a path that is new.
+            deep: cython.double = clear + CLEAR * (abs(move1) + abs(move2))
             one += 4
             two += 4
             self.near[k] = self.slop[k] = 0.0  # no gap here is compared with one of them
-            if minus < -clear and plus < -clear:
+            if minus < -deep and plus < -deep:
                 if rate > 0.0:
-                    open_until = min(open_until, (-clear - minus) / rate)
+                    open_until = min(open_until, (-deep - minus) / rate)
                 elif rate < 0.0:
-                    open_until = min(open_until, (-clear - plus) / -rate)
+                    open_until = min(open_until, (-deep - plus) / -rate)
             elif front >= 0:
                 return False
             else:
                 front = 2 * k if minus >= plus else 2 * k + 1
                 nearest: cython.double = minus if minus >= plus else plus
                 closing: cython.double = -rate if minus >= plus else rate
-                if closing <= 0.0 or (plus if minus >= plus else minus) >= -clear:
+                if closing <= 0.0 or (plus if minus >= plus else minus) >= -deep:
                     return False
                 if nearest != 0.0:
                     largest: cython.double = max(abs(min1), abs(max1), abs(min2), abs(max2))

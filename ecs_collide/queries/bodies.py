@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,8 @@ from numpy.typing import NDArray
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.present import PresentBodies
-from ecs_collide.queries.queries import Allowed, Filter
-from ecs_collide.queries.searcher import Boxes, Searcher
-from ecs_collide.queries.wrapped import WrappedSearcher
+from ecs_collide.queries.queries import Allowed, Boxes, Filter
+from ecs_collide.queries.wrapped import search_of
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import StepState
@@ -22,8 +22,19 @@ from ecs_collide.traits import Filter as CategoryFilter
 from ecs_collide.traits import filter_numbers, filters_allow
 
 
+def refuse_within_step(name: str, is_stepping: bool) -> None:
+    """Raise RuntimeError if a function is called within a step that must not be."""
+    if is_stepping:
+        raise RuntimeError(
+            f"{name}() was called within a step: call it between steps, "
+            "or in a handler of their events"
+        )
+
+
 class QueriedBodies:
     """Bodies as of the end of the last step, or as of `update`, without those deleted since."""
+
+    place = "space"
 
     def __init__(
         self,
@@ -34,14 +45,15 @@ class QueriedBodies:
         lock: StepLock,
         domain: PeriodicDomain | None,
     ) -> None:
+        self.dim = state.dim
         self._state = state
         self._link = link
         self._registry = registry
         self._presence = presence
         self._lock = lock
         self._domain = domain
-        self._timeline: object = None  # whose trees the searcher searches
-        self._searcher: Searcher
+        self._search: Any = None
+        self._searched: object = None  # the timeline of the trees that it searches
         self._updated: PresentBodies | None = None
         self._moment: object = None  # of the update
         self._mark: tuple[object, int] = None, 0  # of the world, at the update
@@ -53,11 +65,7 @@ class QueriedBodies:
         self._lock.refuse_others()
         world, state = self._link.world, self._state
         world.require_current()
-        if state.is_stepping:
-            raise RuntimeError(
-                "update() was called within a step: call it between steps, "
-                "or in a handler of their events"
-            )
+        refuse_within_step("update", state.is_stepping)
         self._updated = PresentBodies(world, self._registry, state.dim, self._domain)
         self._moment = state.moment
         self._mark = world.mark(), len(world.dead())
@@ -72,20 +80,15 @@ class QueriedBodies:
     # -- bodies and trees --
 
     @property
-    def searcher(self) -> Searcher:
+    def search(self) -> Any:
         """What searches the trees, at all images of the world where it wraps."""
         self._lock.refuse_others()
         if self.present is not None:
-            return self.present.searcher
-        state = self._state
-        if self._timeline is not state.timeline:
-            self._searcher = (
-                Searcher(state.dim, "space", *state.trees)
-                if self._domain is None
-                else WrappedSearcher(self._domain, state.dim, "space", *state.trees)
-            )
-            self._timeline = state.timeline
-        return self._searcher
+            return self.present.search
+        if self._searched is not self._state.timeline:
+            self._search = search_of(self._domain, *self._state.trees)
+            self._searched = self._state.timeline
+        return self._search
 
     @property
     def boxes(self) -> Boxes:
@@ -105,9 +108,10 @@ class QueriedBodies:
 
     def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
         """Return a function that returns whether an entity may be returned; None if all may."""
+        self._lock.refuse_others()
         tests = [self._still_there(n_hits)]
         if solid:
-            tests.append(self._tester(self._are_solid()))
+            tests.append(self._solid_test())
         if filter is not None:
             tests.append(self._passes(filter))
         wanted = [test for test in tests if test is not None]
@@ -151,8 +155,12 @@ class QueriedBodies:
             "that takes an entity"
         )
 
-    def _tester(self, flags: NDArray[np.bool_]) -> Callable[[int], object]:
-        return lambda entity: flags[self.row(entity)]
+    def _solid_test(self) -> Callable[[int], object]:
+        """Return a function that returns whether an entity is solid, also after further steps."""
+        if (present := self.present) is not None:
+            flags = self._are_solid()
+            return lambda entity: flags[present.row(entity)]
+        return lambda entity: self._registry.table.sensor[self.row(entity)] == 0
 
     def _are_solid(self) -> NDArray[np.bool_]:
         """Return which bodies are solid, by row."""

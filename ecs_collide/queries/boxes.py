@@ -6,22 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ecs_collide.queries.queries import Allowed, Filter
-from ecs_collide.queries.searcher import Boxes, Searcher
+from ecs_collide.queries.queries import Allowed, Boxes, Filter
+from ecs_collide.queries.wrapped import search_of
 
 OWN: Any = np.zeros((0, 2)).data  # the boxes in the tree are the items' own
 
 
 class QueriedBoxes:
-    """Boxes by id, without other boxes than those in the tree.
+    """Boxes by id, without other boxes than those in the tree."""
 
-    Attributes
-    ----------
-    searcher : Searcher
-    """
+    place = "tree"
 
     def __init__(self, dim: int, tree: Any, rows: Any) -> None:
-        self.searcher = Searcher(dim, "tree", tree)
+        self.dim = dim
+        self.search = search_of(None, tree)
         self._rows = rows
         self._boxes: Boxes = (OWN, OWN, rows.ids)
         self._room: int = rows.room  # the array of ids is replaced when it grows

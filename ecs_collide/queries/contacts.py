@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
-from ecs_collide.queries.bodies import QueriedBodies
+from ecs_collide.queries.bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.events_of_step import axis_normal, contact_order
 from ecs_collide.step.lock import StepLock
@@ -28,8 +28,7 @@ _REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 
 def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the `ContactKind` of each row of the kernel's contacts; `_HIDDEN` for others."""
-    _first, _second, kinds, *_ = rows.T
-    shown: NDArray[np.int64] = _REPORTED_KINDS[kinds]
+    shown: NDArray[np.int64] = _REPORTED_KINDS[rows[:, 2]]
     return shown
 
 
@@ -76,19 +75,18 @@ class ContactQueries:
             first, second, *_ = rows.T
             shown &= (first == row) | (second == row)
         ids = self._registry.table.ids
-        contacts = []
-        for (first, second, _, axis, sign, _), kind, began in zip(
-            rows[shown].tolist(), kinds[shown].tolist(), since[shown].tolist(), strict=True
-        ):
-            contacts.append(
-                Contact(
-                    int(ids[first]),
-                    int(ids[second]),
-                    axis_normal(self._state.dim, axis, sign),
-                    ContactKind(kind),
-                    began,
-                )
+        contacts = [
+            Contact(
+                int(ids[first]),
+                int(ids[second]),
+                axis_normal(self._state.dim, axis, sign),
+                ContactKind(kind),
+                began,
             )
+            for (first, second, _, axis, sign, _), kind, began in zip(
+                rows[shown].tolist(), kinds[shown].tolist(), since[shown].tolist(), strict=True
+            )
+        ]
         allowed = None if filter is None else self._queried.allowed(filter, len(contacts))
         if allowed is not None:
             contacts = [
@@ -137,11 +135,7 @@ class ContactQueries:
     def drop_through(self, entity: int, platform: int | None = None) -> bool:
         """Make a body fall through the `OneWay` platforms that it stands on."""
         with self._lock:
-            if self._state.is_stepping or self._lock.is_changing:
-                raise RuntimeError(
-                    "drop_through() was called within a step: call it between steps, "
-                    "or in a handler of their events"
-                )
+            refuse_within_step("drop_through", self._state.is_stepping or self._lock.is_changing)
             row = self._lookup.row(entity)
             under = -1 if platform is None else self._lookup.row(platform)
             if row < 0 or (platform is not None and under < 0):  # no step has read it yet

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide.constants import ASLEEP, ONE_WAY, QUARANTINED, SWITCHED_OFF
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.queries.bodies import QueriedBodies
+from ecs_collide.queries.bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.contacts import kinds_shown
-from ecs_collide.queries.searcher import Branches
+from ecs_collide.queries.results import Branches, branches_of
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.step.events_of_step import unit_normals
 from ecs_collide.step.lock import StepLock
@@ -143,19 +143,19 @@ class Inspection:
 
     def positions(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the centres of bodies, float64 (n, dim)."""
-        rows, new = self._lookup.rows(entities)
-        centres = self._registry.table.seen_centre.take(rows, axis=0)
-        for place, entity in new:
-            centres[place] = self._lookup.new_body(entity).centre
-        return centres
+        return self._of_bodies(entities, "seen_centre", "centre")
 
     def velocities(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the velocities of bodies, float64 (n, dim); zeros for those without."""
+        return self._of_bodies(entities, "seen_velocity", "velocity")
+
+    def _of_bodies(self, entities: ArrayLike | None, column: str, name: str) -> Doubles:
+        """Return a column of the table; of bodies that are in no row yet, an attribute."""
         rows, new = self._lookup.rows(entities)
-        velocities = self._registry.table.seen_velocity.take(rows, axis=0)
+        values: Doubles = getattr(self._registry.table, column).take(rows, axis=0)
         for place, entity in new:
-            velocities[place] = self._lookup.new_body(entity).velocity
-        return velocities
+            values[place] = getattr(self._lookup.new_body(entity), name)
+        return values
 
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return what bodies are: uint8 (n,), bits of `BodyKind`."""
@@ -192,11 +192,7 @@ class Inspection:
         if not 0.0 <= fraction <= 1.0:
             raise ValueError(f"fraction={fraction!r} must be from 0 to 1")
         (rows, new), c = self._lookup.rows(entities), self._registry.table
-        if self._state.is_stepping:
-            raise RuntimeError(
-                "interpolated() was called within a step: call it between steps, "
-                "or in a handler of their events"
-            )
+        refuse_within_step("interpolated", self._state.is_stepping)
         now = c.seen_centre.take(rows, axis=0)
         if fraction < 1.0:
             before = self._registry.begun().take(rows, axis=0)
@@ -231,8 +227,8 @@ class Inspection:
         maxs = np.full((len(rows), self._state.dim), np.nan)
         for tree in self._state.trees:
             tree.fat_into(rows.data, mins.data, maxs.data)
-        for place, _ in new:
-            mins[place] = maxs[place] = np.nan
+        new_places = [place for place, _ in new]
+        mins[new_places] = maxs[new_places] = np.nan
         return mins, maxs
 
     def swept_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
@@ -246,14 +242,9 @@ class Inspection:
 
     def branches(self) -> Branches:
         """Return the bounds of all inner nodes of the two trees.  O(bodies)."""
-        parts = []
-        for tree, moving in zip(self._state.trees, (False, True), strict=True):
-            n = tree.n_nodes
-            mins, maxs = np.empty((n, self._state.dim)), np.empty((n, self._state.dim))
-            depths = np.empty(n, np.int64)
-            tree.branches_into(mins.data, maxs.data, depths.data)
-            parts.append((mins, maxs, depths, np.full(n, moving)))
-        return Branches(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        still, moving = self._state.trees
+        parts = zip(branches_of(still, False), branches_of(moving, True), strict=True)
+        return Branches(*(np.concatenate(columns) for columns in parts))
 
     def candidate_pairs(self) -> Longs:
         """Return the pairs that the last step swept, int64 (n, 2): ids, each row and all sorted."""
@@ -308,11 +299,7 @@ class Inspection:
     def state_hash(self) -> bytes:
         """Return 16 bytes that stand for what the last step left: a fingerprint."""
         self._lock.refuse_others()
-        if self._state.is_stepping:
-            raise RuntimeError(
-                "state_hash() was called within a step: call it between steps, "
-                "or in a handler of their events"
-            )
+        refuse_within_step("state_hash", self._state.is_stepping)
         rows, c = self._registry.rows, self._registry.table
         digest = hashlib.blake2b(digest_size=16)
         n_events = [len(self._state.events.collision_array), len(self._state.events.contact_array)]

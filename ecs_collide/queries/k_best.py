@@ -66,7 +66,7 @@ class KBestHeap:
         self.n += 1
         while i > 0:
             parent: cython.Py_ssize_t = (i - 1) >> 1
-            if not self._is_after(key, item, parent):
+            if self._is_before(key, item, parent):
                 break
             self.keys[i] = self.keys[parent]
             self.items[i] = self.items[parent]
@@ -89,23 +89,13 @@ class KBestHeap:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _is_after(
-        self, key: cython.double, item: cython.longlong, i: cython.Py_ssize_t
-    ) -> cython.bint:
-        """Return whether an item comes after that at `i`."""
-        if key != self.keys[i]:
-            return key > self.keys[i]
-        return self.ids[item] > self.ids[self.items[i]]
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _sink(self, key: cython.double, item: cython.longlong, n: cython.Py_ssize_t) -> cython.void:
         """Replace the worst of the first `n` by another item."""
         i: cython.Py_ssize_t = 0
         child: cython.Py_ssize_t = 1
 
         while child < n:
-            if child + 1 < n and self._is_after(self.keys[child + 1], self.items[child + 1], child):
+            if child + 1 < n and self._is_before(self.keys[child], self.items[child], child + 1):
                 child += 1
             if not self._is_before(key, item, child):
                 break

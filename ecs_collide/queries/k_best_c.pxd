@@ -9,6 +9,5 @@ cdef class KBestHeap:
     cdef void begin(self, Py_ssize_t limit, double bound, long long* ids) noexcept
     cdef int offer(self, double key, long long item) except -1
     cdef bint _is_before(self, double key, long long item, Py_ssize_t i) noexcept
-    cdef bint _is_after(self, double key, long long item, Py_ssize_t i) noexcept
     cdef void _sink(self, double key, long long item, Py_ssize_t n) noexcept
     cdef void sort(self) noexcept

@@ -17,8 +17,8 @@ from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies
 from ecs_collide.queries.contacts import ContactQueries
-from ecs_collide.queries.queries import Filter, Queries
-from ecs_collide.queries.searcher import BoxHit, Exclude
+from ecs_collide.queries.queries import Exclude, Filter, Queries
+from ecs_collide.queries.results import BoxHit
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.sync.registry import BodyRegistry
@@ -136,7 +136,11 @@ class Moves:
         wanted_displacement = _checks.vectors("displacement", displacement)
         if wanted_displacement.shape != present.mins.shape[1:]:
             raise ValueError(f"displacement={displacement!r} must be {len(self._up)} numbers")
-        _require_response(response)
+        if not isinstance(response, MoveResponse):
+            raise TypeError(
+                f"response={response!r} must be Slide(), Stop() or Deflect(restitution): "
+                "what the body does where it meets another one"
+            )
         start, half = present.centre_and_half(entity)
         path = _Path(start, wanted_displacement.tolist(), response, self._domain)
         excluded = {entity}
@@ -204,18 +208,7 @@ class Moves:
 
 
 class _Path:
-    """The way of one move, as far as it is known.
-
-    Attributes
-    ----------
-    centre : tuple of float
-        Where the body is; beyond the edge of a world that wraps if its way leads there.
-    goes_on : bool
-        Whether it is still under way.
-    remaining : tuple of float
-        What is left of the way.
-    hits : list of MoveHit
-    """
+    """The way of one move, as far as it is known."""
 
     def __init__(
         self,
@@ -224,9 +217,9 @@ class _Path:
         response: MoveResponse,
         domain: PeriodicDomain | None,
     ) -> None:
-        self.centre = centre
+        self.centre = centre  # beyond the edge of a world that wraps if its way leads there
         self.goes_on = any(wanted_displacement)
-        self.remaining = (0.0,) * len(centre)
+        self.remaining = (0.0,) * len(centre)  # what is left of the way
         self.hits: list[MoveHit] = []
         self._target = [at + part for at, part in zip(centre, wanted_displacement, strict=True)]
         self._response = response
@@ -270,11 +263,3 @@ class _Path:
     def _note(self, hit: BoxHit, position: Vector, is_solid: bool) -> None:
         time = self._time + (1.0 - self._time) * hit.time
         self.hits.append(MoveHit(hit.id, time, position, hit.normal, is_solid, hit.depth))
-
-
-def _require_response(response: object) -> None:
-    if not isinstance(response, (Slide, Stop, Deflect)):
-        raise TypeError(
-            f"response={response!r} must be Slide(), Stop() or Deflect(restitution): "
-            "what the body does where it meets another one"
-        )

@@ -18,8 +18,8 @@ from ecs_collide.constants import LARGEST
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.queries.searcher import Boxes, Searcher
-from ecs_collide.queries.wrapped import WrappedSearcher
+from ecs_collide.queries.queries import Boxes
+from ecs_collide.queries.wrapped import search_of
 from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.traits import Attached, Filter, filter_numbers
 
@@ -42,7 +42,8 @@ class PresentBodies:
         The entities, by rising id; a body's row is its place among them.
     mins, maxs : float64 (n, dim)
         Their boxes.
-    searcher : Searcher
+    search : what searches them
+    boxes : the boxes by row and the entities, for `search`
     """
 
     def __init__(
@@ -67,15 +68,11 @@ class PresentBodies:
         if len(self.ids):
             rows, still = np.arange(len(self.ids)), np.zeros((0, dim))
             tree.renew(rows.data, self.mins.data, self.maxs.data, still.data, False, 0.0, 0.0)
-        self.searcher: Searcher = (
-            Searcher(dim, "space", tree)
-            if domain is None
-            else WrappedSearcher(domain, dim, "space", tree)
-        )
-        self._boxes = self.mins.data, self.maxs.data, self.ids.data
+        self.search = search_of(domain, tree)
+        self.boxes: Boxes = self.mins.data, self.maxs.data, self.ids.data
         if not len(self.ids):  # without rows the boxes in the tree would count as their own
             nowhere = np.full((1, dim), np.nan)
-            self._boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
+            self.boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
 
     def _read_unchanged(self, registry: BodyRegistry, places: Doubles, sizes: Doubles) -> None:
         """Have the boxes that the last step left, of bodies that have not changed since."""
@@ -99,6 +96,9 @@ class PresentBodies:
         offsets = np.array([boxes[entity].offset for entity in ids.tolist()])
         centres = self._centres[owners] + offsets[:, : self._centres.shape[1]]
         self._centres[rows] = centres if domain is None else domain.into_world(centres)
+        self._set_corners(rows)
+
+    def _set_corners(self, rows: Any) -> None:
         self.mins[rows] = self._centres[rows] - self._halves[rows]
         self.maxs[rows] = self._centres[rows] + self._halves[rows]
 
@@ -111,15 +111,9 @@ class PresentBodies:
         """Have a body somewhere else."""
         row = self.row(entity)
         self._centres[row] = centre
-        self.mins[row] = self._centres[row] - self._halves[row]
-        self.maxs[row] = self._centres[row] + self._halves[row]
+        self._set_corners(row)
         still = np.zeros((0, self.mins.shape[1]))
         self._tree.renew_one(row, self.mins.data, self.maxs.data, still.data, True, 0.0, 0.0)
-
-    @property
-    def boxes(self) -> Boxes:
-        """The boxes by row, and the entities."""
-        return self._boxes
 
     def row(self, id: int) -> int:
         """Return the row of an entity, -1 if it has none."""

@@ -1,51 +1,71 @@
 """Find boxes: in regions, along rays, before boxes that move, near points.
 
 One interface for the bodies of a `Space` and the boxes of an `AABBTree`, each of which is
-`Queried` in its own way.  `Space` documents the questions.
+`Queried` in its own way.  `Space` documents the queries.  Here arguments are checked, the kernel
+is called and its results are named.  Of a single query the kernel takes vectors that are plain
+tuples at once, and all others after they are checked and converted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from operator import index
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ecs_collide._checks import (
+    Floats,
+    refuse_negative,
+    refuse_reversed,
+    rows_together,
+    same_axes,
+    same_vectors,
+)
 from ecs_collide._ids import Integers
+from ecs_collide.constants import CAST, NEAR, RAY, REGION
 from ecs_collide.events import VectorLike
-from ecs_collide.queries.searcher import (
-    Boxes,
+from ecs_collide.queries.results import (
     BoxHit,
     BoxHits,
-    Exclude,
     Neighbour,
     Neighbours,
     RayHit,
     RayHits,
     RegionHits,
-    Rows,
-    Searcher,
-    checked_count,
-    checked_distance,
-    first_allowed,
-    rows_to_exclude,
-    rows_to_exclude_each,
 )
+from ecs_collide.queries.wrapped import WrappedSearch
 from ecs_collide.traits import Filter as CategoryFilter
 
-Filter: TypeAlias = type | tuple[type, ...] | CategoryFilter | Callable[[int], object] | None
+Exclude: TypeAlias = int | Iterable[int] | None
 Each: TypeAlias = Sequence[int] | NDArray[np.int64] | None
+Filter: TypeAlias = type | tuple[type, ...] | CategoryFilter | Callable[[int], object] | None
 Allowed: TypeAlias = Callable[[int], object] | None
+Rows: TypeAlias = tuple[int, ...] | None
+Boxes: TypeAlias = tuple[Any, Any, Any]
+"""The own boxes by row, min and max, and the ids: memoryviews for the kernel."""
+
+_NAMES = {
+    RAY: ("origin", "direction"),
+    CAST: ("centre", "half", "motion"),
+    NEAR: ("min", "max"),
+    REGION: ("min", "max"),
+}
+_FIRST_HITS = 8  # hits that are looked at first where a filter refuses some
+_Hit = TypeVar("_Hit", RayHit, BoxHit, Neighbour)
 
 
 class Queried(Protocol):
     """The interface of the boxes that are searched."""
 
+    dim: int
+    place: str  # what an error calls the whole: "tree" or "space"
+
     @property
-    def searcher(self) -> Searcher:
-        """What searches the trees."""
+    def search(self) -> Any:
+        """What searches the trees: a kernel's `Search`, or a `WrappedSearch`."""
 
     @property
     def boxes(self) -> Boxes:
@@ -67,6 +87,8 @@ class Queries:
     def __init__(self, queried: Queried) -> None:
         self._queried = queried
 
+    # -- single queries: at most `limit` results, 0 for all --
+
     def query(
         self,
         min: VectorLike,
@@ -76,30 +98,10 @@ class Queries:
         solid: bool = False,
     ) -> list[int]:
         """Return the boxes that share a point with a region, sorted by id."""
-        queried = self._queried
-        found = queried.searcher.region(min, max, queried.boxes)
-        if exclude is not None:
-            ids = queried.boxes[2]
-            excluded = {ids[row] for row in self._excluded(exclude) or ()}
-            found = [id for id in found if id not in excluded]
-        allowed = queried.allowed(filter, len(found), solid)
-        if allowed is not None:
-            found = [id for id in found if allowed(id)]
-        return found
-
-    def query_many(
-        self,
-        mins: ArrayLike,
-        maxs: ArrayLike,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> RegionHits:
-        """Return the boxes in each of many regions."""
-        queried = self._queried
-        return queried.searcher.regions(
-            mins, maxs, self._left_out(exclude, filter, solid), queried.boxes
-        )
+        excluded = None if exclude is None else self._excluded(exclude)
+        found: list[int] = self._find(REGION, (min, max), 0, 0.0, excluded)
+        allowed = self._queried.allowed(filter, len(found), solid)
+        return found if allowed is None else [id for id in found if allowed(id)]
 
     def cast_ray(
         self,
@@ -110,35 +112,9 @@ class Queries:
         filter: Filter = None,
         solid: bool = False,
     ) -> list[RayHit]:
-        """Return the first `limit` hits of a ray, sorted by time, then id; 0: all."""
-        queried, excluded = self._queried, self._excluded(exclude)
-        searcher, boxes, allowed = (
-            queried.searcher,
-            queried.boxes,
-            queried.allowed(filter, 1, solid),
-        )
-        if allowed is None:
-            return searcher.ray(origin, direction, limit, excluded, boxes)
-
-        def search(limit: int) -> list[RayHit]:
-            return searcher.ray(origin, direction, limit, excluded, boxes)
-
-        return first_allowed(search, limit, allowed)
-
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> RayHits:
-        """Return the first hit of each of many rays."""
-        queried = self._queried
-        each = self._excluded_each(exclude_each)
-        left_out = self._left_out(exclude, filter, solid)
-        return queried.searcher.rays(origins, directions, each, left_out, queried.boxes)
+        """Return the first hits of a ray, sorted by time, then id."""
+        vectors = origin, direction
+        return self._find_first(RayHit, RAY, vectors, limit, 1.0, exclude, filter, solid)
 
     def cast_box(
         self,
@@ -150,15 +126,110 @@ class Queries:
         filter: Filter = None,
         solid: bool = False,
     ) -> list[BoxHit]:
-        """Return the first `limit` hits of a box on a straight way, by time, then id; 0: all."""
-        queried, excluded = self._queried, self._excluded(exclude)
-        searcher, boxes = queried.searcher, queried.boxes
-        allowed = queried.allowed(filter, 1, solid)
+        """Return the first hits of a box on a straight way, sorted by time, then id."""
+        vectors = centre, half, motion
+        return self._find_first(BoxHit, CAST, vectors, limit, 1.0, exclude, filter, solid)
 
-        def search(limit: int) -> list[BoxHit]:
-            return searcher.box(centre, half, motion, limit, excluded, boxes)
+    def nearest(
+        self,
+        min: VectorLike,
+        max: VectorLike,
+        k: int = 1,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
+    ) -> list[Neighbour]:
+        """Return the k boxes nearest to a box, or to a point given twice, by distance, then id."""
+        vectors = (min,) if min is max else (min, max)
+        limit, bound = _checked_count(k), _checked_distance(within)
+        return self._find_first(Neighbour, NEAR, vectors, limit, bound, exclude, filter, solid)
 
-        return search(limit) if allowed is None else first_allowed(search, limit, allowed)
+    def _find_first(
+        self,
+        hit: type[_Hit],
+        kind: int,
+        vectors: tuple[VectorLike, ...],
+        limit: int,
+        bound: float,
+        exclude: Exclude,
+        filter: Filter,
+        solid: bool,
+    ) -> list[_Hit]:
+        """Return the first results that are allowed.
+
+        Searches for a few and then for more, so that a filter is not called for all.
+        """
+        excluded = None if exclude is None else self._excluded(exclude)
+        allowed = self._queried.allowed(filter, 1, solid)
+        if allowed is None:
+            return [hit(*found) for found in self._find(kind, vectors, limit, bound, excluded)]
+        kept: list[_Hit] = []
+        n_seen, n_wanted = 0, max(_FIRST_HITS, 2 * limit) if limit else 0
+        while True:
+            hits = self._find(kind, vectors, n_wanted, bound, excluded)
+            for found in (hit(*one) for one in hits[n_seen:]):
+                if allowed(found.id):
+                    kept.append(found)
+                    if len(kept) == limit:
+                        return kept
+            if n_wanted == 0 or len(hits) < n_wanted:
+                return kept
+            n_seen, n_wanted = n_wanted, 4 * n_wanted
+
+    def _find(
+        self,
+        kind: int,
+        vectors: tuple[VectorLike, ...],
+        limit: int,
+        bound: float,
+        excluded: Rows,
+    ) -> Any:
+        """Return the list of results of the kernel."""
+        queried, found = self._queried, None
+        search, boxes = queried.search, queried.boxes
+        if type(search) is not WrappedSearch:
+            found = search.search(kind, vectors, limit, bound, excluded, *boxes)
+        if found is None:
+            names = ("point",) if len(vectors) == 1 else _NAMES[kind]
+            rows = same_vectors(**dict(zip(names, vectors, strict=True)))
+            self._refuse_wrong(kind, dict(zip(names, rows, strict=True)))
+            checked = tuple(tuple(row) for row in rows.tolist())
+            found = search.search(kind, checked, limit, bound, excluded, *boxes)
+        return found
+
+    # -- queries in bulk --
+
+    def query_many(
+        self,
+        mins: ArrayLike,
+        maxs: ArrayLike,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = False,
+    ) -> RegionHits:
+        """Return the boxes in each of many regions."""
+        left_out = self._left_out(exclude, filter, solid)
+        search, boxes = self._queried.search, self._queried.boxes
+        lowers, uppers = self._rows(REGION, {"mins": mins, "maxs": maxs})
+        offsets = np.empty(len(lowers) + 1, np.int64)
+        items = search.query_many(lowers.data, uppers.data, left_out, *boxes, offsets.data)
+        return RegionHits(offsets, np.asarray(boxes[2])[np.asarray(items)])
+
+    def cast_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        exclude: Exclude = None,
+        exclude_each: Each = None,
+        filter: Filter = None,
+        solid: bool = False,
+    ) -> RayHits:
+        """Return the first hit of each of many rays."""
+        arrays = {"origins": origins, "directions": directions}
+        return RayHits.of(
+            *self._find_each(RAY, arrays, 1, 1.0, exclude, exclude_each, filter, solid)
+        )
 
     def cast_boxes(
         self,
@@ -171,30 +242,13 @@ class Queries:
         solid: bool = False,
     ) -> BoxHits:
         """Return what each of many boxes meets first."""
-        queried, each = self._queried, self._excluded_each(exclude_each)
-        left_out = self._left_out(exclude, filter, solid)
-        return queried.searcher.cast_boxes(centres, halves, motions, each, left_out, queried.boxes)
-
-    def nearest(
-        self,
-        min: VectorLike,
-        max: VectorLike,
-        k: int = 1,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[Neighbour]:
-        """Return the k boxes nearest to a box, or to a point, by distance, then id."""
-        queried, excluded = self._queried, self._excluded(exclude)
-        k, within = checked_count(k), checked_distance(within)
-        searcher, boxes = queried.searcher, queried.boxes
-        allowed = queried.allowed(filter, 1, solid)
-
-        def search(limit: int) -> list[Neighbour]:
-            return searcher.near(min, max, limit, within, excluded, boxes)
-
-        return search(k) if allowed is None else first_allowed(search, k, allowed)
+        arrays = {"centres": centres, "halves": halves, "motions": motions}
+        found, ids, hits = self._find_each(
+            CAST, arrays, 1, 1.0, exclude, exclude_each, filter, solid
+        )
+        dim = self._queried.dim
+        times, places, normals, depths = np.hsplit(hits, [1, 1 + dim, 1 + 2 * dim])
+        return BoxHits(_named(found, ids), times.ravel(), places, normals, depths.ravel())
 
     def nearest_many(
         self,
@@ -207,21 +261,127 @@ class Queries:
         solid: bool = False,
     ) -> Neighbours:
         """Return the k boxes nearest to each of many points."""
-        queried, each = self._queried, self._excluded_each(exclude_each)
-        k, within, left_out = (
-            checked_count(k),
-            checked_distance(within),
-            self._left_out(exclude, filter, solid),
+        limit, bound = _checked_count(k), _checked_distance(within)
+        found, ids, hits = self._find_each(
+            NEAR, {"points": points}, limit, bound, exclude, exclude_each, filter, solid
         )
-        return queried.searcher.nearest_many(points, k, within, each, left_out, queried.boxes)
+        shape = len(found) // limit, limit
+        distances, places = np.hsplit(hits, [1])
+        return Neighbours(
+            _named(found, ids).reshape(shape),
+            distances.reshape(shape),
+            places.reshape(*shape, self._queried.dim),
+        )
 
-    def _excluded(self, exclude: Exclude) -> Rows:
-        return None if exclude is None else rows_to_exclude(exclude, self._queried.row)
+    def _find_each(
+        self,
+        kind: int,
+        arrays: dict[str, ArrayLike],
+        limit: int,
+        bound: float,
+        exclude: Exclude,
+        exclude_each: Each,
+        filter: Filter,
+        solid: bool,
+    ) -> tuple[Integers, Integers, Floats]:
+        """Return the `limit` results of each query as rows, the ids by row, and their numbers.
+
+        Of a result that there is not, the row is -1 and the numbers are inf, nan, nan ...
+        """
+        queried = self._queried
+        each, left_out = self._excluded_each(exclude_each), self._left_out(exclude, filter, solid)
+        search, boxes = queried.search, queried.boxes
+        known = self._rows(kind, arrays)
+        n = len(known[0])
+        if each is None:
+            each = np.full(n, -1, np.int64)
+        elif len(each) != n:
+            raise ValueError(
+                f"exclude_each must have an id for each of the {n} rows; got {len(each)}"
+            )
+        n_numbers = {NEAR: 1 + queried.dim, RAY: 1 + 2 * queried.dim, CAST: 2 + 2 * queried.dim}
+        found = np.full((n, limit), -1, np.int64)
+        hits = np.full((n * limit, n_numbers[kind]), np.nan)
+        search.search_many(
+            kind, tuple(array.data for array in known), limit, bound, each.data, left_out,
+            *boxes, found.data, hits.data,
+        )  # fmt: skip
+        hits[:, 0][found.ravel() < 0] = np.inf
+        return found.ravel(), np.asarray(boxes[2]), hits
+
+    # -- what goes in --
+
+    def _rows(self, kind: int, arrays: dict[str, ArrayLike]) -> list[Floats]:
+        """Return checked arrays of as many rows each; single vectors are repeated."""
+        none = np.zeros((0, self._queried.dim))
+        given = {name: none if np.size(array) == 0 else array for name, array in arrays.items()}
+        known = same_axes(**given)
+        rows = [np.array(np.atleast_2d(array), order="C") for array in rows_together(known)]
+        self._refuse_wrong(kind, dict(zip(known, rows, strict=True)))
+        return rows
+
+    def _excluded(self, exclude: int | Iterable[int]) -> tuple[int, ...]:
+        """Return the rows of one id or several; ids without a row are ignored."""
+        try:
+            ids: Iterable[int] = (index(exclude),)  # type: ignore[arg-type]
+        except TypeError:
+            ids = exclude  # type: ignore[assignment]
+        try:
+            rows = [self._queried.row(index(id)) for id in ids]
+        except TypeError:
+            raise TypeError(f"exclude={exclude!r} must be an id, or several ids") from None
+        return tuple([row for row in rows if row >= 0])
 
     def _excluded_each(self, exclude_each: Each) -> Integers | None:
-        return rows_to_exclude_each(exclude_each, self._queried.row)
+        """Return the row of each id; -1 for unknown ids."""
+        if exclude_each is None:
+            return None
+        ids = np.asarray(exclude_each)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise ValueError(
+                f"exclude_each={exclude_each!r} must be ids, one for each row; -1 excludes none"
+            )
+        return np.array([self._queried.row(id) for id in ids.tolist()], np.int64)
 
     def _left_out(self, exclude: Exclude, filter: Filter, solid: bool) -> Rows:
         """Return the rows that a query in bulk leaves out."""
-        excluded, others = self._excluded(exclude), self._queried.left_out(filter, solid)
+        excluded = None if exclude is None else self._excluded(exclude)
+        others = self._queried.left_out(filter, solid)
         return (*(excluded or ()), *others) if others else excluded
+
+    def _refuse_wrong(self, kind: int, known: dict[str, Floats]) -> None:
+        """Raise ValueError where vectors with finite numbers make no query."""
+        queried, named = self._queried, list(known.items())
+        if named[0][1].shape[-1] != queried.dim:
+            raise ValueError(
+                f"{' and '.join(known)} must have {queried.dim} axes in this {queried.place}"
+            )
+        if kind in (NEAR, REGION) and len(named) == 2:
+            refuse_reversed(*named[0], *named[1])
+        elif kind == CAST:
+            refuse_negative(*named[1])
+        if isinstance(queried.search, WrappedSearch):
+            queried.search.refuse_wrong(kind, known)
+
+
+def _named(rows: Integers, ids: Integers) -> Integers:
+    """Return the id of each row, -1 for -1."""
+    return np.where(rows < 0, -1, ids[rows])
+
+
+def _checked_count(k: int) -> int:
+    """Return the number of results, or raise."""
+    try:
+        number = index(k)
+    except TypeError:
+        raise TypeError(f"k={k!r} must be a whole number: how many are wanted") from None
+    if number < 1:
+        raise ValueError(f"k={k!r} must be at least 1: how many are wanted")
+    return number
+
+
+def _checked_distance(within: float) -> float:
+    """Return the largest distance, or raise."""
+    if not (isinstance(within, (int, float)) and within >= 0.0):
+        raise ValueError(f"within={within!r} must be a distance in world units, 0 or more")
+    return float(within)

@@ -1,6 +1,6 @@
-"""Ray cast, box cast and k-nearest search of one or two trees: a branch-and-bound traversal.
+"""Ray cast, box cast, k-nearest and region search of one or two trees.
 
-The three searches are one algorithm.  Each item has a *key*, the time of its hit or its distance.
+The first three are one algorithm, a branch-and-bound traversal.  Each item has a *key*, the time of its hit or its distance.
 The result are the items with the least keys, and of equal keys those with the least ids.  Children
 are visited in the order of their keys.  A node is skipped if its key is greater than that of the
 worst item found so far.
@@ -41,6 +41,7 @@ cython.declare(
     RAY=cython.int,
     CAST=cython.int,
     NEAR=cython.int,
+    REGION=cython.int,
     INF=cython.double,
     TINY=cython.double,
     NOTICEABLE=cython.double,
@@ -48,11 +49,8 @@ cython.declare(
     LARGEST=cython.double,
     STACK_ROOM=cython.Py_ssize_t,
 )
-from ecs_collide.constants import INF, LARGEST, STACK_ROOM, TINY
+from ecs_collide.constants import CAST, INF, LARGEST, NEAR, RAY, REGION, STACK_ROOM, TINY
 
-RAY = 0  # the key is when a ray enters the box, closed
-CAST = 1  # the key is when a moving box meets it, by the rules of the sweep
-NEAR = 2  # the key is the distance from a box, which may be a point
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
 
@@ -62,9 +60,12 @@ SCALE = 2.0**600
 class Search:
     """Searches one tree, or two as if they were one.
 
+    A query is a kind and its vectors: origin and direction of a RAY; centre, half sizes and motion
+    of a CAST; the lower and the upper corner of a REGION and of a NEAR, or a single point.
+
     Row `item` of two arrays, `tight_min` and `tight_max`, is the item's own box.  If they have no
     rows, for a single tree only, the boxes in the tree are the items' own.  `ids` has the id of
-    each item.
+    each item.  `excluded` is a tuple of the items that are not returned, or None.
     """
 
     first: Tree
@@ -87,13 +88,13 @@ class Search:
     n_excluded: cython.Py_ssize_t
     is_cut_short: cython.bint  # whether a query has marked items and not unmarked them
     excluded_each: cython.Py_ssize_t  # one more item that is excluded; -1: none
-    kind_of_query: cython.int
-    centre: cython.double[3]
-    low: cython.double[3]  # of the box that moves; or the point, or the ray's origin
+    kind: cython.int
+    start: cython.double[3]  # the first vector of the query
+    half: cython.double[3]  # the second one of a CAST
+    displacement: cython.double[3]  # the last one
+    low: cython.double[3]  # the corners of the query's box, which may be a point
     high: cython.double[3]
-    half: cython.double[3]
-    displacement: cython.double[3]
-    hit: cython.double[8]
+    hit: cython.double[8]  # what `_describe` writes
     near: cython.double[3]  # the corners of the box that is described
     far: cython.double[3]
 
@@ -108,282 +109,55 @@ class Search:
         self.entry = zeros(DOUBLE, STACK_ROOM)
         self.best = KBestHeap()
         self.excluded = zeros(BYTE, 0)
-        self.n_excluded = 0
         self.is_cut_short = False
-        self.excluded_each = -1
-        self.kind_of_query = RAY
         if not cython.compiled:
-            self.centre = [0.0] * 3
-            self.low = [0.0] * 3
-            self.high = [0.0] * 3
-            self.displacement = [0.0] * 3
-            self.half = [0.0] * 3
+            for name in ("start", "half", "displacement", "low", "high", "near", "far"):
+                setattr(self, name, [0.0] * 3)
             self.hit = [0.0] * 8
-            self.near = [0.0] * 3
-            self.far = [0.0] * 3
 
-    # Single queries
-
-    def query(
+    def search(
         self,
-        lower: object,
-        upper: object,
-        tight_min: object,
-        tight_max: object,
-        ids: object,
-    ) -> object:
-        """Return the ids of the items whose own boxes share a point with a box, sorted.
-
-        None if the two corners are not plain tuples of numbers with min <= max.
-        """
-        answer: list = []
-        k: cython.Py_ssize_t
-
-        if not (
-            _read_vector(lower, self.low, self.dim) and _read_vector(upper, self.high, self.dim)
-        ):
-            return None
-        for k in range(self.dim):
-            if self.low[k] > self.high[k]:
-                return None
-        self._begin(None, tight_min, tight_max, ids)
-        self._add_touching(answer, self.first)
-        if self.has_second:
-            self._add_touching(answer, self.second)
-        answer.sort()
-        return answer
-
-    @cython.cfunc
-    def _add_touching(self, answer: list, tree: Tree) -> None:
-        """Add the ids of the items of a tree whose own boxes share a point with the box."""
-        i: cython.Py_ssize_t
-
-        for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
-            item: cython.longlong = tree.found[i]
-            if self._touches(item):
-                answer.append(self.ids[item])
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _touches(self, item: cython.longlong) -> cython.bint:
-        """Return whether the own box of an item found in a tree shares a point with the box."""
-        k: cython.Py_ssize_t
-
-        if self.own:
-            return True
-        for k in range(self.dim):
-            if self.lows[self.dim * item + k] > self.high[k]:
-                return False
-            if self.highs[self.dim * item + k] < self.low[k]:
-                return False
-        return True
-
-    def cast_ray(
-        self,
-        origin: object,
-        direction: object,
+        kind: cython.int,
+        vectors: tuple,
         limit: cython.Py_ssize_t,
+        bound: cython.double,
         excluded,
         tight_min: object,
         tight_max: object,
         ids: object,
     ) -> object:
-        """Return time, id, point and normal of the first `limit` hits of a ray; 0: of all.
+        """Return the first `limit` results with keys up to `bound`, by key, then id; 0: all.
 
-        None if the two vectors are not plain tuples of numbers.  `excluded` is a tuple of the
-        items that are not returned, or None.
+        Each is a tuple.  RAY: id, time, point, normal.  CAST: id, time, centre, normal, depth.
+        NEAR: id, distance, closest point.  For a REGION they are the ids.
+
+        None if a vector is not a plain tuple of numbers, a corner is above the other one, or a
+        half size is negative.
         """
         answers: list = []
         i: cython.Py_ssize_t
 
+        self.kind = kind
         if not (
-            _read_vector(origin, self.low, self.dim)
-            and _read_vector(direction, self.displacement, self.dim)
+            _read_vector(vectors[0], self.start, self.dim)
+            and _read_vector(vectors[len(vectors) - 1], self.displacement, self.dim)
+            and (kind != CAST or _read_vector(vectors[1], self.half, self.dim))
+            and self._set_box()
         ):
             return None
-        self.kind_of_query = RAY
         self._begin(excluded, tight_min, tight_max, ids)
-        self._search(limit, 1.0)
+        self._search(limit, bound)
         self._end(excluded)
         for i in range(self.best.n):
-            self._describe_ray(i)
-            answers.append(
-                (
-                    self.hit[0],
-                    self.ids[self.best.items[i]],
-                    self._vector(1),
-                    self._vector(1 + self.dim),
-                )
-            )
+            answers.append(self._answer(i))
         return answers
 
-    def cast_box(
+    def search_many(
         self,
-        centre: object,
-        half: object,
-        motion: object,
+        kind: cython.int,
+        vectors: tuple,
         limit: cython.Py_ssize_t,
-        excluded,
-        tight_min: object,
-        tight_max: object,
-        ids: object,
-    ) -> object:
-        """Return time, id, centre, normal and depth of the first `limit` hits of a box; 0: of all.
-
-        None if the three vectors are not plain tuples of numbers, or a half size is negative.
-        """
-        answers: list = []
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-
-        if not (
-            _read_vector(centre, self.centre, self.dim)
-            and _read_vector(half, self.half, self.dim)
-            and _read_vector(motion, self.displacement, self.dim)
-        ):
-            return None
-        for k in range(self.dim):
-            if self.half[k] < 0.0:
-                return None
-        self._set_box()
-        self._begin(excluded, tight_min, tight_max, ids)
-        self._search(limit, 1.0)
-        self._end(excluded)
-        for i in range(self.best.n):
-            self._describe_box(i)
-            answers.append(
-                (
-                    self.hit[0],
-                    self.ids[self.best.items[i]],
-                    self._vector(1),
-                    self._vector(1 + self.dim),
-                    self.hit[1 + 2 * self.dim],
-                )
-            )
-        return answers
-
-    def nearest(
-        self,
-        lower: object,
-        upper: object,
-        limit: cython.Py_ssize_t,
-        within: cython.double,
-        excluded,
-        tight_min: object,
-        tight_max: object,
-        ids: object,
-    ) -> object:
-        """Return distance, id and closest point of the items nearest to a box; 0: of all.
-
-        The box may be a point.  None if its corners are not plain tuples of numbers with
-        min <= max.
-        """
-        answers: list = []
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-
-        if not (
-            _read_vector(lower, self.low, self.dim) and _read_vector(upper, self.high, self.dim)
-        ):
-            return None
-        for k in range(self.dim):
-            if self.low[k] > self.high[k]:
-                return None
-        self.kind_of_query = NEAR
-        self._begin(excluded, tight_min, tight_max, ids)
-        self._search(limit, within)
-        self._end(excluded)
-        for i in range(self.best.n):
-            self._describe_near(i)
-            answers.append((self.hit[0], self.ids[self.best.items[i]], self._vector(1)))
-        return answers
-
-    # Queries in bulk
-
-    def cast_rays(
-        self,
-        origins: cython.double[:, ::1],
-        directions: cython.double[:, ::1],
-        excluded_each: cython.longlong[::1],
-        excluded,
-        tight_min: object,
-        tight_max: object,
-        ids: object,
-        found: cython.longlong[::1],
-        hits: cython.double[:, ::1],
-    ) -> None:
-        """Write the item that each ray hits first, and the hit; -1 for none.
-
-        Row i excludes item ``excluded_each[i]`` too.  Row i of `hits` has 1 + 2 * dim numbers:
-        time, point and normal.
-        """
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-
-        self._begin(excluded, tight_min, tight_max, ids)
-        for i in range(found.shape[0]):
-            for k in range(self.dim):
-                self.low[k] = origins[i, k] + 0.0
-                self.displacement[k] = directions[i, k]
-            self.kind_of_query = RAY
-            self.excluded_each = excluded_each[i]
-            self._search(1, 1.0)
-            found[i] = -1
-            if self.best.n == 0:
-                continue
-            found[i] = self.best.items[0]
-            self._describe_ray(0)
-            for k in range(1 + 2 * self.dim):
-                hits[i, k] = self.hit[k]
-        self._end(excluded)
-        self.excluded_each = -1
-
-    def cast_boxes(
-        self,
-        centres: cython.double[:, ::1],
-        halves: cython.double[:, ::1],
-        motions: cython.double[:, ::1],
-        excluded_each: cython.longlong[::1],
-        excluded,
-        tight_min: object,
-        tight_max: object,
-        ids: object,
-        found: cython.longlong[::1],
-        hits: cython.double[:, ::1],
-    ) -> None:
-        """Write the item that each moving box meets first, and the hit; -1 for none.
-
-        Row i excludes item ``excluded_each[i]`` too.  Row i of `hits` has 2 + 2 * dim numbers:
-        time, centre, normal and depth.
-        """
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-
-        self._begin(excluded, tight_min, tight_max, ids)
-        for i in range(found.shape[0]):
-            for k in range(self.dim):
-                self.centre[k] = centres[i, k] + 0.0
-                self.half[k] = halves[i, k]
-                self.displacement[k] = motions[i, k]
-            self._set_box()
-            self.excluded_each = excluded_each[i]
-            self._search(1, 1.0)
-            found[i] = -1
-            if self.best.n == 0:
-                continue
-            found[i] = self.best.items[0]
-            self._describe_box(0)
-            for k in range(2 + 2 * self.dim):
-                hits[i, k] = self.hit[k]
-        self._end(excluded)
-        self.excluded_each = -1
-
-    def nearest_many(
-        self,
-        points: cython.double[:, ::1],
-        limit: cython.Py_ssize_t,
-        within: cython.double,
+        bound: cython.double,
         excluded_each: cython.longlong[::1],
         excluded,
         tight_min: object,
@@ -392,31 +166,37 @@ class Search:
         found: cython.longlong[:, ::1],
         hits: cython.double[:, ::1],
     ) -> None:
-        """Write for each point the `limit` nearest items; -1 where there are no more.
+        """Write the first `limit` items of each RAY, CAST or NEAR; -1 where there are no more.
 
-        Row i excludes item ``excluded_each[i]`` too.  Row ``limit * i + j`` of `hits` has 1 + dim
-        numbers: distance and closest point of the item in column j of row i.
+        `vectors` are checked arrays of a row for each.  Row i excludes item ``excluded_each[i]``
+        too.  Row ``limit * i + j`` of `hits` is about ``found[i, j]``: the numbers that `search`
+        returns after the id.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
+        starts: cython.double[:, ::1] = vectors[0]
+        halves: cython.double[:, ::1] = vectors[1] if kind == CAST else starts
+        lasts: cython.double[:, ::1] = vectors[len(vectors) - 1]
 
+        self.kind = kind
         self._begin(excluded, tight_min, tight_max, ids)
-        for i in range(points.shape[0]):
+        for i in range(found.shape[0]):
             for k in range(self.dim):
-                self.low[k] = self.high[k] = points[i, k] + 0.0
-            self.kind_of_query = NEAR
+                self.start[k] = starts[i, k] + 0.0
+                self.half[k] = halves[i, k]
+                self.displacement[k] = lasts[i, k]
+            self._set_box()
             self.excluded_each = excluded_each[i]
-            self._search(limit, within)
+            self._search(limit, bound)
             for j in range(limit):
                 found[i, j] = -1
             for j in range(self.best.n):
                 found[i, j] = self.best.items[j]
-                self._describe_near(j)
-                for k in range(1 + self.dim):
+                self._describe(j)
+                for k in range(hits.shape[1]):
                     hits[limit * i + j, k] = self.hit[k]
         self._end(excluded)
-        self.excluded_each = -1
 
     def query_many(
         self,
@@ -428,10 +208,10 @@ class Search:
         ids: object,
         offsets: cython.longlong[::1],
     ) -> object:
-        """Return the items that share a point with each box, grouped by box, sorted by id.
+        """Return the items in each REGION, grouped by region, sorted by id.
 
-        An int64 memoryview.  The items of box i are ``offsets[i]`` to ``offsets[i + 1]``; `offsets`
-        is written.
+        An int64 memoryview.  The items of region i are ``offsets[i]`` to ``offsets[i + 1]``;
+        `offsets` is written.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
@@ -441,16 +221,13 @@ class Search:
         found: cython.longlong[::1] = zeros(LONG, room)
 
         offsets[0] = 0
+        self.kind = REGION
         self._begin(excluded, tight_min, tight_max, ids)
         for i in range(mins.shape[0]):
-            self.best.begin(0, 0.0, self.ids)
             for k in range(self.dim):
                 self.low[k] = mins[i, k]
                 self.high[k] = maxs[i, k]
-            self._touch(self.first)
-            if self.has_second:
-                self._touch(self.second)
-            self.best.sort()
+            self._search(0, 0.0)
             if total + self.best.n > room:
                 room = 2 * (total + self.best.n)
                 found = grown(found, room)
@@ -461,32 +238,26 @@ class Search:
         self._end(excluded)
         return found[:total]
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _touch(self, tree: Tree) -> cython.int:
-        """Offer the items of a tree whose own boxes share a point with the box."""
-        i: cython.Py_ssize_t
-
-        for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
-            item: cython.longlong = tree.found[i]
-            if self.n_excluded > 0 and self.excluded[item]:
-                continue
-            if self._touches(item):
-                self.best.offer(0.0, item)
-        return 0
-
     # Parameters of a query
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _set_box(self) -> cython.void:
-        """Set the parameters of a cast of the box around `centre` with its `half` sizes."""
+    def _set_box(self) -> cython.bint:
+        """Set the corners of the query's box; return whether they are in order."""
         k: cython.Py_ssize_t
 
-        self.kind_of_query = CAST
         for k in range(self.dim):
-            self.low[k] = self.centre[k] - self.half[k]
-            self.high[k] = self.centre[k] + self.half[k]
+            self.low[k] = self.high[k] = self.start[k]
+            if self.kind == CAST:
+                if self.half[k] < 0.0:
+                    return False
+                self.low[k] = self.start[k] - self.half[k]
+                self.high[k] = self.start[k] + self.half[k]
+            elif self.kind != RAY:
+                self.high[k] = self.displacement[k]
+                if self.low[k] > self.high[k]:
+                    return False
+        return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -501,6 +272,7 @@ class Search:
         ):
             self._bind(tight_min, tight_max, ids)
         self.n_excluded = 0
+        self.excluded_each = -1
         if self.is_cut_short:  # an exception has left marks
             self.excluded = zeros(BYTE, 2 * self.n_items)
         self.is_cut_short = excluded is not None
@@ -551,11 +323,46 @@ class Search:
     def _search(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.int:
         """Find the first `limit` items with keys up to `bound`, in order."""
         self.best.begin(limit, bound, self.ids)
-        self._traverse(self.first.nodes)
+        self._search_tree(self.first)
         if self.has_second:
-            self._traverse(self.second.nodes)
+            self._search_tree(self.second)
         self.best.sort()
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _search_tree(self, tree: Tree) -> cython.int:
+        if self.kind == REGION:
+            return self._add_touching(tree)
+        return self._traverse(tree.nodes)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _add_touching(self, tree: Tree) -> cython.int:
+        """Offer the items of a tree whose own boxes share a point with the region."""
+        i: cython.Py_ssize_t
+
+        for i in range(tree.traversal.find_touching(self.low, self.high, 0, tree.found)):
+            item: cython.longlong = tree.found[i]
+            if (self.n_excluded == 0 or not self.excluded[item]) and self._touches(item):
+                self.best.offer(0.0, item)
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _touches(self, item: cython.longlong) -> cython.bint:
+        """Return whether the own box of an item found in a tree shares a point with the region."""
+        k: cython.Py_ssize_t
+
+        if self.own:
+            return True
+        for k in range(self.dim):
+            if self.lows[self.dim * item + k] > self.high[k]:
+                return False
+            if self.highs[self.dim * item + k] < self.low[k]:
+                return False
+        return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -598,12 +405,12 @@ class Search:
                 if item == self.excluded_each or (self.n_excluded > 0 and self.excluded[item]):
                     continue
                 if self.own:
-                    if self.kind_of_query == CAST:
+                    if self.kind == CAST:
                         key = self._time_of_impact(nodes.box, nodes.box, i, i + dim)
                 else:
                     i = dim * item
                     key = self._least_key(self.lows, self.highs, i, i)
-                    if self.kind_of_query == CAST and key <= best.bound:
+                    if self.kind == CAST and key <= best.bound:
                         key = self._time_of_impact(self.lows, self.highs, i, i)
                 if key <= best.bound:
                     best.offer(key, item)
@@ -621,10 +428,8 @@ class Search:
         q: cython.Py_ssize_t,
     ) -> cython.double:
         """Return a lower bound of the keys of all boxes inside that from mins[p] to maxs[q]."""
-        if self.kind_of_query == NEAR:
+        if self.kind == NEAR:
             return self._distance(mins, maxs, p, q)
-        if self.kind_of_query == RAY:
-            return _time_of_entry(mins, maxs, p, q, self.dim, self.low, self.displacement)
         return self._time_of_touch(mins, maxs, p, q)
 
     @cython.cfunc
@@ -661,6 +466,7 @@ class Search:
         return sqrt(total) / scale
 
     @cython.cfunc
+    @cython.inline
     @cython.exceptval(check=False)
     def _time_of_touch(
         self,
@@ -669,18 +475,22 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return when the moving box first touches a box, at 0 or later; inf for never.
+        """Return when the ray or the moving box touches a box, at 0 or later; inf for never.
 
-        Never later than the impact with a box inside it: the gaps are those of the sweep, and
-        gaps that the sweep counts as 0 only make it leave earlier.
+        Never later than it touches a box inside that one, because rounding is monotonic, or
+        meets it: the gaps of a CAST are those of the sweep, and gaps that the sweep counts as 0
+        only make it leave earlier.
         """
+        is_cast: cython.bint = self.kind == CAST
         enter: cython.double = 0.0
         leave: cython.double = INF
         k: cython.Py_ssize_t
 
         for k in range(self.dim):
-            ahead: cython.double = _without_tiny(mins[p + k] - self.high[k])
-            behind: cython.double = _without_tiny(maxs[q + k] - self.low[k])
+            ahead: cython.double = mins[p + k] - self.high[k]
+            behind: cython.double = maxs[q + k] - self.low[k]
+            if is_cast:
+                ahead, behind = _without_tiny(ahead), _without_tiny(behind)
             displacement: cython.double = self.displacement[k]
             if displacement > 0.0:
                 enter = max(enter, ahead / displacement)
@@ -717,6 +527,20 @@ class Search:
     # Results
 
     @cython.cfunc
+    def _answer(self, i: cython.Py_ssize_t) -> object:
+        """Return what `search` does of the item found at `i`."""
+        id: cython.longlong = self.ids[self.best.items[i]]
+        if self.kind == REGION:
+            return id
+        self._describe(i)
+        if self.kind == NEAR:
+            return id, self.hit[0], self._vector(1)
+        if self.kind == RAY:
+            return id, self.hit[0], self._vector(1), self._vector(1 + self.dim)
+        depth: cython.double = self.hit[1 + 2 * self.dim]
+        return id, self.hit[0], self._vector(1), self._vector(1 + self.dim), depth
+
+    @cython.cfunc
     def _vector(self, at: cython.Py_ssize_t) -> tuple:
         """Return the vector that begins at a place of `hit`."""
         if self.dim == 2:
@@ -725,55 +549,66 @@ class Search:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _box_of(self, i: cython.Py_ssize_t) -> cython.void:
-        """Write the own box of the item found at `i`: its corners into `near` and `far`."""
+    def _describe(self, i: cython.Py_ssize_t) -> cython.void:
+        """Write the key of the item found at `i`, and what else is known of it, into `hit`."""
         item: cython.longlong = self.best.items[i]
         nodes: Nodes = self.first.nodes
         k: cython.Py_ssize_t
 
-        if not self.own:
-            for k in range(self.dim):
+        for k in range(self.dim):
+            if self.own:
+                at: cython.Py_ssize_t = 2 * self.dim * nodes.place_of[item] + k
+                self.near[k] = nodes.box[at]
+                self.far[k] = nodes.box[at + self.dim]
+            else:
                 self.near[k] = self.lows[self.dim * item + k]
                 self.far[k] = self.highs[self.dim * item + k]
-            return
-        at: cython.Py_ssize_t = 2 * self.dim * nodes.place_of[item]
-        for k in range(self.dim):
-            self.near[k] = nodes.box[at + k]
-            self.far[k] = nodes.box[at + self.dim + k]
+        self.hit[0] = self.best.keys[i]
+        if self.kind == RAY:
+            self._describe_ray(self.hit[0])
+        elif self.kind == CAST:
+            self._describe_impact(self.hit[0])
+        else:
+            for k in range(self.dim):
+                self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _describe_ray(self, i: cython.Py_ssize_t) -> cython.void:
-        """Write time, point and normal of the item found at `i`."""
-        self._box_of(i)
-        _describe_hit(
-            self.near,
-            self.far,
-            0,
-            0,
-            self.dim,
-            self.best.keys[i],
-            self.low,
-            self.displacement,
-            self.hit,
-        )
+    def _describe_ray(self, time: cython.double) -> cython.void:
+        """Write the point and the normal of a hit.
+
+        The point is exactly on the face that is hit.  Of several faces hit at once, the one of the
+        lowest axis.
+        """
+        dim: cython.Py_ssize_t = self.dim
+        is_met: cython.bint = False
+        k: cython.Py_ssize_t
+
+        for k in range(dim):
+            direction: cython.double = self.displacement[k]
+            self.hit[1 + k] = self.start[k] + time * direction
+            self.hit[1 + dim + k] = 0.0
+            if direction == 0.0 or is_met:
+                continue
+            face: cython.double = self.near[k] if direction > 0.0 else self.far[k]
+            if (face - self.start[k]) / direction == time:
+                is_met = True
+                self.hit[1 + k] = face
+                self.hit[1 + dim + k] = -1.0 if direction > 0.0 else 1.0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _describe_box(self, i: cython.Py_ssize_t) -> cython.void:
-        """Write time, centre, normal and depth of the item found at `i`.
+    def _describe_impact(self, time: cython.double) -> cython.void:
+        """Write the centre, the normal and the depth where the moving box meets another.
 
         At an impact, the box is placed flush against the face that it meets, never beyond it.
         """
         dim: cython.Py_ssize_t = self.dim
-        time: cython.double = self.best.keys[i]
         k: cython.Py_ssize_t
 
-        self._box_of(i)
         self._time_of_impact(self.near, self.far, 0, 0)
-        self.hit[0] = time
         for k in range(dim):
-            self.hit[1 + k] = self.centre[k] + time * self.displacement[k] + 0.0
+            self.hit[1 + k] = self.start[k] + time * self.displacement[k] + 0.0
             self.hit[1 + dim + k] = 0.0
         axis: cython.int = self.sweeper.axis
         self.hit[1 + dim + axis] = float(self.sweeper.sign)
@@ -789,17 +624,6 @@ class Search:
             if centre - self.half[axis] < self.far[axis]:
                 centre = nextafter(centre, INF)
         self.hit[1 + axis] = centre + 0.0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _describe_near(self, i: cython.Py_ssize_t) -> cython.void:
-        """Write distance and closest point of the item found at `i`."""
-        k: cython.Py_ssize_t
-
-        self._box_of(i)
-        self.hit[0] = self.best.keys[i]
-        for k in range(self.dim):
-            self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
 
 
 @cython.cfunc
@@ -818,74 +642,6 @@ def _read_vector(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) 
             return False
         into[k] = float(number) + 0.0
     return True
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _time_of_entry(
-    mins: cython.p_double,
-    maxs: cython.p_double,
-    p: cython.Py_ssize_t,
-    q: cython.Py_ssize_t,
-    dim: cython.Py_ssize_t,
-    origin: cython.p_double,
-    direction: cython.p_double,
-) -> cython.double:
-    """Return when a ray is first in the box from mins[p] to maxs[q], at 0 or later; inf for never.
-
-    Never later than for a box inside it, because rounding is monotonic.
-    """
-    k: cython.Py_ssize_t
-    enter: cython.double = 0.0
-    leave: cython.double = INF
-
-    for k in range(dim):
-        first: cython.double = mins[p + k] - origin[k]
-        last: cython.double = maxs[q + k] - origin[k]
-        if direction[k] > 0.0:
-            enter = max(enter, first / direction[k])
-            leave = min(leave, last / direction[k])
-        elif direction[k] < 0.0:
-            enter = max(enter, last / direction[k])
-            leave = min(leave, first / direction[k])
-        elif first > 0.0 or last < 0.0:
-            return INF
-    return enter if enter <= leave else INF
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def _describe_hit(
-    mins: cython.p_double,
-    maxs: cython.p_double,
-    p: cython.Py_ssize_t,
-    q: cython.Py_ssize_t,
-    dim: cython.Py_ssize_t,
-    time: cython.double,
-    origin: cython.p_double,
-    direction: cython.p_double,
-    hit: cython.p_double,
-) -> cython.void:
-    """Write the time, the point and the normal of a hit.
-
-    The point is exactly on the face that is hit.  Of several faces hit at once, the one of the
-    lowest axis.
-    """
-    k: cython.Py_ssize_t
-    is_met: cython.bint = False
-
-    hit[0] = time
-    for k in range(dim):
-        hit[1 + k] = origin[k] + time * direction[k]
-        hit[1 + dim + k] = 0.0
-        if direction[k] == 0.0 or is_met:
-            continue
-        face: cython.double = mins[p + k] if direction[k] > 0.0 else maxs[q + k]
-        if (face - origin[k]) / direction[k] == time:
-            is_met = True
-            hit[1 + k] = face
-            hit[1 + dim + k] = -1.0 if direction[k] > 0.0 else 1.0
 
 
 @cython.cfunc

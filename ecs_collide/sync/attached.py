@@ -22,21 +22,11 @@ SAME_FRAME = 2.0**-40  # of the largest number: what rounding may move a box bet
 
 
 class Attachment(NamedTuple):
-    """What became of the attached boxes when their owners were looked up.
+    """What became of the attached boxes when their owners were looked up, by row."""
 
-    Attributes
-    ----------
-    refused : list of (int, Wrong)
-        Rows of boxes that have no owner since this step, and what is wrong.
-    left_out : list of (int, bool)
-        Rows of boxes whose owners are left out since this step, and whether these are disabled.
-    jumped : list of int
-        Rows of boxes that are somewhere else than the last step left them.
-    """
-
-    refused: list[tuple[int, Wrong]]
-    left_out: list[tuple[int, bool]]
-    jumped: list[int]
+    refused: list[tuple[int, Wrong]]  # without an owner since this step, and what is wrong
+    left_out: list[tuple[int, bool]]  # since this step, as the owner is; whether it is disabled
+    jumped: list[int]  # they are somewhere else than the last step left them
 
 
 class AttachedBoxes:

@@ -12,12 +12,9 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-import numpy as np
-
 if cython.compiled:
     from cython.cimports.ecs_collide.sync.slots_c import (
         slots_bind,
-        slots_copy_seen,
         slots_file,
         slots_forget,
         slots_free,
@@ -26,7 +23,10 @@ if cython.compiled:
         slots_new,
         slots_read,
     )
+    from cython.cimports.libc.math import floor
 else:
+    from math import floor
+
     from ecs_collide.sync.slots import (
         slots_bind,
         slots_file,
@@ -39,6 +39,7 @@ else:
     )
 
 from ecs_collide._attributes import part_of, read_number, write_number
+from ecs_collide.constants import INF
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
@@ -77,6 +78,7 @@ class ComponentBinding:
         mark: cython.int,
         response: cython.int,
         columns: tuple = ("seen_mass", "seen_mass"),
+        bounds: tuple = (),
     ):
         self.type = type
         self.names = names
@@ -98,6 +100,11 @@ class ComponentBinding:
         self.aimed = 0.0
         if not cython.compiled:
             self.numbers = [0.0] * 3
+            self.minimum, self.maximum, self.whole = [0.0] * 3, [0.0] * 3, [False] * 3
+        for k, each in enumerate(bounds):
+            self.minimum[k] = each.minimum
+            self.maximum[k] = INF if each.may_be_infinite else each.maximum
+            self.whole[k] = each.is_whole
 
     def __dealloc__(self):
         slots_free(self.slots)
@@ -128,7 +135,7 @@ class ComponentBinding:
             raise IndexError(f"{self.type.__name__} has room for {self.n_rows} rows, not {n_rows}")
         return 0
 
-    @cython.cfunc
+    @cython.ccall
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
         """File a component, or None, in row i; return whether it is one."""
         if not self.items:
@@ -151,11 +158,6 @@ class ComponentBinding:
                 slots_forget(self.slots, i, k)
         return 0
 
-    def replace(self, i: cython.Py_ssize_t, component: object):
-        """File another component in place of the one in row i, within a step."""
-        if not 0 <= i < len(self.items) or self.items[i] is not component:
-            self.file(i, component)
-
     @cython.cfunc
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over the numbers of a component; return whether one was not seen before.
@@ -172,21 +174,44 @@ class ComponentBinding:
         for k in range(self.width):
             differs |= self.numbers[k] != self.seen[i, k]
         if differs:
-            if self.n_kept == self.kept_rows.shape[0]:
-                self._make_room_to_keep()
-            self.kept_rows[self.n_kept] = i  # as `keep`, without what takes time
-            for k in range(self.width):
-                self.kept[self.n_kept, k] = self.seen[i, k]
-            self.n_kept += 1
+            self._keep_seen(i, i)
             for k in range(self.width):
                 self.seen[i, k] = self.numbers[k]
         return differs
 
-    def is_other(self, i: cython.Py_ssize_t) -> bool:
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def is_filed(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether there is a component in row i."""
+        return len(self.items) > 0 and self.items[i] is not None
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def allows(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a number that was seen is within its bounds."""
+        number: cython.double = self.seen[i, k]
+
+        return self.minimum[k] <= number <= self.maximum[k] and (
+            not self.whole[k] or floor(number) == number
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def allows_all(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether all numbers that were seen of a component are within their bounds."""
+        k: cython.int
+        fine: cython.bint = True
+
+        for k in range(self.width):
+            fine &= self.allows(i, k)
+        return fine
+
+    @cython.ccall
+    def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component says something else than what was seen last."""
         k: cython.Py_ssize_t
 
-        if not self.items or self.items[i] is None:
+        if not self.is_filed(i) or (cython.compiled and slots_hold(self.slots, i)):
             return False
         for k in range(self.width):
             value = read_number(self.items[i], self.names[k], None)
@@ -242,20 +267,19 @@ class ComponentBinding:
     @cython.cfunc
     def keep_all(self, rows: cython.longlong[::1]) -> cython.int:
         """Keep what was seen of the components in some rows, all of which may be written next."""
-        n: cython.Py_ssize_t = rows.shape[0]
+        n: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n_rows: cython.Py_ssize_t = rows.shape[0]
 
         self.n_written = 0
-        if not self.items or n == 0:
+        if not self.items:
             return 0
-        if self.written.shape[0] < n:
-            self.written = zeros(DOUBLE, n + n // 2, self.width)
-        if cython.compiled:
-            slots_copy_seen(
-                self.slots, cython.address(rows[0]), n, cython.address(self.written[0, 0])
-            )
-        else:
-            np.asarray(self.written)[:n] = np.asarray(self.seen)[np.asarray(rows)]
-        self.n_written = n
+        if self.written.shape[0] < n_rows:
+            self.written = zeros(DOUBLE, n_rows + n_rows // 2, self.width)
+        for n in range(n_rows):
+            for k in range(self.width):
+                self.written[n, k] = self.seen[rows[n], k]
+        self.n_written = n_rows
         return 0
 
     @cython.cfunc
@@ -300,32 +324,6 @@ class ComponentBinding:
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
 
-    # -- a step that is done --
-
-    def begun_into(self, rows: cython.longlong[::1], numbers: cython.double[:, ::1]):
-        """Write, by row, what was seen of the components that the step has written since.
-
-        Parameters
-        ----------
-        rows : int64 (n,)
-            Those that were kept to be written, in their order.
-        numbers : float64 (capacity, width), written
-        """
-        n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-
-        if numbers.shape[0] < self.n_rows or numbers.shape[1] != self.width:
-            raise ValueError(f"numbers must have the shape ({self.n_rows}, {self.width})")
-        for n in range(min(self.n_written, rows.shape[0])):
-            for k in range(self.width):
-                numbers[rows[n], k] = self.written[n, k]
-        for n in range(self.n_kept - 1, -1, -1):
-            i = -1 - self.kept_rows[n]
-            if i >= 0:
-                for k in range(self.width):
-                    numbers[i, k] = self.kept[n, k]
-
     # -- a step that does not happen --
 
     @cython.ccall
@@ -335,24 +333,34 @@ class ComponentBinding:
         With `is_ours`, what comes into the component in its place came by the
         step, and is to be taken back with it; else the game has set it.
         """
-        n: cython.Py_ssize_t = self.n_kept
-        k: cython.Py_ssize_t
-
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
-        if n == self.kept_rows.shape[0]:
-            self._make_room_to_keep()
-        self.kept_rows[n] = -1 - i if is_ours else i
+        return self._keep_seen(i, -1 - i if is_ours else i)
+
+    @cython.cfunc
+    def _keep_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.int:
+        """Keep what was seen in row i; `code` is i, or -1 - i for what the step overwrites."""
+        k: cython.Py_ssize_t
+
+        if self.n_kept == self.kept_rows.shape[0]:
+            # Last the rows, by whose length it is known how much room there is.
+            self.kept = grown(self.kept, 2 * self.n_kept)
+            self.kept_rows = grown(self.kept_rows, 2 * self.n_kept)
+        self.kept_rows[self.n_kept] = code
         for k in range(self.width):
-            self.kept[n, k] = self.seen[i, k]
-        self.n_kept = n + 1
+            self.kept[self.n_kept, k] = self.seen[i, k]
+        self.n_kept += 1
         return 0
 
     @cython.cfunc
-    def _make_room_to_keep(self) -> cython.void:
-        # Last the rows, by whose length it is known how much room there is.
-        self.kept = grown(self.kept, 2 * self.n_kept)
-        self.kept_rows = grown(self.kept_rows, 2 * self.n_kept)
+    def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.int:
+        """Take a number for what was seen of a body that has no such component."""
+        k: cython.Py_ssize_t
+
+        self.keep(i, False)
+        for k in range(self.width):
+            self.seen[i, k] = number
+        return 0
 
     @cython.ccall
     def forget_kept(self) -> cython.int:

@@ -20,10 +20,17 @@ cdef class ComponentBinding:
     cdef int _write_part(self, object item, Py_ssize_t k, double number)
     cdef Py_ssize_t n_rows
     cdef double numbers[3]
+    cdef double minimum[3]
+    cdef double maximum[3]
+    cdef bint whole[3]
     cdef double[:, ::1] seen
     cdef double[:, ::1] now
-    cdef bint file(self, Py_ssize_t i, object component)
+    cpdef bint file(self, Py_ssize_t i, object component)
     cdef int forget(self, Py_ssize_t i)
+    cdef bint is_filed(self, Py_ssize_t i) noexcept
+    cdef bint allows(self, Py_ssize_t i, int k) noexcept
+    cdef bint allows_all(self, Py_ssize_t i) noexcept
+    cpdef bint is_other(self, Py_ssize_t i)
     cdef bint read(self, Py_ssize_t i)
     cdef int read_by_name(self, Py_ssize_t i)
     cpdef int put(self, Py_ssize_t i, Py_ssize_t k, double number)
@@ -38,7 +45,8 @@ cdef class ComponentBinding:
     cdef void _make_room(self, Py_ssize_t n_rows)
     cpdef int require(self, Py_ssize_t n_rows)
     cpdef int keep(self, Py_ssize_t i, bint is_ours)
-    cdef void _make_room_to_keep(self)
+    cdef int _keep_seen(self, Py_ssize_t i, Py_ssize_t code)
+    cdef int see_none(self, Py_ssize_t i, double number)
     cdef int keep_all(self, long long[::1] rows)
     cdef int write_by_name(self, Py_ssize_t i)
     cdef int write_one(self, Py_ssize_t i, Py_ssize_t k, double number)

@@ -2,122 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
-from ecs_collide.combining import CombineRule
-from ecs_collide.component_map import Components, Role
-from ecs_collide.components import Deflect
-from ecs_collide.constants import (
-    ALL,
-    AXES,
-    LARGEST,
-    MAX_ROUNDS,
-    MOST_DOMINANCE,
-    MOST_PULL,
-    OF_SPACE,
-)
+from ecs_collide.component_map import Components
+from ecs_collide.constants import MAX_ROUNDS, OF_SPACE
 from ecs_collide.motion.wrapping import Wrap
-from ecs_collide.traits import (
-    Attached,
-    Carry,
-    Damping,
-    Dominance,
-    Filter,
-    Friction,
-    GravityScale,
-    LockedAxes,
-    MaxSpeed,
-    OneWay,
-    PushOut,
-    Restitution,
-    Separate,
-)
-
-_WITHIN_RANGE = "must be finite and within -2**500 ... 2**500"
-_UNIT = "must be part of a unit vector along an axis of the space"
+from ecs_collide.sync.component_table import Bounds, Entry, common_entries, rare_entries
 
 N_KEPT = 64  # reports that a space keeps
 N_NAMED = 20  # entities that a report lists by their ids
 
 
-class Rule(NamedTuple):
-    """What the numbers of a component must be."""
-
-    kind: type
-    names: tuple[str, ...]
-    minimum: float
-    maximum: float
-    text: str
-    leads_on: bool = False  # it says where the body goes
-    may_be_infinite: bool = False
-    is_whole: bool = False
-    is_axis: bool = False  # together they are a unit vector along an axis
-
-    def allows(self, value: Any) -> bool:
-        """Return whether a number, alone, is as it must be."""
-        number = float(value)  # as a step reads it: Decimal("NaN") refuses to be compared
-        if self.may_be_infinite and number == math.inf:
-            return True
-        return self.minimum <= number <= self.maximum and not (self.is_whole and number % 1)
-
-
-def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Rule]:
+def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Entry]:
     """Return what must hold for the numbers that collisions depend on."""
-    position, extents, velocity, growth = (
-        components.vector(role, dim) for role in ("position", "extents", "velocity", "growth")
-    )
-    heavy = "must be within 2**-500 ... 2**500, or inf for an immovable body"
+    entries = [
+        entry for entry in (*common_entries(components, dim), *rare_entries(dim)) if entry.names
+    ]
+    extents = entries[1]
     maximum = 1.0 if components.whole_sizes else 0.5
     narrow = [
-        Rule(
-            extents.kind, (name,), 0.0, maximum * width,
+        Entry(extents.kind, (name,), bounds=(Bounds(
+            0.0, maximum * width,
             f"must be at most {maximum * width!r}, the world is {width!r} wide on {'xyz'[k]} and a "
             "box may be no wider",
-        )
+        ),))
         for k, (name, width) in enumerate(zip(extents.names, wrap or (), strict=False))
         if width
     ]  # fmt: skip
-    return [
-        Rule(*position, -LARGEST, LARGEST, _WITHIN_RANGE),
-        Rule(*extents, 0.0, LARGEST, "must be finite and >= 0"),
-        *narrow,
-        Rule(*velocity, -LARGEST, LARGEST, _WITHIN_RANGE, leads_on=True),
-        Rule(*growth, -LARGEST, LARGEST, _WITHIN_RANGE, leads_on=True),
-        Rule(*components.mass, 1.0 / LARGEST, LARGEST, heavy, may_be_infinite=True),
-        Rule(*Role(Deflect, ("restitution",)), 0.0, 1.0, "must be within 0 ... 1"),
-        Rule(Filter, ("categories",), 0, ALL, "must be whole, within 0 ... 2**32 - 1",
-             is_whole=True),
-        Rule(Filter, ("mask",), ~ALL, ALL, "must be whole, within 0 ... 2**32 - 1, or ~bits",
-             is_whole=True),
-        Rule(Filter, ("group",), 1 - 2**31, 2**31 - 1,
-             "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True),
-        Rule(Friction, ("value",), 0.0, LARGEST, "must be finite, and 0 (ice) or more"),
-        Rule(OneWay, AXES[:dim], -1.0, OF_SPACE, _UNIT, is_axis=True),
-        Rule(Carry, tuple(f"normal_{axis}" for axis in AXES[:dim]), -1.0, OF_SPACE, _UNIT,
-             is_axis=True),
-        Rule(Carry, AXES[:dim], -LARGEST, LARGEST, _WITHIN_RANGE),
-        Rule(Attached, AXES[:dim], -LARGEST, LARGEST, _WITHIN_RANGE),
-        Rule(Attached, ("owner",), 1, 2**53, "must be the id of an entity", is_whole=True),
-        *(
-            Rule(kind, ("speed",), math.ulp(0.0), LARGEST, "must be above 0, or inf",
-                 may_be_infinite=True)
-            for kind in (PushOut, Separate, MaxSpeed)
-        ),
-        Rule(GravityScale, ("value",), -MOST_PULL, MOST_PULL, "must be within -2**100 ... 2**100"),
-        Rule(Damping, ("value",), 0.0, MOST_PULL, "must be within 0 ... 2**100"),
-        *(
-            Rule(kind, ("code",), 0, len(CombineRule), "must be that of a CombineRule, or 0",
-                 is_whole=True)
-            for kind in (Friction, Restitution)
-        ),
-        Rule(Restitution, ("value",), 0.0, 1.0, "must be within 0 ... 1"),
-        Rule(Dominance, ("level",), -MOST_DOMINANCE, MOST_DOMINANCE,
-             f"must be whole, within -{MOST_DOMINANCE} ... {MOST_DOMINANCE}", is_whole=True),
-        Rule(LockedAxes, AXES[:dim], 0, 1, "must be True or False", is_whole=True),
-    ]  # fmt: skip
+    return [*entries[:2], *narrow, *entries[2:]]
 
 
 class Report(NamedTuple):
@@ -153,20 +67,6 @@ Lookup = Callable[[type], Any]
 _MISSING = object()  # stands for an attribute that a component does not have
 
 
-def _fields(rules: list[Rule], component_of: Lookup) -> Iterator[tuple[Rule, str, Any]]:
-    """Yield the fields of a body that collisions depend on."""
-    for rule in rules:
-        component = component_of(rule.kind)
-        if component is not None:
-            for name in rule.names:
-                yield rule, name, read_number(component, name, _MISSING)
-
-
-def _size(field: tuple[Any, ...]) -> float:
-    """Return the absolute value of what a field, whose last part is its value, holds."""
-    return abs(float(field[-1]))
-
-
 class Wrong(NamedTuple):
     """A field that is out of its bounds: as ``"Velocity.x"``, its value, what it must be."""
 
@@ -175,18 +75,33 @@ class Wrong(NamedTuple):
     text: str
 
 
-def out_of_bounds(rules: list[Rule], component_of: Lookup) -> Wrong | None:
-    """Return the first field of a body that is out of its bounds, or None."""
-    fields = list(_fields(rules, component_of))
-    for rule, name, value in fields:
-        if not rule.allows(value):
-            return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
+def _fields(rules: list[Entry], component_of: Lookup) -> Iterator[tuple[Entry, Bounds, Wrong]]:
+    """Yield the fields of a body that collisions depend on, as they would be wrong."""
     for rule in rules:
-        parts = [(name, value) for of, name, value in fields if of is rule]
-        if rule.is_axis and parts and not _is_axis([float(value) for _, value in parts]):
-            name, value = max(parts, key=_size)
-            return Wrong(f"{rule.kind.__name__}.{name}", value, rule.text)
+        component = component_of(rule.kind)
+        if component is not None:
+            for name, bounds in zip(rule.names, rule.bounds, strict=True):
+                value = read_number(component, name, _MISSING)
+                yield rule, bounds, Wrong(f"{rule.kind.__name__}.{name}", value, bounds.text)
+
+
+def out_of_bounds(rules: list[Entry], component_of: Lookup) -> Wrong | None:
+    """Return the first field of a body that is out of its bounds, or None."""
+    normals: dict[Entry, list[Wrong]] = {}
+    for rule, bounds, field in _fields(rules, component_of):
+        if not bounds.allow(field.value):
+            return field
+        if bounds.is_part_of_axis:
+            normals.setdefault(rule, []).append(field)
+    for parts in normals.values():
+        if not _is_axis([float(part.value) for part in parts]):
+            return max(parts, key=_size)
     return None
+
+
+def _size(wrong: Wrong) -> float:
+    """Return the absolute value of a field."""
+    return abs(float(wrong.value))
 
 
 def _is_axis(normal: list[float]) -> bool:
@@ -200,36 +115,31 @@ def leads_too_far(
 ) -> Wrong | None:
     """Return what makes a body go around too often in a step, or grow too wide, or None."""
     dim = len(wrap)
-    size = components.vector("extents", dim)
-    sizes = {name: float(read_number(component_of(size.kind), name)) for name in size.names}
-    halves = 2.0 if components.whole_sizes else 1.0
 
-    def numbers(role: str) -> Iterator[tuple[int, str, float, float]]:
-        """Yield axis, field, value and width on the axes that wrap."""
+    def numbers(role: str) -> list[tuple[str, float]]:
+        """Return the fields that play a role and their values, of no component nothing."""
         kind, names = components.vector(role, dim)
         component = component_of(kind)
-        for k, width in enumerate(wrap):
-            if component is not None and width:
-                yield (
-                    k,
-                    f"{kind.__name__}.{names[k]}",
-                    float(read_number(component, names[k])),
-                    width,
-                )
+        if component is None:
+            return []
+        return [(f"{kind.__name__}.{name}", float(read_number(component, name))) for name in names]
 
-    for _, field, value, width in numbers("velocity"):
-        if abs(value * dt) > MAX_ROUNDS * width:
+    for (field, value), width in zip(numbers("velocity"), wrap, strict=False):
+        if width and abs(value * dt) > MAX_ROUNDS * width:
             text = f"must not lead more than {MAX_ROUNDS} times around the world"
             return Wrong(field, value, f"{text}, {width!r} wide, in a step of {dt!r} seconds")
-    for k, field, value, width in numbers("growth"):
-        if 2.0 * (sizes[size.names[k]] / halves + value * dt) > width:
+    halves = 2.0 if components.whole_sizes else 1.0
+    for (_, size), (field, value), width in zip(
+        numbers("extents"), numbers("growth"), wrap, strict=False
+    ):
+        if width and 2.0 * (size / halves + value * dt) > width:
             text = "must not make the box wider than the world"
             return Wrong(field, value, f"{text}, {width!r}, in a step of {dt!r} seconds")
     return None
 
 
 def quarantine_report(
-    rules: list[Rule],
+    rules: list[Entry],
     step: int,
     dt: float,
     entity: int,
@@ -242,16 +152,11 @@ def quarantine_report(
     """
     wrong = out_of_bounds(rules, component_of) or around
     if wrong is None:
-        fields = list(_fields(rules, component_of))
-        rule, name, value = max(
-            [field for field in fields if field[0].leads_on] or fields,
-            key=_size,
+        text = f"must not lead beyond -2**500 ... 2**500 in a step of {dt!r} seconds"
+        _, _, wrong = max(
+            _fields(rules, component_of), key=lambda found: (found[1].leads_on, _size(found[2]))
         )
-        wrong = Wrong(
-            f"{rule.kind.__name__}.{name}",
-            value,
-            f"must not lead beyond -2**500 ... 2**500 in a step of {dt!r} seconds",
-        )
+        wrong = wrong._replace(text=text)
     field, value, text = wrong
     return Report(
         step,
@@ -302,14 +207,13 @@ def held_report(
 
 
 def find_no_number(
-    rules: list[Rule], entity: int, component_of: Lookup
+    rules: list[Entry], entity: int, component_of: Lookup
 ) -> TypeError | AttributeError | None:
     """Return an error naming a field that is missing or holds no number, or None."""
-    for rule, name, value in _fields(rules, component_of):
+    for _, _, (field, value, text) in _fields(rules, component_of):
         if value is _MISSING:
             return AttributeError(
-                f"entity {entity}: {rule.kind.__name__}.{name} is missing, it was deleted or never "
-                f"set; it {rule.text}"
+                f"entity {entity}: {field} is missing, it was deleted or never set; it {text}"
             )
         try:
             if isinstance(value, (str, bytes, bytearray)):
@@ -317,18 +221,16 @@ def find_no_number(
             float(value)
         except (TypeError, ValueError, OverflowError):
             return TypeError(
-                f"entity {entity}: {rule.kind.__name__}.{name} is {value!r}, which is no number "
-                f"that a float can hold; it {rule.text}"
+                f"entity {entity}: {field} is {value!r}, which is no number that a float can "
+                f"hold; it {text}"
             )
     return None
 
 
-def refusal(rules: list[Rule], entity: int, component_of: Lookup) -> Exception | None:
+def refusal(rules: list[Entry], entity: int, component_of: Lookup) -> Exception | None:
     """Return an error naming a field that cannot be computed with, or None."""
     error = find_no_number(rules, entity, component_of)
-    if error is not None:
-        return error
-    wrong = out_of_bounds(rules, component_of)
+    wrong = None if error else out_of_bounds(rules, component_of)
     if wrong is None:
-        return None
+        return error
     return ValueError(f"entity {entity}: {wrong.field} is {wrong.value!r}, it {wrong.text}")

@@ -15,66 +15,36 @@ except ImportError:
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies, flat
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
     from cython.cimports.ecs_collide.motion.surfaces_c import CATEGORIES, GROUP, MASK, Surfaces
     from cython.cimports.ecs_collide.sync.bindings_c import VALUE, ComponentBinding
     from cython.cimports.ecs_collide.sync.slots_c import (
         Watch,
-        slots_hold,
         slots_write,
         watch_run,
     )
     from cython.cimports.ecs_collide.sync.surface_reader_c import SurfaceReader
-    from cython.cimports.libc.math import floor
 else:
-    from math import floor
-
     from ecs_collide.motion.bodies import Bodies
     from ecs_collide.motion.surfaces import CATEGORIES, GROUP, MASK, Surfaces
     from ecs_collide.sync.bindings import VALUE, ComponentBinding
-    from ecs_collide.sync.slots import slots_hold, slots_write
+    from ecs_collide.sync.slots import slots_write
     from ecs_collide.sync.surface_reader import SurfaceReader
 
 cython.declare(
-    LARGEST=cython.double,
-    MOST_ID=cython.double,
-    INF=cython.double,
-    NAN=cython.double,
-    SAFE_LIMIT=cython.double,
-    MAX_ROUNDS=cython.double,
-    PRESSES=cython.double,
-    ATTACHED=cython.int,
-    BAD=cython.int,
-    BOUNCE=cython.int,
-    CONTROL=cython.int,
-    CUSTOM=cython.int,
-    HANDED=cython.int,
-    DEFLECT=cython.int,
-    DISABLED=cython.int,
-    DISTANT=cython.int,
-    FILTER=cython.int,
-    FIXED=cython.int,
-    GROWTH=cython.int,
-    MASS=cython.int,
-    NEW=cython.int,
-    HAS_FILTER=cython.int,
-    QUARANTINED=cython.int,
-    OFFERED=cython.int,
-    SENSOR=cython.int,
-    TOUCHED_AS_NEW=cython.int,
-    TOUCHED_BY_FILTER=cython.int,
-    TOUCHED_BY_GAME=cython.int,
-    SURFACES_SHIFT=cython.int,
-    UNCHECKED=cython.int,
-    UNPLACED=cython.int,
-    VELOCITY=cython.int,
-    YIELDS=cython.int,
-)
+    INF=cython.double, LARGEST=cython.double, MAX_ROUNDS=cython.double, NAN=cython.double,
+    PRESSES=cython.double, SAFE_LIMIT=cython.double, ATTACHED=cython.int, BAD=cython.int,
+    BOUNCE=cython.int, CUSTOM=cython.int, DEFLECT=cython.int, DISABLED=cython.int,
+    DISTANT=cython.int, FILTER=cython.int, FIXED=cython.int, GROWTH=cython.int, HANDED=cython.int,
+    HAS_FILTER=cython.int, MASS=cython.int, NEW=cython.int, OFFERED=cython.int,
+    QUARANTINED=cython.int, SENSOR=cython.int, SURFACES_SHIFT=cython.int,
+    TOUCHED_AS_NEW=cython.int, TOUCHED_BY_FILTER=cython.int, TOUCHED_BY_GAME=cython.int,
+    UNCHECKED=cython.int, UNPLACED=cython.int, VELOCITY=cython.int, YIELDS=cython.int,
+)  # fmt: skip
 from ecs_collide.constants import (
     ATTACHED,
     BAD,
     BOUNCE,
-    CONTROL,
     CUSTOM,
     DEFLECT,
     DISABLED,
@@ -103,7 +73,6 @@ from ecs_collide.constants import (
     YIELDS,
 )
 
-MOST_ID = 2.0**53  # of an entity
 SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 
@@ -146,7 +115,7 @@ class ComponentReader:
     any_sensor: cython.bint
     bodies: Bodies
     surfaces: Surfaces
-    surface_reader: SurfaceReader
+    surface_reader = cython.declare(SurfaceReader, visibility="readonly")
     sweeps = cython.declare(cython.bint, visibility="public")
     rest_speed = cython.declare(cython.double, visibility="public")
     kinds = cython.declare(list, visibility="readonly")
@@ -160,10 +129,7 @@ class ComponentReader:
     dt: cython.double
     contradictory = cython.declare(list, visibility="readonly")
     watch: Watch
-    kept_filters = cython.declare(list, visibility="readonly")
-    kept_boxes: list  # rows, centres and half sizes that were seen
-    n_boxes_read: cython.Py_ssize_t  # how many of these `read` has kept
-    kept_out: list  # rows, and whether and why they were left out
+    kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
     writing: cython.longlong[::1]
     position: ComponentBinding
     extents: ComponentBinding
@@ -178,13 +144,6 @@ class ComponentReader:
     lean: cython.double[3]
     gravity: cython.double[3]
     n_rows: cython.Py_ssize_t
-    # The memory of some columns, for loops over all bodies.
-    flat_centre: cython.p_double
-    flat_half: cython.p_double
-    flat_seen_half: cython.p_double
-    flat_velocity: cython.p_double
-    flat_min: cython.p_double
-    flat_max: cython.p_double
 
     def __init__(self, bodies: Bodies, kinds: list, surface_bindings: list):
         self.bodies = bodies
@@ -197,23 +156,15 @@ class ComponentReader:
         self.sweeps = False
         self.rest_speed = 0.0
         self.kinds = kinds
-        self.fallen = []
-        self.touched_rows = []
-        self.examined = []
-        self.altered = []
-        self.to_place = []
+        self._begin_lists()
         self.woken = []
-        self.pressed = []
-        self.dt = 0.0
         self.contradictory = []
+        self.dt = 0.0
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
         self.writing = np.zeros(0, np.int64).data
-        self.kept_filters = []
-        self.kept_boxes = []
-        self.n_boxes_read = 0
-        self.kept_out = []
+        self.kept = []
         if not cython.compiled:
             self.lean = [0.0] * 3
             self.gravity = [0.0] * 3
@@ -251,7 +202,7 @@ class ComponentReader:
         """
         self.n_rows = 0
         if cython.compiled:  # as Python this is done over whole arrays
-            self._find_addresses()
+            self._watch_columns()
         for kind in self.kinds:
             seen, now = kind.columns
             kind.bind(self.bodies.capacity, getattr(views, seen), getattr(views, now))
@@ -259,29 +210,30 @@ class ComponentReader:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _find_addresses(self) -> cython.void:
-        """Find where the columns lie, for loops over all bodies."""
+    def _watch_columns(self) -> cython.void:
+        """Find where the columns and slots lie that say whether there is anything new."""
         b: Bodies = self.bodies
+        kind: ComponentBinding
+        k: cython.int
 
-        self.flat_centre = flat(b.centre)
-        self.flat_half = flat(b.half)
-        self.flat_seen_half = flat(b.seen_half)
-        self.flat_velocity = flat(b.velocity)
-        self.flat_min = flat(b.tight_min)
-        self.flat_max = flat(b.tight_max)
-        self.watch.position = self.position.slots
-        self.watch.extents = self.extents.slots
-        self.watch.has = cython.address(b.has[0])
         self.watch.flags[0] = cython.address(b.news[0])
         self.watch.flags[1] = cython.address(b.touched[0])
         self.watch.flags[2] = cython.address(b.bad[0])
         self.watch.flags[3] = cython.address(b.quarantined[0])
-        self.watch.flags[4] = cython.address(b.surface_bits[0])
-        self.watch.any_mark = VELOCITY | GROWTH | MASS | DEFLECT
-        self.watch.marks[0], self.watch.others[0] = VELOCITY, self.velocity.slots
-        self.watch.marks[1], self.watch.others[1] = GROWTH, self.growth.slots
-        self.watch.marks[2], self.watch.others[2] = MASS, self.mass_kind.slots
-        self.watch.marks[3], self.watch.others[3] = DEFLECT, self.deflect.slots
+        self.watch.position = self.position.slots
+        self.watch.extents = self.extents.slots
+        self.watch.has = cython.address(b.has[0])
+        self.watch.common_marks = VELOCITY | GROWTH | MASS | DEFLECT
+        for k in range(4):
+            kind = self.kinds[2 + k]
+            self.watch.common[k].slots = kind.slots
+            self.watch.common[k].mark = kind.mark & self.watch.common_marks
+        self.watch.bits = cython.address(b.surface_bits[0])
+        self.watch.n_rare = len(self.surface_reader.kinds)
+        for k in range(self.watch.n_rare):
+            kind = self.surface_reader.kinds[k]
+            self.watch.rare[k].slots = kind.slots
+            self.watch.rare[k].mark = kind.mark >> SURFACES_SHIFT & 0xFF
 
     @cython.cfunc
     def _require_room(self) -> cython.int:
@@ -307,10 +259,6 @@ class ComponentReader:
         """File components of one more type from now on."""
         kind.bind(self.n_rows, self.bodies.seen_restitution, self.bodies.seen_restitution)
         self.kinds.append(kind)
-
-    def use_surfaces(self):
-        """Use the columns of `Surfaces` from now on."""
-        self.surface_reader.use()
 
     # -- structure --
 
@@ -345,16 +293,20 @@ class ComponentReader:
             response = 0
         b.attached[i] = (has & ATTACHED) != 0
         b.n_filed[i] = n_filed
-        b.surface_bits[i] = has >> SURFACES_SHIFT & 0x7F
-        if has >> SURFACES_SHIFT & CONTROL:
-            b.surface_bits[i] = b.surface_bits[i] - CONTROL  # its bit is that of the sign
-        self.surface_reader.control.file(i, has)
+        self.surface_reader.file(i, has)
         b.response[i] = response
         self.any_sensor |= (has & SENSOR) != 0
         b.sensor[i] = (has & SENSOR) != 0
         b.disabled[i] = (has & DISABLED) != 0
         b.custom[i] = (YIELDS if has & CUSTOM else 0) | (OFFERED if has & HANDED else 0)
-        self._clear_missing(i, has)
+        if not has & VELOCITY:
+            self.velocity.see_none(i, 0.0)
+        if not has & GROWTH:
+            self.growth.see_none(i, 0.0)
+        if not has & MASS:
+            self.mass_kind.see_none(i, 1.0)
+        if not has & DEFLECT:
+            self.deflect.see_none(i, 0.0)
         moves: cython.bint = (has & (VELOCITY | GROWTH | ATTACHED)) != 0
         if self.sweeps:
             moves |= response != 0 or (has & CUSTOM) != 0
@@ -366,29 +318,6 @@ class ComponentReader:
             b.moves[i] = moves
             b.news[i] |= UNPLACED
         b.news[i] |= UNCHECKED
-
-    @cython.cfunc
-    def _clear_missing(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
-        """Let be seen what stands for the components that a body has not."""
-        b: Bodies = self.bodies
-        k: cython.int
-
-        if not has & VELOCITY:
-            self.velocity.keep(i, False)
-        if not has & GROWTH:
-            self.growth.keep(i, False)
-        for k in range(self.dim):
-            if not has & VELOCITY:
-                b.seen_velocity[i, k] = 0.0
-            if not has & GROWTH:
-                b.seen_growth[i, k] = 0.0
-        if not has & MASS:
-            self.mass_kind.keep(i, False)
-            b.mass[i] = 1.0
-        if not has & DEFLECT:
-            self.deflect.keep(i, False)
-            b.seen_restitution[i, VALUE] = 0.0
-        return 0
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
         """File only whether a body is disabled; False, with nothing done, if more has changed."""
@@ -414,15 +343,6 @@ class ComponentReader:
         b.n_filed[i] = n_filed
         b.news[i] |= UNCHECKED
         return True
-
-    def filed(self, i: cython.Py_ssize_t) -> list:
-        """Return the components that are filed for the body in row i, or None, for each kind."""
-        kind: ComponentBinding
-        items: list = []
-
-        for kind in self.kinds:
-            items.append(kind.items[i] if kind.items else None)
-        return items
 
     def clear(self, i: cython.Py_ssize_t):
         """Let go of the components of a body that is gone."""
@@ -452,33 +372,28 @@ class ComponentReader:
 
         if self.writing.shape[0]:
             self.writing = self.writing[:0]
-        if self.kept_filters or self.kept_boxes or self.kept_out:
-            self.kept_filters = []
-            self.kept_boxes = []
-            self.kept_out = []
+        if self.kept:
+            self.kept = []
         for kind in self.kinds:
             kind.forget_kept()
 
-    @cython.ccall
-    def keep_box(self, i: cython.Py_ssize_t) -> cython.int:
+    def keep_box(self, i: cython.Py_ssize_t):
         """Keep where a body was seen last, where that is not what its components say."""
         if self.converts:
-            self._keep_boxes(np.array([i]))
-        return 0
+            self._keep_boxes([i])
 
     @cython.cfunc
     def _keep_boxes(self, rows) -> cython.int:
         """As `keep_box`, of many bodies."""
-        b: Bodies = self.bodies
-        table: tuple = (np.asarray(b.seen_centre)[rows], np.asarray(b.seen_half)[rows])
-
-        self.kept_boxes.append((rows, table[0], table[1]))
+        for name in ("seen_centre", "seen_half"):
+            before = np.asarray(getattr(self.bodies, name))[rows]
+            self.kept.append((self.bodies, name, rows, before))
         return 0
 
     @cython.ccall
     def keep_out(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
         """Keep whether and why a body was left out, where that changes."""
-        self.kept_out.append((i, was_out))
+        self.kept.append((self.bodies, "quarantined", i, was_out))
         return 0
 
     def roll_back(self):
@@ -486,16 +401,12 @@ class ComponentReader:
 
         What the game has set in them since stays.
         """
-        b: Bodies = self.bodies
         kind: ComponentBinding
 
         for kind in self.kinds:
             kind.roll_back(self.writing)
-        for rows, centres, halves in reversed(self.kept_boxes):
-            np.asarray(b.seen_centre)[rows] = centres
-            np.asarray(b.seen_half)[rows] = halves
-        for row, was_out in reversed(self.kept_out):
-            np.asarray(b.quarantined)[row] = was_out
+        for part, name, rows, before in reversed(self.kept):
+            np.asarray(getattr(part, name))[rows] = before
 
     def check(self, rows: cython.longlong[::1]):
         """Find anew, for the bodies of `rows`, what follows from what was seen of them last."""
@@ -523,7 +434,7 @@ class ComponentReader:
             if b.attached[i]:
                 if self.owner.is_other(i) or self.surface_reader.filter.is_other(i):
                     found.append(i)
-            elif b.surface_bits[i] and self.surface_reader.is_other(i, b.surface_bits[i]):
+            elif b.surface_bits[i] and self.surface_reader.is_other(i):
                 found.append(i)
         return found
 
@@ -537,7 +448,7 @@ class ComponentReader:
         for n in range(rows.shape[0]):
             i = rows[n]
             if b.surface_bits[i]:
-                self.surface_reader.read(i, b.surface_bits[i])
+                self.surface_reader.read(i)
             if b.attached[i]:
                 self.owner.read(i)
             self._check(i)
@@ -553,15 +464,6 @@ class ComponentReader:
             if b.attached[rows[n]]:
                 self.owner.forget(rows[n])
                 self.owner.seen[rows[n], VALUE] = NAN
-
-    def set_up(self, side: cython.int):
-        """Let normals that are not given point to a side: k + 1, or -(k + 1), for axis k."""
-        self.surface_reader.up = side
-
-    def exempt_from_gravity(self, kind: ComponentBinding):
-        """Let bodies that have a component of a kind, which was added, not fall."""
-        self.surface_reader.use()
-        self.surface_reader.exempt.append(kind)
 
     def set_gravity(self, gravity):
         """Know how fast bodies fall, in world units per second squared."""
@@ -594,51 +496,54 @@ class ComponentReader:
         Whatever a component raises is raised.  What was found until then is
         kept, and `read` can be called again.
         """
-        b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        k: cython.int
         n_out: cython.Py_ssize_t = 0
-
         was_written: cython.bint = self.has_written
         passes: cython.bint = was_written and dt <= SAFE_LIMIT
 
         self._require_room()
         self.has_written = False
+        self._begin_lists()
+        self.dt = dt
+        n = self._next(movers, 0) if passes else 0
+        while n < movers.shape[0]:
+            n_out += not self._read_row(movers[n], dt, not was_written)
+            n = self._next(movers, n + 1) if passes else n + 1
+        n = self._next(stills, 0)
+        while n < stills.shape[0]:
+            if self._read_row(stills[n], dt, True):
+                self._note_still(stills[n])
+            else:
+                n_out += 1
+            n = self._next(stills, n + 1)
+        return n_out
+
+    @cython.cfunc
+    def _begin_lists(self) -> cython.int:
+        """Have nothing in the lists that `read` fills."""
         self.fallen = []
         self.touched_rows = []
         self.examined = []
         self.altered = []
         self.to_place = []
         self.pressed = []
-        self.dt = dt
-        n = -1
-        while True:
-            n = self._next(movers, n + 1) if passes else n + 1
-            if n >= movers.shape[0]:
-                break
-            i = movers[n]
-            if not self._read_row(i, dt, not was_written):
-                n_out += 1
-        n = -1
-        while True:
-            n = self._next(stills, n + 1)
-            if n >= stills.shape[0]:
-                break
-            i = stills[n]
-            if not self._read_row(i, dt, True):
-                n_out += 1
-                continue
-            if self.any_sensor and b.news[i] & NEW:
-                b.touched[i] |= TOUCHED_AS_NEW
-            if b.touched[i]:
-                self.examined.append(i)
-            if (b.touched[i] or b.news[i]) and not b.asleep[i]:
-                self.to_place.append(i)
-                for k in range(self.dim):
-                    b.motion[i, k] = 0.0
-        self.n_boxes_read = len(self.kept_boxes)
-        return n_out
+        return 0
+
+    @cython.cfunc
+    def _note_still(self, i: cython.Py_ssize_t) -> cython.int:
+        """Note whether a body that does not move is to be looked at, and has a new place."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if self.any_sensor and b.news[i] & NEW:
+            b.touched[i] |= TOUCHED_AS_NEW
+        if b.touched[i]:
+            self.examined.append(i)
+        if (b.touched[i] or b.news[i]) and not b.asleep[i]:
+            self.to_place.append(i)
+            for k in range(self.dim):
+                b.motion[i, k] = 0.0
+        return 0
 
     def read_attached(self, rows: cython.longlong[::1], dt: cython.double):
         """Take over what the components of attached boxes say, after `read`."""
@@ -647,7 +552,6 @@ class ComponentReader:
         self._require_room()
         for n in range(rows.shape[0]):
             self._read_row(rows[n], dt, True)
-        self.n_boxes_read = len(self.kept_boxes)
 
     def read_switched_off(self, rows: list):
         """Take over what the components of bodies say that the steps to come leave out."""
@@ -664,31 +568,9 @@ class ComponentReader:
     @cython.exceptval(check=False)
     def _next(self, rows: cython.longlong[::1], n: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first place in `rows`, from `n` on, whose body may have something new."""
-        if cython.compiled:
-            while n < rows.shape[0]:
-                n = watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
-                if n >= rows.shape[0] or not self._is_as_seen(rows[n]):
-                    break
-                n += 1
+        if cython.compiled and n < rows.shape[0]:
+            return watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
         return n
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _is_as_seen(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether there is certainly nothing new about a body."""
-        b: Bodies = self.bodies
-        has: cython.int = b.has[i]
-
-        return (
-            not (b.news[i] | b.touched[i] | b.bad[i] | b.quarantined[i])
-            and slots_hold(self.position.slots, i)
-            and slots_hold(self.extents.slots, i)
-            and (not has & VELOCITY or slots_hold(self.velocity.slots, i))
-            and (not has & GROWTH or slots_hold(self.growth.slots, i))
-            and (not has & MASS or slots_hold(self.mass_kind.slots, i))
-            and (not has & DEFLECT or slots_hold(self.deflect.slots, i))
-            and (not b.surface_bits[i] or self.surface_reader.is_as_seen(i, b.surface_bits[i]))
-        )
 
     @cython.cfunc
     def _read_row(self, i: cython.Py_ssize_t, dt: cython.double, anew: cython.bint) -> cython.bint:
@@ -727,16 +609,12 @@ class ComponentReader:
         differs = self.position.read(i)
         if differs and b.attached[i]:  # it is written over
             b.news[i] |= UNCHECKED
-            if self.converts:
-                self.keep_box(i)
-                self._find_centre(i)
+            self._find_centre(i)
             differs = False
         differs |= self.extents.read(i)
         if differs:
             b.touched[i] |= TOUCHED_BY_GAME
             b.news[i] |= UNCHECKED
-        if self.converts and differs:
-            self.keep_box(i)
             self._find_centre(i)
         speeds = has & VELOCITY and self.velocity.read(i)
         if has & GROWTH and self.growth.read(i):
@@ -747,7 +625,7 @@ class ComponentReader:
             b.news[i] |= UNCHECKED
         if b.attached[i] and self.offset.read(i) | self.owner.read(i):
             b.news[i] |= UNCHECKED
-        if b.surface_bits[i] and self.surface_reader.read(i, b.surface_bits[i]):
+        if b.surface_bits[i] and self.surface_reader.read(i):
             b.news[i] |= UNCHECKED
             if not b.moves[i]:
                 self.altered.append(i)
@@ -797,13 +675,15 @@ class ComponentReader:
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
         """Find the centre and the half sizes of a body from what its components say."""
         b: Bodies = self.bodies
         k: cython.int
         half: cython.double
 
+        if not self.converts:
+            return 0
+        self._keep_boxes([i])
         for k in range(self.dim):
             half = b.seen_size[i, k] / self.halves
             b.seen_half[i, k] = half
@@ -841,7 +721,6 @@ class ComponentReader:
         mass: cython.double = b.mass[i]
         fine: cython.bint = 0.0 <= restitution <= 1.0
         near: cython.bint = True
-        owner: cython.double
 
         fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INF
         for k in range(self.dim):  # none of these holds for nan
@@ -856,10 +735,7 @@ class ComponentReader:
         if self.surfaces.is_used:
             fine &= self._read_surfaces(i)
         if b.attached[i]:
-            owner = self.owner.seen[i, VALUE]
-            fine &= 1.0 <= owner <= MOST_ID and floor(owner) == owner
-            for k in range(self.dim):
-                fine &= abs(self.offset.seen[i, k]) <= LARGEST
+            fine &= self.owner.allows_all(i) and self.offset.allows_all(i)
         if b.wraps:
             near &= not b.has[i] & (VELOCITY | GROWTH)
             for k in range(self.dim):
@@ -883,13 +759,13 @@ class ComponentReader:
         categories: cython.longlong = f[i, CATEGORIES]
         mask: cython.longlong = f[i, MASK]
         group: cython.longlong = f[i, GROUP]
-        fine: cython.bint = self.surface_reader.check(i, b.surface_bits[i])
+        fine: cython.bint = self.surface_reader.check(i)
         differs: cython.bint = (
             f[i, CATEGORIES] != categories or f[i, MASK] != mask or f[i, GROUP] != group
         )
 
         if differs:
-            self.kept_filters.append((i, categories, mask, group))
+            self.kept.append((self.surfaces, "filters", i, (categories, mask, group)))
         if differs and not b.news[i] & NEW:
             b.touched[i] |= TOUCHED_BY_FILTER
         return fine
@@ -923,15 +799,6 @@ class ComponentReader:
         """Return how fast a body falls after one second."""
         return self.gravity[k] * (self.surfaces.gravity_scale[i] if self.surfaces.is_used else 1.0)
 
-    def unlike(self, i: cython.Py_ssize_t) -> list:
-        """Return the kinds of components of a body that say something else than what was seen."""
-        kinds: list = []
-
-        for kind in self.kinds:
-            if kind.names and kind.is_other(i):
-                kinds.append(kind)
-        return kinds
-
     # -- writing --
 
     def write(self, rows: cython.longlong[::1]):
@@ -953,10 +820,6 @@ class ComponentReader:
             self.growth.keep_all(rows)
         if self.converts:
             self._keep_boxes(np.asarray(rows))
-        if not cython.compiled:
-            _write_at_once(self, rows)
-            self.has_written = True
-            return
         for n in range(rows.shape[0]):
             i = rows[n]
             has = b.has[i]
@@ -975,83 +838,39 @@ class ComponentReader:
                     self.extents.write_by_name(i)
                 if not slots_write(self.growth.slots, i):
                     self.growth.write_by_name(i)
-            self._find_faces(i)
+        self.find_faces(rows)
         self.has_written = True
 
-    def begun_into(self, centres: cython.double[:, ::1]):
-        """Write, by row, where the step that is done began with the bodies that it has written.
-
-        That is where they were seen when it had read them.  Rows of others are left alone.
-
-        Parameters
-        ----------
-        centres : float64 (capacity, dim), written
-        """
-        if not self.converts:
-            self.position.begun_into(self.writing, centres)
-            return
-        for rows, before, _ in reversed(self.kept_boxes[self.n_boxes_read :]):
-            np.asarray(centres)[rows] = before
-
-    def find_faces(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    def find_faces(self, rows: cython.longlong[::1]) -> cython.int:
         """Find the boxes of the bodies of `rows` as queries see them."""
         n: cython.Py_ssize_t
 
         if not cython.compiled:
             _find_faces_at_once(self, rows)
-            return
+            return 0
         for n in range(rows.shape[0]):
             self._find_faces(rows[n])
+        return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _find_faces(self, i: cython.Py_ssize_t) -> cython.int:
         """Find the box of a body, and whether its next steps need a check of how far they lead."""
-        at: cython.Py_ssize_t
-        low: cython.double
-        high: cython.double
+        b: Bodies = self.bodies
+        k: cython.int
         near: cython.bint = True
 
-        for at in range(self.dim * i, self.dim * (i + 1)):
-            if self.flat_half[at] == 0.0:
-                self.flat_half[at] = self.flat_seen_half[at]
-            low = self.flat_centre[at] - self.flat_half[at]
-            high = self.flat_centre[at] + self.flat_half[at]
-            self.flat_min[at] = low
-            self.flat_max[at] = high
-            near &= (
-                (low >= -SAFE_LIMIT)
-                & (high <= SAFE_LIMIT)
-                & (abs(self.flat_velocity[at]) <= SAFE_LIMIT)
-            )
+        for k in range(self.dim):
+            if b.half[i, k] == 0.0:
+                b.half[i, k] = b.seen_half[i, k]
+            b.tight_min[i, k] = b.centre[i, k] - b.half[i, k]
+            b.tight_max[i, k] = b.centre[i, k] + b.half[i, k]
+            near &= b.tight_min[i, k] >= -SAFE_LIMIT and b.tight_max[i, k] <= SAFE_LIMIT
+            near &= abs(b.velocity[i, k]) <= SAFE_LIMIT
         if not near:
-            self.bodies.bad[i] |= DISTANT
+            b.bad[i] |= DISTANT
         return 0
-
-
-def _write_at_once(reader, rows):
-    """Do as `ComponentReader.write` over whole arrays, where a loop would be one in Python."""
-    b, rows = reader.bodies, np.asarray(rows)
-    has = np.asarray(b.has)[rows]
-    growing = rows[has & GROWTH != 0]
-    rate = np.asarray(b.seen_growth)[growing]
-    ended = (rate < 0.0) & (np.asarray(b.half)[growing] == 0.0)
-    np.asarray(b.growth)[growing] = np.where(ended, 0.0, rate)
-    if reader.converts:
-        for row in rows.tolist():
-            reader._find_place(row)
-    for kind, having in (
-        (reader.position, rows),
-        (reader.velocity, rows[has & VELOCITY != 0]),
-        (reader.extents, growing),
-        (reader.growth, growing),
-    ):
-        now, seen = np.asarray(kind.now), np.asarray(kind.seen)
-        places, axes = np.nonzero(now[having] != seen[having])
-        for i, k in zip(having[places].tolist(), axes.tolist(), strict=True):
-            kind.write_one(i, k, kind.now[i, k])
-        now[having] = seen[having]
-    reader.find_faces(rows)
 
 
 def _find_faces_at_once(reader, rows):

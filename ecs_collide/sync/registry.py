@@ -20,31 +20,16 @@ from numpy.typing import NDArray
 from ecs_collide import _backend
 from ecs_collide._attributes import part_of, read_number, write_number
 from ecs_collide.component_map import Components
-from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
+from ecs_collide.components import Disabled
 from ecs_collide.constants import (
     ALL,
-    ATTACHED,
-    CARRY,
     CONTROL,
-    DEFLECT,
-    DISABLED,
-    DOMINANCE,
     FALL,
-    FILTER,
     FIXED,
-    FRICTION,
     GROWTH,
     LARGEST,
-    LOCKED_AXES,
-    MASS,
-    MAX_SPEED,
     NEW,
-    ONE_WAY,
-    PUSH_OUT,
     QUARANTINED,
-    RESTITUTION,
-    SENSOR,
-    SEPARATES,
     SURFACES_SHIFT,
     SWITCHED_OFF,
     TOUCHED_BY_GAME,
@@ -57,10 +42,11 @@ from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason, Vector
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.response.rules import RESPONSE_CODES
 from ecs_collide.sync.attached import AttachedBoxes
+from ecs_collide.sync.component_table import common_entries, rare_entries
 from ecs_collide.sync.quarantine import (
     Report,
+    Wrong,
     find_no_number,
     leads_too_far,
     out_of_bounds,
@@ -83,114 +69,27 @@ from ecs_collide.sync.seen import (
 )
 from ecs_collide.sync.sleep_list import KeptSleep, Sleep
 from ecs_collide.sync.targets import KinematicTargets
-from ecs_collide.traits import (
-    Attached,
-    Carry,
-    Damping,
-    Dominance,
-    Filter,
-    Friction,
-    GravityScale,
-    LockedAxes,
-    MaxSpeed,
-    OneWay,
-    PushOut,
-    Restitution,
-    Separate,
-)
 
 RowArray = NDArray[np.int64]
 
-_REASON_DISABLED = END_REASONS.index(EndReason.DISABLED)
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
 _CONTROL_BIT = CONTROL << SURFACES_SHIFT
 
 
-def _make_bindings(components: Components, dim: int) -> list[Any]:
-    """Return the kinds of components that every space looks at, in the kernels' order."""
-    kind = _backend.kernels.bindings.ComponentBinding
-    roles = (
-        ("position", 0, ("seen_place", "place")),
-        ("extents", 0, ("seen_size", "size")),
-        ("velocity", VELOCITY, ("seen_velocity", "velocity")),
-        ("growth", GROWTH, ("seen_growth", "growth")),
-    )
-    kinds = [kind(*components.vector(role, dim), mark, 0, columns) for role, mark, columns in roles]
-    restitution = ("restitution",), DEFLECT, RESPONSE_CODES[Deflect], ("seen_restitution",) * 2
-    kinds += [
-        kind(*components.mass, MASS, 0),
-        kind(Deflect, *restitution),
-        kind(Sensor, (), SENSOR, 0),
-    ]
-    kinds += [
-        kind(each, (), 0, code) for each, code in RESPONSE_CODES.items() if each is not Deflect
-    ]
-    kinds.append(kind(Fixed, (), FIXED, 0))
-    kinds.append(kind(Disabled, (), DISABLED, 0))
-    for names, column in ((("x", "y", "z")[:dim], "seen_offset"), (("owner",), "seen_owner")):
-        kinds.append(kind(Attached, names, ATTACHED, 0, (column, column)))
-    return kinds
-
-
-def _make_surface_bindings(dim: int) -> list[Any]:
-    """Return the kinds of components that only some bodies have, in the kernels' order."""
-    axes = ("x", "y", "z")[:dim]
-    normal = tuple(f"normal_{axis}" for axis in axes)
-    filter_names = ("categories", "mask", "group")
-    kinds: tuple[tuple[type, tuple[str, ...], int, str], ...] = (
-        (Filter, filter_names, FILTER << SURFACES_SHIFT, "seen_filter"),
-        (Friction, ("value", "code"), FRICTION << SURFACES_SHIFT, "seen_friction"),
-        (OneWay, axes, ONE_WAY << SURFACES_SHIFT, "seen_one_way"),
-        (Carry, normal, CARRY << SURFACES_SHIFT, "seen_normal"),
-        (Carry, axes, CARRY << SURFACES_SHIFT, "seen_surface"),
-        (PushOut, ("speed",), PUSH_OUT << SURFACES_SHIFT, "seen_push_out"),
-        (Separate, ("speed",), SEPARATES << SURFACES_SHIFT, "seen_separate"),
-        (GravityScale, ("value",), FALL << SURFACES_SHIFT, "seen_gravity_scale"),
-        (Damping, ("value",), FALL << SURFACES_SHIFT, "seen_damping"),
-        (Dominance, ("level",), DOMINANCE | _CONTROL_BIT, "seen_dominance"),
-        (Restitution, ("value", "code"), RESTITUTION | _CONTROL_BIT, "seen_surface_restitution"),
-        (MaxSpeed, ("speed",), MAX_SPEED | _CONTROL_BIT, "seen_max_speed"),
-        (LockedAxes, axes, LOCKED_AXES | _CONTROL_BIT, "seen_locked_axes"),
-    )
-    make = _backend.kernels.bindings.ComponentBinding
-    return [make(kind, names, mark, 0, (column, column)) for kind, names, mark, column in kinds]
-
-
 class Kept(NamedTuple):
-    """The state of the registry before a step.
-
-    Attributes
-    ----------
-    entities, rows, teleports : as in `BodyRegistry`
-    n_out : int
-        How many of the bodies that the step before has read were left out.
-    told : two int8 (capacity,), or None
-        The columns `touched` and `news`; None where they hold nothing.
-    put : frozenset of int
-        As in `KinematicTargets`.
-    unread : int64 (n,)
-        Rows of the fixed bodies that the step was to read, besides those of `requested`.
-    asked : frozenset of int
-        Rows of the fixed bodies that the game has asked to be read.
-    ignored : tuple of int
-        Entities that are fixed and moving, of which no warning has told yet.
-    moves : dict
-        By row: where `Space.move` has put a body since the last step.
-    sleep : KeptSleep
-        Who slept.
-    """
+    """The state of the registry before a step."""
 
     entities: RowArray
     rows: RowArray
     teleports: dict[int, int]
-    n_out: int
-    reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None
-    put: frozenset[int]
-    unread: RowArray
-    requested: frozenset[int]
-    ignored: tuple[int, ...]
-    moves: dict[int, list[float]]
+    n_out: int  # bodies that the step before has read and left out
+    reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None  # `touched`, `news`; None: all 0
+    put: frozenset[int]  # as in `KinematicTargets`
+    unread: RowArray  # fixed bodies that the step was to read, besides those of `requested`
+    requested: frozenset[int]  # rows of fixed bodies that the game has asked to be read
+    ignored: tuple[int, ...]  # entities, fixed and moving, of which no warning has told yet
+    moves: dict[int, list[float]]  # by row: where `Space.move` has put it since the last step
     sleep: KeptSleep
 
 
@@ -215,6 +114,12 @@ class BodyRegistry:
     teleports : dict
         By entity: in how many consecutive steps up to the last one the game has set its place or
         size.  Entities with 0 are left out.
+    kinds : list of ComponentBinding
+        In the order of `sync.component_table`, and then what was added by `watch`.
+    makers : two ComponentBindings
+        The two that make an entity a body.
+    types : dict
+        The first binding by type of component, for all that are looked at.
     """
 
     def __init__(
@@ -255,30 +160,35 @@ class BodyRegistry:
         self._filed: list[tuple[int, int, list[Any]]] = []  # see `_keep_filed`
         self._new: list[int] = []  # rows that queries must not see as they were left
         self._stale: list[RowArray] = []  # whose boxes the queries have not seen yet
-        self._mark: object = object()
+        self.mark: object = object()  # that of the world when `compare` saw it, or of none
         self._dead: frozenset[int] = frozenset()
         self._has_begun = False  # whether it is known where the last step began
+        self._written = NO_ROWS, np.zeros((0, dim))  # in the last step: rows, centres before that
+        self._overwritten: dict[int, list[float]] = {}  # the same, of what responses have written
         self._begun: NDArray[np.float64] | None = None  # see `begun`
         self._moves: dict[int, list[float]] = {}  # see `note_move`
         self._relocated: list[int] = []  # rows that a response has put somewhere else
         self._timeline = timeline
         self.rules = rules(components, dim, None if domain is None else domain.wrap)
-        kinds, surfaces = _make_bindings(components, dim), _make_surface_bindings(dim)
+        make = _backend.kernels.bindings.ComponentBinding
+        kinds = [make(*entry) for entry in common_entries(components, dim)]
+        surfaces = [make(*entry) for entry in rare_entries(dim)]
         self._position, self._extents, self._velocity = kinds[:3]
-        self._kinds = {kind.type: kind for kind in reversed([*kinds, *surfaces])}
+        self.makers = self._position, self._extents
+        self.kinds = [*kinds, *surfaces]
+        self.types = {kind.type: kind for kind in reversed(self.kinds)}
         self._reader = _backend.kernels.reader.ComponentReader(
-            timeline.bodies, [*kinds, *surfaces], surfaces
+            timeline.bodies, self.kinds, surfaces
         )
         self._reader.sweeps = sweeps
         if self.table.is_apart:
             self._reader.convert(self._leans, self._halves)
-        self._world_diff = _backend.kernels.world_diff.WorldDiff()
         self._bind()
 
     def set_up(self, up: Vector) -> None:
         """Let normals that are not given be this unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
-        self._reader.set_up(axis + 1 if up[axis] > 0.0 else -(axis + 1))
+        self._reader.surface_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
 
     def set_gravity(self, gravity: Vector) -> None:
         """Let bodies fall otherwise from the next step on, those that sleep too."""
@@ -296,10 +206,11 @@ class BodyRegistry:
 
     def _exempt_now(self, kind: type) -> None:
         """Exempt a type once there is gravity: it costs the columns of `Surfaces`."""
-        known = self._kinds.get(kind)
+        known = self.types.get(kind)
         if known is None or not known.mark & (FALL << SURFACES_SHIFT):
             self.watch(kind, FALL << SURFACES_SHIFT)
-            self._reader.exempt_from_gravity(self._kinds[kind])
+            self._reader.surface_reader.use()
+            self._reader.surface_reader.exempt.append(self.types[kind])
 
     def use(self, timeline: Any) -> None:
         """Keep the bodies in the parts of another timeline, all of them new, from now on."""
@@ -315,44 +226,23 @@ class BodyRegistry:
 
     def watch(self, kind: type, mark: int) -> None:
         """Note from now on, with a bit, which bodies have components of some type."""
-        known = self._kinds.get(kind)
+        known = self.types.get(kind)
         if known is None:
-            self._kinds[kind] = _backend.kernels.bindings.ComponentBinding(kind, (), mark, 0)
-            self._reader.add_kind(self._kinds[kind])
+            self.types[kind] = _backend.kernels.bindings.ComponentBinding(kind, (), mark, 0)
+            self._reader.add_kind(self.types[kind])
         else:
             known.mark |= mark
         self._file_all_again()
 
     def unwatch(self, kind: type, mark: int) -> None:
         """Do not note any more, with a bit, which bodies have components of a watched type."""
-        self._kinds[kind].mark &= ~mark
+        self.types[kind].mark &= ~mark
         self._file_all_again()
 
     def _file_all_again(self) -> None:
         self.table.n_filed[:] = -1
-        self._mark = object()
+        self.mark = object()
         self._is_reported = False
-
-    @property
-    def kinds(self) -> list[Any]:
-        """What is looked at: Position, Extents, Velocity, Growth, Mass, Deflect, Sensor, others."""
-        kinds: list[Any] = self._reader.kinds
-        return kinds
-
-    @property
-    def mark(self) -> object:
-        """The mark that the world had when `compare` saw it, or an object of no world."""
-        return self._mark
-
-    @property
-    def types(self) -> Iterable[type]:
-        """The types of components that are looked at."""
-        return self._kinds
-
-    @property
-    def makers(self) -> tuple[Any, Any]:
-        """The two kinds of components that make an entity a body."""
-        return self._position, self._extents
 
     def holder(self, kind: type, row: int) -> Any | None:
         """Return the component of a body as of the beginning of the step."""
@@ -361,7 +251,7 @@ class BodyRegistry:
 
     def holders(self, kind: type) -> Sequence[Any]:
         """Return by row the components of a type as of the beginning of the step, or nothing."""
-        known = self._kinds.get(kind)
+        known = self.types.get(kind)
         items: Sequence[Any] = () if known is None else known.items
         return items
 
@@ -373,15 +263,11 @@ class BodyRegistry:
             self.wake_all()
         mark = world.mark()
         dead = frozenset(world.dead())
-        if mark is self._mark and dead == self._dead:
+        if mark is self.mark and dead == self._dead:
             return
-        entities = world.entities(self._kinds)
-        diff, reader, v = self._world_diff, self._reader, self.table.views
-        diff.compare(
-            entities, dead, self.row_of, reader.kinds, self.rows.data, v.ids, v.n_filed, v.present
-        )
-        is_empty = bool(diff.gone) and world.is_empty()
-        for entity in diff.gone:
+        entities, newcomers, changed, gone = self._compare(world, dead)
+        is_empty = bool(gone) and world.is_empty()
+        for entity in gone:
             if is_empty:
                 reason = EndReason.WORLD_CLEARED
             elif world.exists(entity):
@@ -390,19 +276,29 @@ class BodyRegistry:
                 reason = EndReason.ENTITY_DELETED
             self._release(entity, reason)
         if self.sleep.n:
-            self.sleep.filed += [self.row_of[entity] for entity in diff.changed]
+            self.sleep.filed += [self.row_of[entity] for entity in changed]
             self.sleep.wake(self.sleep.filed)
-        for entity in diff.changed:
+        for entity in changed:
             self._refile(entity, entities[entity])
-        newcomers = sorted(diff.newcomers)
+        newcomers.sort()
         if newcomers:
             self._admit(newcomers, entities)
-        if newcomers or diff.gone:
-            self._update_order(newcomers, diff.gone)
-        if newcomers or diff.gone or diff.changed:
+        if newcomers or gone:
+            self._update_order(newcomers, gone)
+        if newcomers or gone or changed:
             self._find_watched()
             self._part()
-        self._mark, self._dead = mark, dead
+        self.mark, self._dead = mark, dead
+
+    def _compare(
+        self, world: World, dead: frozenset[int]
+    ) -> tuple[Mapping[int, Mapping[type, Any]], list[int], list[int], list[int]]:
+        """Return the components of all entities, and which came, changed and went."""
+        entities, v = world.entities(self.types), self.table.views
+        found = _backend.kernels.world_diff.compare_world(
+            entities, dead, self.row_of, self.kinds, self.rows.data, v.ids, v.n_filed, v.present
+        )
+        return (entities, *found)
 
     def _find_watched(self) -> None:
         """Separate the bodies that each step reads from the fixed ones."""
@@ -438,7 +334,7 @@ class BodyRegistry:
 
     def changed_kinds(self, row: int) -> list[Any]:
         """Return the kinds whose component of a body says something else than was seen last."""
-        changed: list[Any] = self._reader.unlike(row)
+        changed = (kind for kind in self.kinds if kind.names and kind.is_other(row))
         return list({kind.type: kind for kind in changed}.values())
 
     def pop_ignored(self) -> list[int]:
@@ -480,8 +376,7 @@ class BodyRegistry:
         if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
             return
         self._reader.keep_out(row, v.quarantined[row])
-        self._timeline.contacts.forget(row, _REASON_DISABLED)
-        self._timeline.broadphase.remove(row)
+        self._leave_out(row, EndReason.DISABLED)
         v.quarantined[row] = SWITCHED_OFF
         self._switched_off.append(row)
 
@@ -523,6 +418,11 @@ class BodyRegistry:
 
     def _forget(self, row: int, reason: EndReason) -> None:
         self._timeline.contacts.forget(row, END_REASONS.index(reason))
+
+    def _leave_out(self, row: int, reason: EndReason) -> None:
+        """Take a body out of contacts and trees."""
+        self._forget(row, reason)
+        self._timeline.broadphase.remove(row)
 
     def _release(self, entity: int, reason: EndReason) -> None:
         row = self.row_of[entity]
@@ -572,8 +472,9 @@ class BodyRegistry:
         ]
         if self.sweeps:
             self._start_targets(dt)
-        if self._domain is not None:
-            self._bring_in(self._domain)
+        if self._domain is not None:  # bodies that the game has put beyond an edge of the world
+            rows = self._read[c.quarantined[self._read] == 0]
+            c.centre[rows] = self._domain.into_world(c.centre[rows])
         if len(self.attached.rows) or len(self.attached.taking_part):
             reports += self._attach(step, dt)
         c.news[:] = 0
@@ -614,23 +515,14 @@ class BodyRegistry:
         for row in taken.jumped:
             self._forget(row, EndReason.TELEPORTED)
         for row, is_disabled in taken.left_out:
+            self._reader.keep_out(row, 0)
             self._leave_out(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
-        reports = []
-        for row, wrong in taken.refused:
+        for row, _ in taken.refused:
+            self._reader.keep_out(row, 0)
             self._leave_out(row, EndReason.QUARANTINED)
-            entity = int(c.ids[row])
-            reports.append(
-                quarantine_report(self.rules, step, dt, entity, self._lookup(row), wrong)
-            )
         if boxes.n_out:
             self._stale.append(rows[c.quarantined[rows] != 0])
-        return reports
-
-    def _leave_out(self, row: int, reason: EndReason) -> None:
-        """Take an attached box out of contacts and trees."""
-        self._reader.keep_out(row, 0)
-        self._forget(row, reason)
-        self._timeline.broadphase.remove(row)
+        return [self._report(row, step, dt, wrong) for row, wrong in taken.refused]
 
     def _in_order(self, rows: RowArray) -> RowArray:
         """Return rows in the order of the ids of their bodies."""
@@ -662,7 +554,11 @@ class BodyRegistry:
 
     def wake(self, rows: list[int]) -> None:
         """Wake the sleeping bodies among some bodies."""
-        if self.sleep.wake(rows):
+        self._take_in(self.sleep.wake(rows))
+
+    def _take_in(self, has_woken: bool) -> None:
+        """Count bodies that woke, if there are any, among those that move."""
+        if has_woken:
             self._part()
             self._list_moving()
 
@@ -674,8 +570,7 @@ class BodyRegistry:
         while sleeping.n_leaning and len(rows):
             rows = self.sleep.wake_with_islands(sleeping.reached_by(rows.data))
             if len(rows):
-                self._part()
-                self._list_moving()
+                self._take_in(has_woken=True)
                 self._timeline.place_woken(rows.data)
         pressed = np.array(self._reader.pressed, np.int64)
         self._pressed = pressed[self.table.asleep[pressed] != 0]
@@ -683,17 +578,11 @@ class BodyRegistry:
 
     def wake_near(self) -> None:
         """Wake those who sleep where a body that does not move has come to be, or is another."""
-        if self.sleep.n == 0:
-            self.sleep.filed.clear()
-        elif self.sleep.wake_near(self.touched_still):
-            self._part()
-            self._list_moving()
+        self._take_in(self.sleep.wake_near(self.touched_still))
 
     def wake_all(self) -> None:
         """Wake everybody."""
-        if self.sleep.wake_all(self.rows):
-            self._part()
-            self._list_moving()
+        self._take_in(self.sleep.wake_all(self.rows))
         self._reader.woken.clear()
 
     def count_woken(self) -> None:
@@ -709,12 +598,6 @@ class BodyRegistry:
             changed |= self.sleep.fall(self.moving, step, self.sweeps)
         if changed:
             self._part()
-
-    def _bring_in(self, domain: PeriodicDomain) -> None:
-        """Let bodies that the game has put beyond an edge of the world be where that is in it."""
-        c = self.table
-        rows = self._read[c.quarantined[self._read] == 0]
-        c.centre[rows] = domain.into_world(c.centre[rows])
 
     def _start_targets(self, dt: float) -> None:
         """Let bodies that the game has moved go there in this step."""
@@ -732,15 +615,17 @@ class BodyRegistry:
 
     def _quarantine(self, row: int, step: int, dt: float) -> Report:
         """Leave a body out until it can be computed with again."""
-        self._forget(row, EndReason.QUARANTINED)
-        self._timeline.broadphase.remove(row)
+        self._leave_out(row, EndReason.QUARANTINED)
         self.table.quarantined[row] = QUARANTINED
-        entity = int(self.table.ids[row])
-        lookup = self._lookup(row)
-        around = None
+        lookup, around = self._lookup(row), None
         if self._domain is not None and out_of_bounds(self.rules, lookup) is None:
             around = leads_too_far(self.components, self._domain.wrap, dt, lookup)
-        return quarantine_report(self.rules, step, dt, entity, lookup, around)
+        return self._report(row, step, dt, around)
+
+    def _report(self, row: int, step: int, dt: float, wrong: Wrong | None) -> Report:
+        """Return a report of a body in quarantine: of its first wrong field, else of `wrong`."""
+        entity = int(self.table.ids[row])
+        return quarantine_report(self.rules, step, dt, entity, self._lookup(row), wrong)
 
     def _lookup(self, row: int) -> Callable[[type], Any]:
         return lambda kind: self.holder(kind, row)
@@ -773,6 +658,7 @@ class BodyRegistry:
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
             written = np.concatenate([written, stills[was_out]])
+        self._written = written, self.table.seen_centre[written]
         self._reader.write(written.data)
         for rows in self._stale:
             self._reader.find_faces(rows.data)
@@ -793,7 +679,10 @@ class BodyRegistry:
             c, kinematic_targets = self.table, self.kinematic_targets
             begun = c.seen_centre.copy()
             if self._has_begun:
-                self._reader.begun_into(begun.data)
+                rows, centres = self._written
+                begun[rows] = centres
+                for row, centre in self._overwritten.items():
+                    begun[row] = centre
                 if self.sweeps:
                     begun[kinematic_targets.rows] = kinematic_targets.before()
                 if self._domain is not None:
@@ -818,13 +707,13 @@ class BodyRegistry:
         """Forget where the last step began."""
         self._has_begun = False
         self._begun = None
-        if self._relocated:
-            self._relocated.clear()
+        self._relocated.clear()
+        self._overwritten.clear()
 
     def write_one(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
         v = self.table.views
-        self._reader.keep_box(row)
+        self._keep_box(row)
         for k in range(self.table.dim):
             centre = self._timeline.centre_now(row, k)
             if centre != v.seen_centre[row, k]:
@@ -837,9 +726,14 @@ class BodyRegistry:
             if speed != v.seen_velocity[row, k] and self._holds(self._velocity, row):
                 self._velocity.put(row, k, speed)
 
+    def _keep_box(self, row: int) -> None:
+        """Keep where a body was seen last, before a response overwrites it."""
+        self._reader.keep_box(row)
+        self._overwritten.setdefault(row, self.table.seen_centre[row].tolist())
+
     def is_body_of(self, entity: int, world: World) -> bool:
         """Return whether a known entity is still that body, and not disabled."""
-        now = world.components(entity, self._kinds)
+        now = world.components(entity, self.types)
         return Disabled not in now and self._is_same(self.row_of[entity], now)
 
     def _is_same(self, row: int, now: Mapping[type, Any]) -> bool:
@@ -861,12 +755,12 @@ class BodyRegistry:
             Whether the entity is still a body, and not disabled.
         """
         v, entity = self.table.views, self.table.views.ids[row]
-        now = world.components(entity, self._kinds)
+        now = world.components(entity, self.types)
         if not self._is_same(row, now):
             return False
         if self.is_fixed(row):
             return Disabled not in now
-        self._reader.keep_box(row)
+        self._keep_box(row)
         places = self._accept_changes(self._position, row, v.seen_place, now)
         if places:
             self._relocated.append(row)
@@ -891,7 +785,7 @@ class BodyRegistry:
         component = now.get(kind.type)
         if component is not None and component is not kind.items[row]:
             self._keep_filed(row)
-            kind.replace(row, component)
+            kind.file(row, component)
         news = []
         for k, name in enumerate(kind.names):
             value = 0.0 if component is None else float(read_number(component, name))
@@ -946,7 +840,7 @@ class BodyRegistry:
 
     def note_move(self, row: int, position: Any) -> None:
         """Have the next step see no teleport where the position still says what it says now."""
-        self._moves[row] = [float(read_number(position, name)) for name in self._position.names]
+        self._moves[row] = self._place_of(position)
         if self.sweeps:
             self.kinematic_targets.put.add(row)
 
@@ -956,8 +850,11 @@ class BodyRegistry:
             row
             for row, place in self._moves.items()
             if (position := self.holder(self._position.type, row)) is not None
-            and [float(read_number(position, name)) for name in self._position.names] == place
+            and self._place_of(position) == place
         ]
+
+    def _place_of(self, position: Any) -> list[float]:
+        return [float(read_number(position, name)) for name in self._position.names]
 
     def find_error(self, entity: int, get: Callable[[type], Any]) -> Exception | None:
         """Return the error to raise where a component of an entity holds no number, else None."""
@@ -1006,7 +903,8 @@ class BodyRegistry:
 
     def _keep_filed(self, row: int) -> None:
         """Keep which components are filed for a body, before others are."""
-        self._filed.append((row, self.table.views.n_filed[row], self._reader.filed(row)))
+        items = [kind.items[row] if kind.items else None for kind in self.kinds]
+        self._filed.append((row, self.table.views.n_filed[row], items))
 
     def roll_back(self, kept: Kept, timeline: Any) -> None:
         """Have the bodies, and know of them, what there was and was known before the step.
@@ -1023,11 +921,9 @@ class BodyRegistry:
         """
         c, reader = self.table, self._reader
         self.use(timeline)
-        for row, *numbers in reversed(reader.kept_filters):
-            c.filters[row] = numbers
         reader.roll_back()
         for row, n_filed, items in reversed(self._filed):
-            there = zip(reader.kinds, items, strict=False)
+            there = zip(self.kinds, items, strict=False)
             reader.file(row, {kind.type: item for kind, item in there if item is not None})
             c.n_filed[row] = n_filed
         for row in self._allocated:
@@ -1077,16 +973,20 @@ class BodyRegistry:
             moves |= (c.response != 0) | (c.custom & YIELDS != 0)
         c.moves[:] = moves
         self.sleep.forget()
-        self.kinematic_targets.clear()
-        self.attached.clear()
-        self._mark = object()
-        self._stale.clear()
+        self.mark = object()
         self._new.clear()
-        self._pressed = NO_ROWS
-        self._switched_off.clear()
-        self._woken = self.touched_still = NO_ROWS
+        self._pressed = self._woken = NO_ROWS
+        self._forget_pending()
         self._find_watched()
         self._read = self.watched
+
+    def _forget_pending(self) -> None:
+        """Forget what the last step has found, and has not done yet."""
+        self.kinematic_targets.clear()
+        self.attached.clear()
+        self._stale.clear()
+        self._switched_off.clear()
+        self.touched_still = NO_ROWS
 
     def _place_all(self) -> None:
         """Put all bodies into the trees of a new timeline, where they were seen last."""
@@ -1115,22 +1015,17 @@ class BodyRegistry:
 
     def is_current(self, world: World) -> bool:
         """Return whether nothing came or went in the world since `compare`; in a moment."""
-        return world.is_as(self._mark, len(self._dead))
+        return world.is_as(self.mark, len(self._dead))
 
     def is_up_to_date(self, world: World) -> bool:
         """Return whether `compare` has seen the world as it is."""
-        return world.mark() is self._mark and frozenset(world.dead()) == self._dead
+        return world.mark() is self.mark and frozenset(world.dead()) == self._dead
 
     def differences(self, world: World) -> tuple[list[int], list[int]]:
         """Return the bodies that `compare` would file anew, and which of them are others now."""
         if self.is_up_to_date(world):
             return [], []
-        entities, dead, v = world.entities(self._kinds), frozenset(world.dead()), self.table.views
-        kinds = self._reader.kinds
-        self._world_diff.compare(
-            entities, dead, self.row_of, kinds, self.rows.data, v.ids, v.n_filed, v.present
-        )
-        changed: list[int] = self._world_diff.changed
+        entities, _, changed, _ = self._compare(world, frozenset(world.dead()))
         return changed, [e for e in changed if self._is_another(self.row_of[e], entities[e])]
 
     def rows_of(self, entities: NDArray[np.int64]) -> RowArray:
@@ -1163,7 +1058,7 @@ class BodyRegistry:
         self.table.n_filed[[self.row_of[entity] for entity in missing]] = -1
         self._find_watched()
         self._part()
-        self._mark = object()
+        self.mark = object()
 
     def seen_filters(self) -> NDArray[np.void]:
         """Return the filters that were seen last, of the bodies that had one of any effect."""
@@ -1179,7 +1074,7 @@ class BodyRegistry:
     def resume_filters(self, filters: NDArray[np.void]) -> None:
         """Take filters for what was seen last, as `seen_filters` gives them."""
         if len(filters):
-            self._reader.use_surfaces()
+            self._reader.surface_reader.use()
         if self.table.bodies.surfaces.is_used:
             numbers = self.table.filters
             numbers[self.rows] = _NO_FILTER
@@ -1249,18 +1144,14 @@ class BodyRegistry:
         changed = flags & CHANGED != 0
         if changed.any():
             c.n_filed[rows[changed]] = -1
-            self._mark = object()
+            self.mark = object()
 
         for row in rows[out].tolist():
             t.broadphase.remove(row)
         self._put_in_trees(rows[~out], rows[~out & misplaced])
-        self.touched_still = NO_ROWS
+        self._forget_pending()
         self._unread = rows[c.has[rows] & FIXED != 0]
         self._requested.clear()
-        self._stale.clear()
-        self._switched_off.clear()
-        self.kinematic_targets.clear()
-        self.attached.clear()
         self._moves = {}
         self._is_reported = False
         self._reader.find_faces(rows.data)

@@ -25,22 +25,11 @@ EVERY = 8  # bodies fall asleep in every 8th step, together: trees insert many b
 
 
 class KeptSleep(NamedTuple):
-    """Who slept before a step, and who was to be looked at.
+    """Who slept before a step, and who was to be looked at."""
 
-    Attributes
-    ----------
-    rows : int64 (n,)
-        The bodies that are not fixed; of each there is one number in what follows.
-    rest_count : int8 (n,)
-    table : int8 (3, n), or None
-        `asleep`, `leans` and `held`; None where nobody slept.
-    island : int64 (n,), or None
-    left, disturbed : list of int
-    """
-
-    rows: RowArray
+    rows: RowArray  # of the bodies that are not fixed; of each there is one number in what follows
     rest_count: NDArray[np.int8]
-    table: NDArray[np.int8] | None
+    table: NDArray[np.int8] | None  # `asleep`, `leans`, `held`: (3, n); None where nobody slept
     island: RowArray | None
     left: list[int]
     disturbed: list[int]
@@ -133,6 +122,8 @@ class Sleep:
         """Wake those who sleep where a body that does not move is new, or another."""
         rows = np.array(self.filed, np.int64)
         self.filed.clear()
+        if self.n == 0:
+            return False
         rows = np.union1d(placed, rows[self._table.moves[rows] == 0])
         return self.wake(self._timeline.sleeping.near(rows.data))
 

@@ -191,16 +191,37 @@ static inline int slots_hold(const Slots *slots, Py_ssize_t i)
     return 1;
 }
 
-/* The table and slots that say whether anything about a body may be new. */
+/* The slots of a component that only some bodies have, and the bit that says which. */
+typedef struct {
+    const Slots *slots;
+    int mark;
+} Marked;
+
+/* The columns and slots that say whether anything about a body may be new. */
 typedef struct {
     const Slots *position;
     const Slots *extents;
-    const Slots *others[4];  /* Of components that only some bodies have. */
-    int marks[4];  /* The bits of `has` that say which. */
-    int any_mark;
+    const signed char *flags[4];  /* A body with any of these set is looked at closely. */
     const signed char *has;
-    const signed char *flags[5];  /* A body with any of these set is looked at closely. */
+    Marked common[4];  /* By the bits of `has`. */
+    int common_marks;
+    const signed char *bits;
+    Marked rare[16];  /* By those of `bits`, or more than there are. */
+    int n_rare;
 } Watch;
+
+/* Tell whether what a body has of the rarer components is known. */
+static inline int rare_hold(const Watch *watch, Py_ssize_t i)
+{
+    const int marks = watch->bits[i];
+    for (int k = 0; k < watch->n_rare; ++k) {
+        const Slots *slots = watch->rare[k].slots;
+        if (marks & watch->rare[k].mark && slots->n_rows > 0 && slots->items[i] != Py_None
+            && !slots_hold(slots, i))
+            return 0;
+    }
+    return 1;
+}
 
 #define FETCHED_AHEAD 48  /* Bodies: about as long as memory takes to answer. */
 
@@ -222,8 +243,8 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
 {
     const Slots *position = watch->position, *extents = watch->extents;
     PyObject *const *places = position->items, *const *sizes = extents->items;
-    const signed char *has = watch->has, *const *flags = watch->flags;
-    const int any_mark = watch->any_mark, is_flat = position->width == 2 && extents->width == 2;
+    const signed char *has = watch->has, *bits = watch->bits, *const *flags = watch->flags;
+    const int common_marks = watch->common_marks, is_flat = position->width == 2 && extents->width == 2;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
         if (n + FETCHED_AHEAD < n_rows) {
@@ -231,7 +252,8 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
             fetch((const double *)places[coming]);
             fetch((const double *)sizes[coming]);
         }
-        if (flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i] | flags[4][i])
+        const int flag = flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i];
+        if ((flag | bits[i]) != 0 && (flag != 0 || !rare_hold(watch, i)))
             break;
         if (is_flat) {
             if (!pair_holds(places[i], position->type, position->known + 2 * i,
@@ -242,11 +264,11 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
         } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
             break;
         }
-        int marks = has[i] & any_mark, k = 0;
-        for (; marks != 0; ++k) {
-            if (marks & watch->marks[k] && !slots_hold(watch->others[k], i))
+        int marks = has[i] & common_marks;
+        for (const Marked *next = watch->common; marks != 0; ++next) {
+            if (marks & next->mark && !slots_hold(next->slots, i))
                 break;
-            marks &= ~watch->marks[k];
+            marks &= ~next->mark;
         }
         if (marks != 0)
             break;
@@ -254,10 +276,10 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
     return n;
 }
 
-/* Read the slots of a component if they all hold plain numbers, which become known. */
-static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
+/* Read the slots of any component if they all hold plain floats, or ints if these are allowed. */
+static inline int numbers_read(Slots *slots, PyObject *item, double *numbers, int may_be_ints)
 {
-    PyObject *item = slots->items[i], *value;
+    PyObject *value;
     if (!slots_fit(slots, item))
         return 0;
     for (Py_ssize_t k = 0; k < slots->width; ++k) {
@@ -266,7 +288,7 @@ static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
             return 0;
         if (PyFloat_CheckExact(value)) {
             numbers[k] = FLOAT_VALUE(value);
-        } else if (PyLong_CheckExact(value)) {
+        } else if (may_be_ints && PyLong_CheckExact(value)) {
             numbers[k] = PyLong_AsDouble(value);
             if (numbers[k] == -1.0 && PyErr_Occurred()) {
                 PyErr_Clear(); /* The way by name says what is wrong with it. */
@@ -276,9 +298,24 @@ static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
             return 0;
         }
     }
+    return 1;
+}
+
+/* Read the slots of a component if they all hold plain numbers, which become known. */
+static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
+{
+    PyObject *item = slots->items[i];
+    if (!numbers_read(slots, item, numbers, 1))
+        return 0;
     for (Py_ssize_t k = 0; k < slots->width; ++k)
         remember(&slots->known[i * slots->width + k], *slot_of(slots, item, k));
     return 1;
+}
+
+/* Read the slots of any component if they all hold plain floats. */
+static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
+{
+    return numbers_read(slots, item, numbers, 0);
 }
 
 /* Write what differs from what was seen into the slots of a component; 0 where it has to be
@@ -316,37 +353,6 @@ static inline int slots_write(const Slots *slots, Py_ssize_t i)
             Py_XDECREF(before);
             return 0;
         }
-    }
-    return 1;
-}
-
-/* Copy what was seen of the components in some rows, one after the other. */
-static inline void slots_copy_seen(
-    const Slots *slots, const long long *rows, Py_ssize_t n, double *copies)
-{
-    const double *seen = slots->seen;
-    const Py_ssize_t width = slots->width;
-    if (width == 2) {
-        for (Py_ssize_t at = 0; at < n; ++at)
-            memcpy(copies + 2 * at, seen + 2 * rows[at], 2 * sizeof(double));
-        return;
-    }
-    for (Py_ssize_t at = 0; at < n; ++at)
-        for (Py_ssize_t k = 0; k < width; ++k)
-            copies[width * at + k] = seen[width * rows[at] + k];
-}
-
-/* Read the slots of any component if they all hold plain floats. */
-static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
-{
-    PyObject *value;
-    if (!slots_fit(slots, item))
-        return 0;
-    for (Py_ssize_t k = 0; k < slots->width; ++k) {
-        value = *slot_of(slots, item, k);
-        if (value == NULL || !PyFloat_CheckExact(value))
-            return 0;
-        numbers[k] = FLOAT_VALUE(value);
     }
     return 1;
 }

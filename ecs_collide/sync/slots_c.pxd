@@ -7,21 +7,25 @@ cdef extern from "ecs_collide/sync/slots.h":
     void slots_file(Slots *slots, Py_ssize_t i, object item) noexcept
     void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k) noexcept
     void slots_bind(Slots *slots, double *seen, double *now) noexcept
+    ctypedef struct Marked:
+        const Slots *slots
+        int mark
     ctypedef struct Watch:
         const Slots *position
         const Slots *extents
-        const Slots *others[4]
-        int marks[4]
-        int any_mark
+        const signed char *flags[4]
         const signed char *has
-        const signed char *flags[5]
+        Marked common[4]
+        int common_marks
+        const signed char *bits
+        Marked rare[16]
+        int n_rare
     Py_ssize_t watch_run(
         const Watch *watch, const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
     ) noexcept
     bint slots_hold(Slots *slots, Py_ssize_t i) noexcept
     bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
     int slots_write(Slots *slots, Py_ssize_t i) except -1
-    void slots_copy_seen(Slots *slots, long long *rows, Py_ssize_t n, double *copies) noexcept
     bint fields_read(Slots *slots, object item, double *numbers) noexcept
     int fields_write(Slots *slots, object item, double *numbers) except -1
     bint same_bits(double *one, double *other, Py_ssize_t n) noexcept

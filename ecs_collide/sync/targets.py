@@ -26,7 +26,7 @@ class KinematicTargets:
         The rows of the bodies that are driven somewhere.
     targets : float64 (n, dim)
         Where to, in world units.
-    goals : float64 (n, dim)
+    wrapped_targets : float64 (n, dim)
         The same within a world that wraps; where targets lie is the short way there.
     speeds : float64 (n, dim)
         How fast, in world units per second.
@@ -121,12 +121,8 @@ class KinematicTargets:
 
     def keep_velocities(self, moving: RowArray) -> None:
         """Let velocity components say what they said, but for what an answer has changed."""
-        c, speeds = self._table, np.zeros((len(moving), self._table.dim))
-        order = np.argsort(moving)
-        places = np.searchsorted(moving, self.rows, sorter=order)
-        found = places < len(moving)
-        places = order[places[found]]
-        same = moving[places] == self.rows[found]
-        speeds[places[same]] = self.speeds[found][same]
+        c = self._table
+        speeds = np.zeros((c.capacity, c.dim))
+        speeds[self.rows] = self.speeds
         now = c.velocity[moving]
-        c.velocity[moving] = np.where(now == speeds, c.seen_velocity[moving], now)
+        c.velocity[moving] = np.where(now == speeds[moving], c.seen_velocity[moving], now)

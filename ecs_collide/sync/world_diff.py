@@ -19,12 +19,37 @@ else:
     from ecs_collide.sync.slots import files_agree
 
 
-@cython.cclass
-class WorldDiff:
-    """What has become different in a world.
+def compare_world(
+    entities: dict,
+    dead,
+    row_of: dict,
+    kinds: list,
+    rows: cython.longlong[::1],
+    ids: cython.longlong[::1],
+    n_filed: cython.longlong[::1],
+    present: cython.schar[::1],
+):
+    """Compare all entities with the bodies.
 
-    Attributes
+    Parameters
     ----------
+    entities : dict
+        The components by type, a dict, for each entity.
+    dead : frozenset of int
+        Entities that count as gone.
+    row_of : dict
+        Row by entity, for each body.
+    kinds : list of ComponentBinding
+        Those that count; the first two make an entity a body.
+    rows : int64 (n,)
+        The rows of the bodies in the order of their ids.
+    ids, n_filed : int64
+        By row: the entity, and how many components are filed for it.
+    present : int8
+        Written by row: 1 for the bodies that are still there.
+
+    Returns
+    -------
     newcomers : list of int
         Entities that are bodies now, in no order.
     changed : list of int
@@ -32,79 +57,40 @@ class WorldDiff:
     gone : list of int
         Entities that are bodies no more, by rising id.
     """
+    n: cython.Py_ssize_t
+    i: cython.Py_ssize_t = 0
+    kind: ComponentBinding
+    components: dict
+    types: list = []
+    items: list = []
+    newcomers: list = []
+    changed: list = []
+    gone: list = []
+    any_dead: cython.bint = len(dead) > 0
 
-    newcomers = cython.declare(list, visibility="readonly")
-    changed = cython.declare(list, visibility="readonly")
-    gone = cython.declare(list, visibility="readonly")
-
-    def __init__(self):
-        self.newcomers = []
-        self.changed = []
-        self.gone = []
-
-    def compare(
-        self,
-        entities: dict,
-        dead,
-        row_of: dict,
-        kinds: list,
-        rows: cython.longlong[::1],
-        ids: cython.longlong[::1],
-        n_filed: cython.longlong[::1],
-        present: cython.schar[::1],
-    ):
-        """Compare all entities with the bodies.
-
-        Parameters
-        ----------
-        entities : dict
-            The components by type, a dict, for each entity.
-        dead : frozenset of int
-            Entities that count as gone.
-        row_of : dict
-            Row by entity, for each body.
-        kinds : list of ComponentBinding
-            Those that count; the first two make an entity a body.
-        rows : int64 (n,)
-            The rows of the bodies in the order of their ids.
-        ids, n_filed : int64
-            By row: the entity, and how many components are filed for it.
-        present : int8
-            Written by row: 1 for the bodies that are still there.
-        """
-        n: cython.Py_ssize_t
-        i: cython.Py_ssize_t = 0
-        kind: ComponentBinding
-        components: dict
-        types: list = []
-        items: list = []
-        any_dead: cython.bint = len(dead) > 0
-
-        for kind in kinds:
-            types.append(kind.type)
-            items.append(kind.items)
-        position, extents, *_ = types
-        self.newcomers = []
-        self.changed = []
-        self.gone = []
-        for n in range(rows.shape[0]):
-            present[rows[n]] = 0
-        for entity, components in entities.items():
-            if any_dead and entity in dead:
+    for kind in kinds:
+        types.append(kind.type)
+        items.append(kind.items)
+    position, extents, *_ = types
+    for n in range(rows.shape[0]):
+        present[rows[n]] = 0
+    for entity, components in entities.items():
+        if any_dead and entity in dead:
+            continue
+        row = row_of.get(entity)
+        if row is not None:
+            i = row
+            if files_agree(components, types, items, i, n_filed[i]):
+                present[i] = 1
                 continue
-            row = row_of.get(entity)
-            if row is not None:
-                i = row
-                if files_agree(components, types, items, i, n_filed[i]):
-                    present[i] = 1
-                    continue
-            if position in components and extents in components:
-                if row is None:
-                    self.newcomers.append(entity)
-                else:
-                    present[i] = 1
-                    self.changed.append(entity)
-        for n in range(rows.shape[0]):
-            i = rows[n]
-            if not present[i]:
-                self.gone.append(ids[i])
+        if position in components and extents in components:
+            if row is None:
+                newcomers.append(entity)
+            else:
+                present[i] = 1
+                changed.append(entity)
+    for n in range(rows.shape[0]):
+        i = rows[n]
+        if not present[i]:
+            gone.append(ids[i])
+    return newcomers, changed, gone

@@ -1,0 +1,207 @@
+"""What queries return."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide._checks import Floats
+from ecs_collide._ids import Integers
+from ecs_collide.events import Vector
+
+
+class RayHit(NamedTuple):
+    """Where a ray meets a box.
+
+    Attributes
+    ----------
+    id : int
+        The box; in a `Space` the entity.
+    time : float
+        The fraction of the ray's way, 0 at its origin and 1 at its end.
+    point : tuple of float
+        In world units, exactly in the face that is met.
+    normal : tuple of float
+        Unit axis vector out of that face; zeros where the ray begins inside the box, or on its
+        surface without entering it.
+    """
+
+    id: int
+    time: float
+    point: Vector
+    normal: Vector
+
+    @property
+    def entity(self) -> int:
+        """The same as `id`."""
+        return self.id
+
+
+class RayHits(NamedTuple):
+    """Where many rays meet boxes, a row for each.
+
+    Attributes
+    ----------
+    ids : ndarray
+        int64, shape (n,): the box, or the entity, that each meets first; -1 for none.
+    times : ndarray
+        float64, shape (n,): as in `RayHit`; inf for none.
+    points, normals : ndarray
+        float64, shape (n, dim): as in `RayHit`; nan for none.  A normal is 0
+        where the ray begins inside.
+    """
+
+    ids: Integers
+    times: Floats
+    points: Floats
+    normals: Floats
+
+    @classmethod
+    def of(cls, rows: Integers, ids: Integers, hits: Floats) -> RayHits:
+        """Return the hits that a kernel has written, for rows that have these ids."""
+        missed = rows < 0
+        dim = hits.shape[1] // 2
+        hits[missed] = np.nan
+        times, points, normals = np.hsplit(hits, [1, 1 + dim])
+        times[missed] = np.inf
+        return cls(np.where(missed, -1, ids[rows]), times.ravel(), points, normals)
+
+
+class BoxHit(NamedTuple):
+    """Where a box that is cast meets a box.
+
+    Attributes
+    ----------
+    id : int
+        The box that is met; in a `Space` the entity.
+    time : float
+        The fraction of the way, in [0, 1).  0.0 also where they overlap from
+        the start.
+    centre : tuple of float
+        Where the centre of the box that was cast is then, in world units.
+        After an impact it stands flush against the face that it meets: put a
+        body there, and it touches without overlapping.
+    normal : tuple of float
+        Unit axis vector out of the face that is met, towards the box that was cast.
+        For an overlap: the shortest way out.
+    depth : float
+        How far they overlap at the start, on the side of `normal`, in world
+        units; 0.0 for an impact.
+    """
+
+    id: int
+    time: float
+    centre: Vector
+    normal: Vector
+    depth: float
+
+    @property
+    def entity(self) -> int:
+        """The same as `id`."""
+        return self.id
+
+
+class BoxHits(NamedTuple):
+    """Where many boxes that are cast meet boxes, a row for each.
+
+    Attributes
+    ----------
+    ids : ndarray
+        int64, shape (n,): the box, or the entity, that each meets first; -1 for none.
+    times, depths : ndarray
+        float64, shape (n,): as in `BoxHit`; inf and nan for none.
+    centres, normals : ndarray
+        float64, shape (n, dim): as in `BoxHit`; nan for none.
+    """
+
+    ids: Integers
+    times: Floats
+    centres: Floats
+    normals: Floats
+    depths: Floats
+
+
+class Neighbour(NamedTuple):
+    """A box near a point.
+
+    Attributes
+    ----------
+    id : int
+        The box; in a `Space` the entity.
+    distance : float
+        From the point to the box, in world units; 0.0 inside and on its surface.
+    point : tuple of float
+        The point of the box that is closest.
+    """
+
+    id: int
+    distance: float
+    point: Vector
+
+    @property
+    def entity(self) -> int:
+        """The same as `id`."""
+        return self.id
+
+
+class Neighbours(NamedTuple):
+    """The boxes near many points, a row for each, the nearest first.
+
+    Attributes
+    ----------
+    ids : ndarray
+        int64, shape (n, k): boxes or entities; -1 where there are no more.
+    distances : ndarray
+        float64, shape (n, k): as in `Neighbour`; inf where there are no more.
+    points : ndarray
+        float64, shape (n, k, dim): as in `Neighbour`; nan where there are no more.
+    """
+
+    ids: Integers
+    distances: Floats
+    points: Floats
+
+
+class RegionHits(NamedTuple):
+    """The boxes in many regions: those of region i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+    Attributes
+    ----------
+    offsets : ndarray
+        int64, shape (n + 1,): where the ids of each region begin and end.
+    ids : ndarray
+        int64: boxes or entities, those of each region sorted.
+    """
+
+    offsets: Integers
+    ids: Integers
+
+
+class Branches(NamedTuple):
+    """The bounds of the inner nodes of trees, a row for each.
+
+    Attributes
+    ----------
+    mins, maxs : ndarray
+        float64, shape (n, dim): the corners, in world units.
+    depths : ndarray
+        int64, shape (n,): levels below the root of its tree; 0 for a root.
+    moving : ndarray
+        bool, shape (n,): in a `Space`, True in the tree of moving bodies and False in the
+        tree of the others; in an `AABBTree`, False.
+    """
+
+    mins: Floats
+    maxs: Floats
+    depths: Integers
+    moving: NDArray[np.bool_]
+
+
+def branches_of(tree: Any, moving: bool) -> Branches:
+    """Return the bounds of the inner nodes of a kernel tree."""
+    mins, maxs = np.empty((2, tree.n_nodes, tree.dim))
+    depths = np.empty(tree.n_nodes, np.int64)
+    tree.branches_into(mins.data, maxs.data, depths.data)
+    return Branches(mins, maxs, depths, np.full(tree.n_nodes, moving))

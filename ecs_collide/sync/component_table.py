@@ -1,0 +1,180 @@
+"""The components that a space reads: one entry for each, from which all of `sync` follows.
+
+An entry names the numbers of a component, the columns that they are read into, what they must be,
+and what follows for a body that has the component.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ecs_collide.combining import CombineRule
+from ecs_collide.component_map import Components
+from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
+from ecs_collide.constants import (
+    ALL,
+    ATTACHED,
+    AXES,
+    CARRY,
+    CONTROL,
+    DEFLECT,
+    DISABLED,
+    DOMINANCE,
+    FALL,
+    FILTER,
+    FIXED,
+    FRICTION,
+    GROWTH,
+    LARGEST,
+    LOCKED_AXES,
+    MASS,
+    MAX_GROUP,
+    MAX_SPEED,
+    MOST_DOMINANCE,
+    MOST_PULL,
+    OF_SPACE,
+    ONE_WAY,
+    PUSH_OUT,
+    RESTITUTION,
+    SENSOR,
+    SEPARATES,
+    SURFACES_SHIFT,
+    VELOCITY,
+)
+from ecs_collide.response.rules import RESPONSE_CODES
+from ecs_collide.traits import (
+    Attached,
+    Carry,
+    Damping,
+    Dominance,
+    Filter,
+    Friction,
+    GravityScale,
+    LockedAxes,
+    MaxSpeed,
+    OneWay,
+    PushOut,
+    Restitution,
+    Separate,
+)
+
+MOST_ID = 2**53  # of an entity
+
+
+class Bounds(NamedTuple):
+    """What a number of a component must be, and how an error says it."""
+
+    minimum: float
+    maximum: float
+    text: str
+    is_whole: bool = False
+    may_be_infinite: bool = False  # although `maximum` is finite
+    is_part_of_axis: bool = False  # with the other numbers it is a unit vector along an axis
+    leads_on: bool = False  # it says where the body goes
+
+    def allow(self, value: Any) -> bool:
+        """Return whether a number, alone, is as it must be."""
+        number = float(value)  # as a step reads it: Decimal("NaN") refuses to be compared
+        if self.may_be_infinite and number == math.inf:
+            return True
+        return self.minimum <= number <= self.maximum and not (self.is_whole and number % 1)
+
+
+class Entry(NamedTuple):
+    """A type of component, or some of its numbers, and what follows from it."""
+
+    kind: type
+    names: tuple[str, ...] = ()  # of its numbers
+    mark: int = 0  # the bit that says that a body has it; 0 for those that all bodies have
+    response: int = 0  # its code among the responses, or 0
+    columns: tuple[str, str] = ("seen_mass", "seen_mass")  # what was seen, and is to be written
+    bounds: tuple[Bounds, ...] = ()  # of each number
+
+
+_PLACE = Bounds(-LARGEST, LARGEST, "must be finite and within -2**500 ... 2**500")
+_RATE = _PLACE._replace(leads_on=True)
+_SIZE = Bounds(0.0, LARGEST, "must be finite and >= 0")
+_MASS = Bounds(
+    1.0 / LARGEST, LARGEST, "must be within 2**-500 ... 2**500, or inf for an immovable body",
+    may_be_infinite=True,
+)  # fmt: skip
+_SHARE = Bounds(0.0, 1.0, "must be within 0 ... 1")
+_OWNER = Bounds(1, MOST_ID, "must be the id of an entity", is_whole=True)
+_CATEGORIES = Bounds(0, ALL, "must be whole, within 0 ... 2**32 - 1", is_whole=True)
+_MASK = Bounds(~ALL, ALL, "must be whole, within 0 ... 2**32 - 1, or ~bits", is_whole=True)
+_GROUP = Bounds(
+    -MAX_GROUP, MAX_GROUP, "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True
+)
+_FRICTION = Bounds(0.0, LARGEST, "must be finite, and 0 (ice) or more")
+_CODE = Bounds(0, len(CombineRule), "must be that of a CombineRule, or 0", is_whole=True)
+_NORMAL = Bounds(
+    -1.0, OF_SPACE, "must be part of a unit vector along an axis of the space",
+    is_part_of_axis=True,
+)  # fmt: skip
+_SPEED = Bounds(math.ulp(0.0), LARGEST, "must be above 0, or inf", may_be_infinite=True)
+_SCALE = Bounds(-MOST_PULL, MOST_PULL, "must be within -2**100 ... 2**100")
+_DAMPING = Bounds(0.0, MOST_PULL, "must be within 0 ... 2**100")
+_LEVEL = Bounds(
+    -MOST_DOMINANCE, MOST_DOMINANCE,
+    f"must be whole, within -{MOST_DOMINANCE} ... {MOST_DOMINANCE}", is_whole=True,
+)  # fmt: skip
+_LOCK = Bounds(0, 1, "must be True or False", is_whole=True)
+
+
+def common_entries(components: Components, dim: int) -> list[Entry]:
+    """Return the components that any body may have, in the order of `ComponentReader`."""
+    axes = AXES[:dim]
+
+    def vector(role: str, mark: int, seen: str, now: str, bounds: Bounds) -> Entry:
+        return Entry(*components.vector(role, dim), mark, 0, (seen, now), (bounds,) * dim)
+
+    return [
+        vector("position", 0, "seen_place", "place", _PLACE),
+        vector("extents", 0, "seen_size", "size", _SIZE),
+        vector("velocity", VELOCITY, "seen_velocity", "velocity", _RATE),
+        vector("growth", GROWTH, "seen_growth", "growth", _RATE),
+        Entry(*components.mass, MASS, bounds=(_MASS,)),
+        Entry(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect],
+              ("seen_restitution", "seen_restitution"), (_SHARE,)),
+        Entry(Sensor, mark=SENSOR),
+        *(
+            Entry(kind, response=code)
+            for kind, code in RESPONSE_CODES.items()
+            if kind is not Deflect
+        ),
+        Entry(Fixed, mark=FIXED),
+        Entry(Disabled, mark=DISABLED),
+        Entry(Attached, axes, ATTACHED, 0, ("seen_offset", "seen_offset"), (_PLACE,) * dim),
+        Entry(Attached, ("owner",), ATTACHED, 0, ("seen_owner", "seen_owner"), (_OWNER,)),
+    ]  # fmt: skip
+
+
+def rare_entries(dim: int) -> list[Entry]:
+    """Return the components that only some bodies have, in the order of `SurfaceReader`."""
+    axes = AXES[:dim]
+    normal = tuple(f"normal_{axis}" for axis in axes)
+
+    def entry(
+        kind: type, names: tuple[str, ...], bits: int, seen: str, *bounds: Bounds, more: int = 0
+    ) -> Entry:
+        each = bounds if len(bounds) == len(names) else bounds * len(names)
+        return Entry(kind, names, bits << SURFACES_SHIFT | more, 0, (seen, seen), each)
+
+    return [
+        entry(Filter, ("categories", "mask", "group"), FILTER, "seen_filter",
+              _CATEGORIES, _MASK, _GROUP),
+        entry(Friction, ("value", "code"), FRICTION, "seen_friction", _FRICTION, _CODE),
+        entry(OneWay, axes, ONE_WAY, "seen_one_way", _NORMAL),
+        entry(Carry, normal, CARRY, "seen_normal", _NORMAL),
+        entry(Carry, axes, CARRY, "seen_surface", _PLACE),
+        entry(PushOut, ("speed",), PUSH_OUT, "seen_push_out", _SPEED),
+        entry(Separate, ("speed",), SEPARATES, "seen_separate", _SPEED),
+        entry(GravityScale, ("value",), FALL, "seen_gravity_scale", _SCALE),
+        entry(Damping, ("value",), FALL, "seen_damping", _DAMPING),
+        entry(Dominance, ("level",), CONTROL, "seen_dominance", _LEVEL, more=DOMINANCE),
+        entry(Restitution, ("value", "code"), CONTROL, "seen_surface_restitution",
+              _SHARE, _CODE, more=RESTITUTION),
+        entry(MaxSpeed, ("speed",), CONTROL, "seen_max_speed", _SPEED, more=MAX_SPEED),
+        entry(LockedAxes, axes, CONTROL, "seen_locked_axes", _LOCK, more=LOCKED_AXES),
+    ]  # fmt: skip
