@@ -88,12 +88,11 @@ def check() -> Iterator[tuple[str, bool]]:
     ball = ec.sweep((0, 40), (4, 4), (0, -20_000 / 60), (0, -100), (400, 10), (0, 0))
     yield "a box that crosses 333 units in one step hits the floor", ball.time == 0.378
     yield "the tree finds the pairs that comparing all boxes finds", check_tree()
-    implementations = [False, True] if ec.COMPILED else [False]
-    for compiled in implementations:
+    for compiled in (False, True) if ec.COMPILED else (False,):
         with using(_backend.load(compiled)):
             told = f"{N_STEPS} steps have the bits they have on every platform"
-            implementation = "compiled" if compiled else "pure Python"
-            yield f"{told} ({implementation})", check_world() == EXPECTED
+            kernels = "compiled" if compiled else "pure Python"
+            yield f"{told} ({kernels})", check_world() == EXPECTED
 
 
 def check_tree() -> bool:

@@ -11,6 +11,7 @@ import itertools
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,13 @@ SIZE = (960, 540)  # pixels of the window
 KEYS_HELP = "space: play   left, right: a step   up, down: a second   home, end   F1-F9: overlay"
 
 _numbers = itertools.count(1)
+
+
+class _Saved:
+    """A component of the game, as the bytes that it was saved as."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
 
 
 class Player:
@@ -65,8 +73,7 @@ class Player:
             )
         self.recording = recording
         self.is_playing = False
-        self._registered: set[str] = set()
-        self._plain: set[tuple[str, tuple[str, ...]]] = set()
+        self._known: set[tuple[str, tuple[str, ...] | None]] = set()  # types with their fields
         self._before = esper.current_world
         self.world = f"replay {next(_numbers)}"
         esper.switch_world(self.world)
@@ -80,27 +87,18 @@ class Player:
         self.step = min(max(step, self.first), self.last)
         data = self.frame.snapshot
         state = decode(data, self.space.dim, WIDTHS)
-        for name in state.own:
-            self._register(name)
-        for name, table in zip(state.plain, state.tables, strict=True):
-            if (name, table.fields) not in self._plain:
-                self._plain.add((name, table.fields))
-                self.space.snapshot_with(stand_in(name, table.fields), name=name)
+        types: dict[str, tuple[str, ...] | None] = dict.fromkeys(state.own)
+        types |= {name: table.fields for name, table in zip(state.plain, state.tables, strict=True)}
+        for name, fields in types.items():
+            if (name, fields) in self._known:
+                continue
+            self._known.add((name, fields))
+            if fields is None:
+                kind = type(name, (_Saved,), {})
+                self.space.snapshot_with(kind, attrgetter("data"), kind, name=name)
+            else:
+                self.space.snapshot_with(stand_in(name, fields), name=name)
         self.space.restore(data)
-
-    def _register(self, name: str) -> None:
-        """Make the space keep components of the game as the bytes that they were saved as."""
-        if name in self._registered:
-            return
-        kind: Any = type(name, (), {"data": b""})
-
-        def load(data: bytes) -> Any:
-            component = kind()
-            component.data = data
-            return component
-
-        self.space.snapshot_with(kind, lambda component: component.data, load, name=name)
-        self._registered.add(name)
 
     @property
     def frame(self) -> Frame:
@@ -122,7 +120,7 @@ class Player:
     def status(self) -> str:
         """Return in one line where it is, and what is pressed."""
         frame = self.frame
-        pressed = " ".join(name for name, value in frame.inputs.items() if value)
+        pressed = _pressed(frame)
         words = [f"step {self.step} of {self.last}", f"{frame.time:.3f} s"]
         words += [f"inputs {pressed}"] if pressed else []
         words.append(f"{len(frame.events)} events")
@@ -134,6 +132,11 @@ class Player:
             there = self._before if self._before in esper.list_worlds() else "default"
             esper.switch_world(there)
             esper.delete_world(self.world)
+
+
+def _pressed(frame: Frame) -> str:
+    """Return the names of the inputs that were pressed for a step."""
+    return " ".join(name for name, value in frame.inputs.items() if value)
 
 
 def draw_frame(recording: Recording, step: int, around: Sequence[int] = ()) -> str:
@@ -165,7 +168,7 @@ def format_recording(recording: Recording) -> list[str]:
     """Return the inputs and the events of all steps as text."""
     lines = [f"steps {recording.span()}"]
     for frame in recording.frames:
-        pressed = " ".join(name for name, value in frame.inputs.items() if value)
+        pressed = _pressed(frame)
         if frame.events or pressed:
             lines.append(f"step {frame.step}" + (f", inputs {pressed}" if pressed else ""))
             lines += [f"  {describe(event, frame)}" for event in frame.events]

@@ -22,6 +22,7 @@ from ecs_collide.recording.recording import Divergence
 from ecs_collide.space import Space
 
 _KEPT_CHECKS = 8  # checks that are kept for comparison with those of the others
+_SENT = ("step", "time", "entities", "contacts", "events", "digest")  # of a frame, in a packet
 
 
 class Session:
@@ -203,7 +204,8 @@ class Session:
         if self.desync is not None:
             content["want"] = self.desync.step
         for frame in self._wanted & set(final):
-            content["frame"] = _frame_to_plain(self._checks[frame])
+            check = self._checks[frame]
+            content["frame"] = {name: getattr(check, name) for name in _SENT}
         return json.dumps(content, separators=(",", ":")).encode()
 
     def receive(self, data: bytes) -> bool:
@@ -261,17 +263,6 @@ def _digest(frame: Frame) -> str:
     """Return a fingerprint of a frame: the bodies, and all components, the game's own too."""
     text = json.dumps([frame.digest, frame.entities], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def _frame_to_plain(frame: Frame) -> dict[str, Any]:
-    return {
-        "step": frame.step,
-        "time": frame.time,
-        "entities": frame.entities,
-        "contacts": frame.contacts,
-        "events": frame.events,
-        "digest": frame.digest,
-    }
 
 
 def _frame_from_plain(content: dict[str, Any]) -> Frame:

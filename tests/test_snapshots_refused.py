@@ -166,17 +166,17 @@ def drowsy():
 @pytest.mark.parametrize(
     ("section", "field", "value"),
     [
-        ("sleeping", "body", 10_000),
-        ("sleeping", "body", 4),  # out of order
-        ("sleeping", "body", 8),
-        ("sleeping", "leans", 1),
-        ("sleeping", "leans", -128),
-        ("sleeping", "leans", 64 + 16),
-        ("sleeping", "leans", 0),  # but on an island
-        ("sleeping", "held", 4),
-        ("sleeping", "island", 0),
-        ("sleeping", "island", 2),
-        ("sleeping", "island", 10_000),
+        ("sleepers", "body", 10_000),
+        ("sleepers", "body", 4),  # out of order
+        ("sleepers", "body", 8),
+        ("sleepers", "leans", 1),
+        ("sleepers", "leans", -128),
+        ("sleepers", "leans", 64 + 16),
+        ("sleepers", "leans", 0),  # but on an island
+        ("sleepers", "held", 4),
+        ("sleepers", "island", 0),
+        ("sleepers", "island", 2),
+        ("sleepers", "island", 10_000),
         ("stirred", "body", 10_000),
         ("stirred", "why", 0),
         ("stirred", "why", 4),
@@ -187,7 +187,7 @@ def drowsy():
 def test_those_who_cannot_have_slept_so_are_refused(drowsy, section, field, value):
     space, data = drowsy
     state = codec.decode(data, 2, capture.WIDTHS)
-    assert len(np.unique(state.sleeping["island"])) == 4  # three, and 0 for the lift
+    assert len(np.unique(state.sleepers["island"])) == 4  # three, and 0 for the lift
     array = getattr(state, section).copy()
     (array if field is None else array[field])[0] = value
     setattr(state, section, array)
@@ -203,7 +203,7 @@ def test_somebody_who_moves_or_grows_in_its_sleep_is_refused(drowsy):
         state = codec.decode(data, 2, capture.WIDTHS)
         stray = np.zeros(1, schema.MISMATCH_RECORD)
         stray["column"] = {ec.Velocity: 2, ec.Growth: 3}[kind]
-        stray["body"], stray["value"] = state.sleeping["body"][0], 1.0
+        stray["body"], stray["value"] = state.sleepers["body"][0], 1.0
         state.mismatches = stray
         with pytest.raises(ValueError, match="contradicts itself"):
             space.restore(codec.encode(state))
@@ -219,15 +219,15 @@ def test_sleepers_that_were_made_to_look_right_do_no_harm(drowsy, volume):
         state = codec.decode(data, 2, capture.WIDTHS)
         for _ in range(1 + n % 3):
             array = getattr(
-                state, rng.choice(["sleeping", "stirred", "rest_count", "flags"])
+                state, rng.choice(["sleepers", "stirred", "rest_count", "flags"])
             ).copy()
             places = array.view(np.uint8)
             places[rng.randrange(len(places))] = rng.choice([0, 1, 2, 64, 65, 128, 254, 255])
-            for name in ("sleeping", "stirred", "rest_count", "flags"):
+            for name in ("sleepers", "stirred", "rest_count", "flags"):
                 if array.dtype == getattr(state, name).dtype:
                     setattr(state, name, array)
         if n % 5 == 0:  # somebody who does not move, or is disabled
-            state.sleeping["body"][0] = 0
+            state.sleepers["body"][0] = 0
         try:
             space.restore(codec.encode(state))
         except ValueError:

@@ -19,8 +19,8 @@ import numpy as np
 from ecs_collide.snapshot.capture import FIELDS
 from ecs_collide.space import Space
 
-Fields = dict[str, Any]
-Components = dict[str, Fields]
+Fields = dict[str, Any]  # the values of a component's, a contact's or an event's fields by name
+Components = dict[str, Fields]  # by the name of their type
 
 ABSENT = "absent"
 """What stands in a difference for an entity, a component or a field that one side lacks."""
@@ -33,40 +33,18 @@ _NOTHING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A world after a step.
+    """A world after a step."""
 
-    Attributes
-    ----------
-    step : int
-        Steps since the recording began; 0 for the frame before the first of them.
-    dt : float
-        Length of the step, in seconds; 0.0 in frame 0.
-    time : float
-        `Space.time`, in seconds.
-    inputs : dict
-        What was pressed for the step, by name.
-    entities : dict
-        For each entity its components by the name of their type, each a dict of fields.
-        Fields that hold anything but numbers, text, enums and short lists of these are left out.
-    contacts : tuple of dict
-        The contacts at the end of the step, with the fields of `Contact`.
-    events : tuple of dict
-        The collisions, begun and ended contacts of the step, with the fields of the events.
-    digest : str
-        `Space.state_hash`, as 32 hexadecimal digits.
-    snapshot : bytes
-        `Space.snapshot`, or nothing where it was not taken.
-    """
-
-    step: int
-    dt: float
-    time: float
-    inputs: Fields
+    step: int  # steps since the recording began; 0 for the frame before the first of them
+    dt: float  # length of the step, in seconds; 0.0 in frame 0
+    time: float  # `Space.time`, in seconds
+    inputs: Fields  # what was pressed for the step
+    # Fields that hold anything but numbers, text, enums and short lists of these are left out.
     entities: dict[int, Components]
-    contacts: tuple[Fields, ...]
-    events: tuple[Fields, ...]
-    digest: str
-    snapshot: bytes = b""
+    contacts: tuple[Fields, ...]  # at the end of the step, with the fields of `Contact`
+    events: tuple[Fields, ...]  # the collisions, begun and ended contacts of the step
+    digest: str  # `Space.state_hash`, as 32 hexadecimal digits
+    snapshot: bytes = b""  # `Space.snapshot`, or nothing where it was not taken
 
     def label(self, entity: int) -> str:
         """Return an entity as "7 (Player)", with its components of the game's own."""
@@ -75,24 +53,12 @@ class Frame:
 
 
 class Difference(NamedTuple):
-    """One thing that two frames say differently.
+    """One thing that two frames say differently."""
 
-    Attributes
-    ----------
-    entity : int or None
-        None where it is no entity's.
-    label : str
-        What it is about: "entity 7 (Player)", "contacts", "events", "inputs".
-    name : str
-        The component and the field, as "Velocity.x"; empty for a whole entity.
-    first, second : object
-        The two values, `ABSENT` for what one side lacks.
-    """
-
-    entity: int | None
-    label: str
-    name: str
-    first: Any
+    entity: int | None  # None where it is no entity's
+    label: str  # what it is about: "entity 7 (Player)", "contacts", "events", "inputs"
+    name: str  # the component and the field, as "Velocity.x"; empty for a whole entity
+    first: Any  # the value on either side, `ABSENT` for what it lacks
     second: Any
 
     def __str__(self) -> str:
@@ -113,109 +79,71 @@ def read_frame(
     step: int = 0,
     dt: float = 0.0,
     inputs: Mapping[str, Any] | None = None,
-    reader: Reader | None = None,
+    before: Frame | None = None,
     *,
     snapshot: bool = False,
 ) -> Frame:
-    """Return what a world is now.
-
-    With the same `reader`, what has not changed since the frame before is shared with that.
-    """
+    """Return what a world is now; what is as in the frame `before` is shared with that."""
     world = space.world
     world.require_current()
-    reader = reader or Reader(space.dim)
     events = [*space.collisions, *space.contacts_began, *space.contacts_ended]
+    known = {} if before is None else before.entities
     return Frame(
         step,
         dt,
         space.time,
         dict(inputs or {}),
-        reader.read(world.entities(FIELDS), world.dead()),
-        tuple(_of_event(contact) for contact in space.contacts()),
-        tuple({"event": type(event).__name__, **_of_event(event)} for event in events),
+        _read_entities(world.entities(FIELDS), world.dead(), space.dim, known),
+        tuple(read_fields(contact) for contact in space.contacts()),
+        tuple({"event": type(event).__name__, **read_fields(event)} for event in events),
         space.state_hash().hex(),
         space.snapshot() if snapshot else b"",
     )
 
 
-class Reader:
-    """Reads the components of a world, and looks again only at those that have changed.
+def _read_entities(
+    entities: Mapping[int, Mapping[type, Any]],
+    dead: Collection[int],
+    dim: int,
+    known: Mapping[int, Components],
+) -> dict[int, Components]:
+    """Return the fields of all components of the entities that are not dead, sorted by id."""
+    found = {}
+    for entity in sorted(entities):
+        if entity in dead:
+            continue
+        before = known.get(entity, {})
+        now: Components = {}
+        components = entities[entity]
+        is_new = len(components) != len(before)
+        for name, component in zip(_keys(tuple(components)), components.values(), strict=True):
+            there = before.get(name)
+            now[name] = fields = read_fields(component, dim, there)
+            is_new |= fields is not there
+        found[entity] = now if is_new else before
+    return found
 
-    A field that holds the same object as before has not: numbers and texts cannot change.
 
-    Parameters
-    ----------
-    dim : int
-        In 2 dimensions the z of the library's vectors is left out.
+def read_fields(component: Any, dim: int = 3, before: Fields | None = None) -> Fields:
+    """Return the fields of an object that hold plain values, `before` itself where they are those.
+
+    In 2 dimensions the z of the library's vectors is left out.  A field that holds the same
+    object as before has not changed, because numbers and texts cannot.
     """
-
-    def __init__(self, dim: int) -> None:
-        self._dim = dim
-        self._known: dict[int, dict[type, _Read]] = {}
-        self._entities: dict[int, Components] = {}
-
-    def read(
-        self, entities: Mapping[int, Mapping[type, Any]], dead: Collection[int]
-    ) -> dict[int, Components]:
-        """Return the fields of all components of the entities that are not dead, sorted by id."""
-        known: dict[int, dict[type, _Read]] = {}
-        found: dict[int, Components] = {}
-        for entity in sorted(entities):
-            if entity not in dead:
-                found[entity] = self._read_entity(entity, entities[entity], known)
-        self._known, self._entities = known, found
-        return found
-
-    def _read_entity(
-        self, entity: int, components: Mapping[type, Any], known: dict[int, dict[type, _Read]]
-    ) -> Components:
-        old = self._known.get(entity, {})
-        new = known[entity] = {}
-        is_new = len(components) != len(old)
-        for kind, component in components.items():
-            names = _names(kind, self._dim)
-            if names is None:
-                names = (*getattr(component, "__dict__", {}), *_slots(kind))
-            values = [getattr(component, name, _NOTHING) for name in names]
-            there = old.get(kind)
-            if there is not None and there.is_as(names, values):
-                new[kind] = there
-            else:
-                is_new = True
-                new[kind] = _Read(names, values)
-        if not is_new:
-            return self._entities[entity]
-        keys = _keys(tuple(components))
-        return {key: new[kind].fields for key, kind in zip(keys, components, strict=True)}
-
-
-class _Read:
-    """The fields of a component as they were read last."""
-
-    __slots__ = ("_is_fixed", "_names", "_values", "fields")
-
-    def __init__(self, names: tuple[str, ...], values: list[Any]) -> None:
-        self._names = names
-        self._values = values
-        self._is_fixed = all(map(_is_fixed, values))
-        pairs = zip(names, map(plain, values), strict=True)
-        self.fields: Fields = {name: value for name, value in pairs if value is not _NOTHING}
-
-    def is_as(self, names: tuple[str, ...], values: list[Any]) -> bool:
-        """Return whether a component has the same objects in its fields."""
-        return self._is_fixed and names == self._names and all(map(is_, values, self._values))
-
-
-def _is_fixed(value: Any) -> bool:
-    """Return whether a value cannot change."""
-    return type(value) in _PLAIN or (type(value) is tuple and all(map(_is_fixed, value)))
-
-
-def read_fields(component: Any) -> Fields:
-    """Return the fields of an object that hold plain values."""
     kind: Any = type(component)
-    names = _names(kind, 3) or (*getattr(component, "__dict__", {}), *_slots(kind))
-    return _Read(names, [getattr(component, name, _NOTHING) for name in names]).fields
+    names = _names(kind, dim)
+    if names is None:
+        names = (*getattr(component, "__dict__", {}), *_slots(kind))
+    values = [getattr(component, name, _NOTHING) for name in names]
+    if before is not None and tuple(before) == names and all(map(is_, before.values(), values)):
+        return before
+    return plain_fields(zip(names, values, strict=True))
+
+
+def plain_fields(pairs: Iterable[tuple[str, Any]]) -> Fields:
+    """Return the values that JSON can hold, by name."""
+    found = [(name, value if type(value) in _PLAIN else plain(value)) for name, value in pairs]
+    return {name: value for name, value in found if value is not _NOTHING}
 
 
 _VECTORS = frozenset(kind for kind, names in FIELDS.items() if names == ("x", "y", "z"))
@@ -277,13 +205,10 @@ def plain(value: Any, depth: int = 0) -> Any:
     return _NOTHING
 
 
-def _of_event(event: Any) -> Fields:
-    kind: Any = type(event)
-    return {name: plain(getattr(event, name)) for name in _names(kind, 3) or ()}
-
-
 def same(first: Any, second: Any) -> bool:
     """Return whether two plain values are the same, numbers in every bit; any NaN is another."""
+    if first is second:
+        return True
     if type(first) is not type(second):
         return False
     if isinstance(first, float):
@@ -293,10 +218,8 @@ def same(first: Any, second: Any) -> bool:
     if isinstance(first, (list, tuple)):
         return len(first) == len(second) and all(map(same, first, second))
     if isinstance(first, dict):
-        if first is second:
-            return True
         return first.keys() == second.keys() and all(
-            same(value, second[name]) for name, value in first.items()
+            map(same, first.values(), map(second.get, first))
         )
     return bool(first == second)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import esper
 
-from ecs_collide.recording.frames import Frame, Reader, plain, read_fields, read_frame
+from ecs_collide.recording.frames import Frame, plain_fields, read_fields, read_frame
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space
 
@@ -55,7 +54,6 @@ class Recorder:
         self.inputs = inputs
         self.n_steps = 0
         self._snapshots = snapshots
-        self._reader = Reader(space.dim)
         self._pressed: dict[str, Any] = {}
         self._stops: list[Callable[[], None]] = []
         self.frames: deque[Frame] = deque(maxlen=None if limit is None else limit + 1)
@@ -71,7 +69,8 @@ class Recorder:
         return self._append(dt)
 
     def _append(self, dt: float) -> Frame:
-        arguments = (self.space, self.n_steps, float(dt), self._pressed, self._reader)
+        before = self.frames[-1] if self.frames else None
+        arguments = (self.space, self.n_steps, float(dt), self._pressed, before)
         try:
             frame = read_frame(*arguments, snapshot=self._snapshots)
         except (ValueError, TypeError):  # a component that was not given to snapshot_with
@@ -139,11 +138,7 @@ def read_inputs(inputs: Any) -> dict[str, Any]:
     if inputs is None:
         return {}
     if isinstance(inputs, Mapping):
-        pairs = {str(name): plain(value) for name, value in inputs.items()}
-        return {name: value for name, value in pairs.items() if type(value) is not object}
-    if is_dataclass(inputs) and not isinstance(inputs, type):
-        pairs = {each.name: plain(getattr(inputs, each.name)) for each in fields(inputs)}
-        return {name: value for name, value in pairs.items() if type(value) is not object}
+        return plain_fields((str(name), value) for name, value in inputs.items())
     return read_fields(inputs)
 
 

@@ -25,6 +25,7 @@ from ecs_collide.recording.frames import (
 )
 
 FORMAT = "ecs_collide recording 1"
+_AS_IS = ("step", "dt", "time", "inputs", "contacts", "events", "digest")  # of a frame, in a line
 _SHOWN = 12  # differences, and events, in a text
 
 
@@ -128,17 +129,9 @@ def _lines(frames: Iterable[Frame]) -> Iterator[dict[str, Any]]:
             parts.update((name, None) for name in before or () if name not in components)
             if parts or before is None:
                 changed[str(entity)] = parts
-        line = {
-            "step": frame.step,
-            "dt": frame.dt,
-            "time": frame.time,
-            "inputs": frame.inputs,
-            "gone": [entity for entity in known if entity not in frame.entities],
-            "changed": changed,
-            "contacts": frame.contacts,
-            "events": frame.events,
-            "digest": frame.digest,
-        }
+        line = {name: getattr(frame, name) for name in _AS_IS}
+        line["gone"] = [entity for entity in known if entity not in frame.entities]
+        line["changed"] = changed
         if frame.snapshot:
             packed = zlib.compress(frame.snapshot)
             line["snapshot"] = base64.b85encode(packed).decode("ascii")
@@ -178,20 +171,11 @@ def _frames(lines: Iterable[dict[str, Any]]) -> Iterator[Frame]:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first step after which two runs are not the same; `str` of it is a report.
+    """The first step after which two runs are not the same; `str` of it is a report."""
 
-    Attributes
-    ----------
-    step : int
-        0: they began differently.
-    differences : list of Difference
-    first, second : Frame or None
-        What the two were after that step; None for a run that has ended before.
-    """
-
-    step: int
+    step: int  # 0: they began differently
     differences: list[Difference]
-    first: Frame | None
+    first: Frame | None  # after that step, as `second`; None for a run that has ended before
     second: Frame | None
 
     def __str__(self) -> str:

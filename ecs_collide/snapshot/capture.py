@@ -14,34 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend
+from ecs_collide import _backend, components, dynamics, filters, surfaces
 from ecs_collide.component_map import ROLES, Components
-from ecs_collide.components import (
-    Deflect,
-    Disabled,
-    Extents,
-    Fixed,
-    Growth,
-    Mass,
-    Position,
-    Push,
-    Sensor,
-    Slide,
-    Stop,
-    Velocity,
-)
-from ecs_collide.dynamics import (
-    Attached,
-    Damping,
-    Dominance,
-    GravityScale,
-    LockedAxes,
-    MaxSpeed,
-    PushOut,
-    Separate,
-)
 from ecs_collide.esper_world import World
-from ecs_collide.filters import Filter
 from ecs_collide.snapshot.columns import Table, pack_tables
 from ecs_collide.snapshot.own_types import Own, OwnTypes
 from ecs_collide.snapshot.plain import Plain
@@ -54,67 +29,60 @@ from ecs_collide.snapshot.schema import (
     rearrange,
     words_of,
 )
-from ecs_collide.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.sync.quarantine import find_no_number, rules
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
-    Position: _XYZ,
-    Extents: _XYZ,
-    Velocity: _XYZ,
-    Growth: _XYZ,
-    Mass: ("value",),
-    Deflect: ("restitution",),
-    Push: (),
-    Slide: (),
-    Stop: (),
-    Sensor: (),
-    Filter: ("categories", "mask", "group"),
-    Friction: ("value", "code"),
-    OneWay: _XYZ,
-    Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
-    PushOut: ("speed",),
-    Fixed: (),
-    Separate: ("speed",),
-    GravityScale: ("value",),
-    Damping: ("value",),
-    Dominance: ("level",),
-    Restitution: ("value", "code"),
-    MaxSpeed: ("speed",),
-    LockedAxes: _XYZ,
-    Disabled: (),
-    Attached: (*_XYZ, "owner"),
+    components.Position: _XYZ,
+    components.Extents: _XYZ,
+    components.Velocity: _XYZ,
+    components.Growth: _XYZ,
+    components.Mass: ("value",),
+    components.Deflect: ("restitution",),
+    components.Push: (),
+    components.Slide: (),
+    components.Stop: (),
+    components.Sensor: (),
+    filters.Filter: ("categories", "mask", "group"),
+    surfaces.Friction: ("value", "code"),
+    surfaces.OneWay: _XYZ,
+    surfaces.Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
+    dynamics.PushOut: ("speed",),
+    components.Fixed: (),
+    dynamics.Separate: ("speed",),
+    dynamics.GravityScale: ("value",),
+    dynamics.Damping: ("value",),
+    dynamics.Dominance: ("level",),
+    surfaces.Restitution: ("value", "code"),
+    dynamics.MaxSpeed: ("speed",),
+    dynamics.LockedAxes: _XYZ,
+    components.Disabled: (),
+    dynamics.Attached: (*_XYZ, "owner"),
 }
 """What a snapshot holds of the library's own components."""
 
 _WHOLE = {  # whole numbers
-    Filter: ("categories", "mask", "group"),
-    Attached: ("owner",),
-    Dominance: ("level",),
-    LockedAxes: _XYZ,
+    filters.Filter: ("categories", "mask", "group"),
+    dynamics.Attached: ("owner",),
+    dynamics.Dominance: ("level",),
+    dynamics.LockedAxes: _XYZ,
 }
 
 KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
-_PER_CALL = 64  # types whose components are filed at once
 
 
 @dataclass(slots=True)
 class WorldContents:
-    """Which entities have which components; as long as the world's mark is the same.
-
-    `ids`, `masks` and `others` as in `SnapshotData`, for all types there are.
-    """
+    """Which entities have which components; as long as the world's mark is the same."""
 
     mark: object
     dead: frozenset[int]
-    ids: Longs
+    ids: Longs  # as in `SnapshotData`, as are `masks` and `others`, for all types there are
     masks: NDArray[np.uint64]
     others: Longs
-    plain: list[Plain]
-    """The dataclasses of numbers that entities have, sorted by name."""
-    saved_masks: NDArray[np.uint64]
-    """The masks without those that no entity has."""
+    plain: list[Plain]  # the dataclasses of numbers that entities have, sorted by name
+    saved_masks: NDArray[np.uint64]  # without the dataclasses that no entity has
 
     def holders(self, n: int) -> Longs:
         """Return the entities that have the n-th type of component."""
@@ -123,33 +91,19 @@ class WorldContents:
 
 @dataclass(slots=True)
 class Loaded:
-    """What a state says of the game's own components, before any of it is done.
+    """What a state says of the game's own components, before any of it is done."""
 
-    Attributes
-    ----------
-    fresh : new components by entity and type
-    updates : functions, the components that they are to change, and what to
-    """
-
-    fresh: dict[tuple[int, type], Any]
+    fresh: dict[tuple[int, type], Any]  # new components, by entity and type
+    # Functions, the components that they are to change, and what to.
     updates: list[tuple[Callable[[Any, Any], object], Any, Any]]
 
 
 class SnapshotSchema:
-    """The components of a world that a snapshot holds.
-
-    Attributes
-    ----------
-    types : OwnTypes
-        Those of the game's own.
-    kinds : list of type
-        The library's types and then those of `types`, in the order of the bits of a mask.
-    """
+    """The components of a world that a snapshot holds."""
 
     def __init__(self) -> None:
-        self.types = OwnTypes(FIELDS)
+        self.types = OwnTypes(FIELDS)  # the game's own
         self._last: WorldContents | None = None
-        self._mark: object = None
         self._n_changes = -1
         self._name_kinds()
 
@@ -158,6 +112,7 @@ class SnapshotSchema:
         if self._n_changes == self.types.n_changes:
             return
         self._n_changes = self.types.n_changes
+        # In the order of the bits of a mask.
         self.kinds = [*FIELDS, *self.types.kinds()]
         records = _backend.kernels.records.ComponentRecords
         self._records = [
@@ -188,7 +143,6 @@ class SnapshotSchema:
         if last is None or last.mark is not mark or last.dead != dead:
             self._discover(world.kinds())
             ids, masks, others = self._file(world.entities(self.kinds), dead)
-            ids, masks, others = self._leave_out_marks(ids, masks, others)
             first = len(FIELDS) + len(self.types.own)
             held = [n for n in range(first, len(self.kinds)) if len(holders(ids, masks, n))]
             places = {n: place for place, n in enumerate((*range(first), *held))}
@@ -200,23 +154,17 @@ class SnapshotSchema:
     def _file(
         self, entities: Mapping[int, Mapping[type, Any]], dead: frozenset[int]
     ) -> tuple[Longs, NDArray[np.uint64], Longs]:
-        """Return the entities that have any component of `kinds`, their masks, and the others."""
+        """Return the entities with components of `kinds`, their masks, and the others.
+
+        Entities that have nothing but empty classes are among the others.
+        """
         file = _backend.kernels.records.file_components
-        ids, masks, others = file(entities, dead, self._records[:_PER_CALL])
-        ids, others = np.array(ids, np.int64), np.array(others, np.int64)
-        masks = np.array(masks, np.uint64).reshape(-1, 1)
-        if len(self._records) <= _PER_CALL:
-            return ids, masks, others
-        everybody = np.sort(np.concatenate([ids, others]))
-        whole = np.zeros((len(everybody), words_of(len(self._records))), np.uint64)
-        whole[np.searchsorted(everybody, ids), :1] = masks
-        for n in range(1, whole.shape[1]):
-            records = self._records[n * _PER_CALL : (n + 1) * _PER_CALL]
-            ids, masks, _ = file(entities, dead, records)
-            places = np.searchsorted(everybody, np.array(ids, np.int64))
-            whole[places, n] = np.array(masks, np.uint64)
-        has = whole.any(axis=1)
-        return everybody[has], whole[has], everybody[~has]
+        ids, masks, rest = file(entities, dead, self._records)
+        masks = masks.reshape(-1, words_of(len(self.kinds)))
+        others = ~self._marks()
+        words = [others >> 64 * n & 2**64 - 1 for n in range(masks.shape[1])]
+        has = (masks & np.array(words, np.uint64)).any(axis=1)
+        return ids[has], masks[has], np.sort(np.concatenate([rest, ids[~has]]))
 
     def _marks(self) -> int:
         """Return the bits of the empty classes in a mask."""
@@ -226,28 +174,10 @@ class SnapshotSchema:
         """Return the mask of an entity that has these types of components."""
         return sum(1 << n for n, kind in enumerate(self.kinds) if kind in kinds)
 
-    def _leave_out_marks(
-        self, ids: Longs, masks: NDArray[np.uint64], others: Longs
-    ) -> tuple[Longs, NDArray[np.uint64], Longs]:
-        """Count entities that have nothing but empty classes among the others."""
-        marks = self._marks()
-        words = [marks >> 64 * n & 2**64 - 1 for n in range(masks.shape[1])]
-        more = ~np.array(words, np.uint64)
-        has = (masks & more).any(axis=1)
-        if has.all():
-            return ids, masks, others
-        return ids[has], masks[has], np.sort(np.concatenate([others, ids[~has]]))
-
     # -- saving --
 
     def read(self, contents: WorldContents) -> list[Doubles]:
-        """Return the numbers of the library's components, as in `SnapshotData`.
-
-        Raises
-        ------
-        TypeError
-            A component holds something that is no number.
-        """
+        """Return the numbers of the library's components; raise TypeError for what is none."""
         taken: list[Doubles] = []
         for n, names in enumerate(FIELDS.values()):
             records = self._records[n]
@@ -275,15 +205,7 @@ class SnapshotSchema:
         return blobs
 
     def tables(self, contents: WorldContents) -> list[Table]:
-        """Return the numbers of the dataclasses that entities have.
-
-        Raises
-        ------
-        TypeError
-            A field holds something that is no number.
-        ValueError
-            Two types have the same name.
-        """
+        """Return the numbers of the dataclasses that entities have."""
         names = [*(own.name for own in self.types.own), *(plain.name for plain in contents.plain)]
         for plain in contents.plain:
             if plain.name in WIDTHS or names.count(plain.name) > 1:
@@ -298,17 +220,8 @@ class SnapshotSchema:
         return plain.read(self._records[n].items, lambda place: int(contents.holders(n)[place]))
 
     def hashed(self, world: World) -> Iterator[bytes]:
-        """Yield bytes that stand for all components of the game's own that `state_hash` includes.
-
-        Raises
-        ------
-        TypeError
-            A field holds something that is no number, or `save` of the game's gave no bytes.
-        """
-        mark = world.mark()
-        if self._mark is not mark:
-            self._discover(world.kinds())
-            self._mark = mark
+        """Yield bytes that stand for all components of the game's own that `state_hash` includes."""
+        self._discover(world.kinds())
         hashed = sorted(self.types.hashed.items(), key=lambda of: (of[1].name, of[0].__module__))
         if not hashed:
             return
@@ -339,14 +252,7 @@ class SnapshotSchema:
     def load(self, world: World, state: SnapshotData) -> Loaded:
         """Make the game's own components of a state that are to be new; nothing else is done.
 
-        Raises
-        ------
-        ValueError
-            The state holds components of a type that is not known, or that has other fields.
-        TypeError
-            `load` of the game's gave something else.
-        Exception
-            Whatever a function of the game raised.
+        It raises whatever a function of the game raises.
         """
         self._discover(world.kinds())
         by_name, plain = self.types.by_name(), self.types.readable(state.plain)
@@ -359,52 +265,17 @@ class SnapshotSchema:
                 f"the snapshot holds {', '.join(strangers)} components of the game's own: "
                 "tell snapshot_with how to load them, under the same names"
             )
+        n_held = len(state.kinds)
         loaded = Loaded({}, [])
         for n, (name, table) in enumerate(zip(state.plain, state.tables, strict=True)):
             if name in plain:
-                entities = state.holders(len(state.kinds) + len(state.own) + n).tolist()
-                self._load_plain(world, plain[name], table, entities, loaded)
+                entities = state.holders(n_held + len(state.own) + n).tolist()
+                rows = plain[name].as_declared(table).rows(len(entities))
+                _load(world, plain[name], entities, rows, loaded)
         for n, (name, blobs) in enumerate(zip(state.own, state.blobs, strict=True)):
-            if name not in by_name:
-                continue
-            own = by_name[name]
-            entities = state.holders(len(state.kinds) + n).tolist()
-            for entity, blob in zip(entities, blobs, strict=True):
-                there = world.component(entity, own.kind)
-                try:
-                    if there is not None and own.save(there) == blob:
-                        continue
-                    if there is None or own.update is None:
-                        loaded.fresh[entity, own.kind] = fresh = own.load(blob)
-                        if not isinstance(fresh, own.kind):
-                            raise TypeError(
-                                f"snapshot_with: load gave {fresh!r}, and must give a {name}"
-                            )
-                    else:
-                        loaded.updates.append((own.update, there, blob))
-                except Exception as error:
-                    error.add_note(
-                        f"while restoring the {name} of entity {entity}; nothing has been changed"
-                    )
-                    raise
+            if name in by_name:
+                _load(world, by_name[name], state.holders(n_held + n).tolist(), blobs, loaded)
         return loaded
-
-    def _load_plain(
-        self, world: World, plain: Plain, table: Table, entities: list[int], loaded: Loaded
-    ) -> None:
-        name, table = plain.name, plain.as_declared(table)
-        for entity, values in zip(entities, table.rows(len(entities)), strict=True):
-            there = world.component(entity, plain.kind)
-            try:
-                if there is None or (plain.is_frozen and not plain.is_as(there, values)):
-                    loaded.fresh[entity, plain.kind] = plain.make(values)
-                elif not plain.is_frozen:
-                    loaded.updates.append((plain.write, there, values))
-            except Exception as error:
-                error.add_note(
-                    f"while restoring the {name} of entity {entity}; nothing has been changed"
-                )
-                raise
 
     def apply(self, world: World, state: SnapshotData, loaded: Loaded) -> None:
         """Give the world the entities and components of a state, and these their numbers."""
@@ -418,9 +289,9 @@ class SnapshotSchema:
         ]  # fmt: skip
         # From the order of then to that of now; what is left out comes to nothing.
         masks = rearrange(state.masks, bits, len(self.kinds))
-        covered = sum({1 << bit for bit in bits if bit is not None})
-        for n in range(len(FIELDS) + len(self.types.own), len(self.kinds)):
-            covered |= 1 << n  # a dataclass that is not named had no entity
+        # A dataclass that is not named had no entity.
+        unnamed = range(len(FIELDS) + len(self.types.own), len(self.kinds))
+        covered = sum(1 << bit for bit in {*bits, *unnamed} if bit is not None)
         if (
             contents.dead
             or loaded.fresh
@@ -488,6 +359,26 @@ class SnapshotSchema:
         for n, kind in enumerate(self.kinds):
             if mask >> n & 1:
                 world.remove(entity, kind)
+
+
+def _load(
+    world: World, how: Own | Plain, entities: list[int], values: list[Any], loaded: Loaded
+) -> None:
+    """Note how the components of one type become what was saved of them."""
+    for entity, value in zip(entities, values, strict=True):
+        there = world.component(entity, how.kind)
+        try:
+            if there is not None and how.is_kept(there, value):
+                continue
+            if there is None or how.is_frozen:
+                loaded.fresh[entity, how.kind] = how.make(value)
+            else:
+                loaded.updates.append((how.write, there, value))
+        except Exception as error:
+            error.add_note(
+                f"while restoring the {how.name} of entity {entity}; nothing has been changed"
+            )
+            raise
 
 
 def _no_number(entity: int, kind: type, component: object) -> Exception:

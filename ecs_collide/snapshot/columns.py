@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
-from operator import ne
 from types import NoneType
 from typing import Any
 
@@ -29,17 +28,10 @@ Described = list[tuple[str, list[tuple[str, object]]]]
 
 @dataclass(slots=True)
 class Table:
-    """The numbers of all components of a type, by rising entity.
-
-    Attributes
-    ----------
-    fields : tuple of str
-    columns : list of lists of bool, int, float or None
-        One for each field.
-    """
+    """The numbers of all components of a type, by rising entity."""
 
     fields: tuple[str, ...]
-    columns: list[list[Any]]
+    columns: list[list[Any]]  # of bool, int, float or None, for each field
 
     def rows(self, n: int) -> list[tuple[Any, ...]]:
         """Return the numbers of each of n components."""
@@ -47,9 +39,7 @@ class Table:
 
     def with_one_nan(self) -> Table:
         """Return it with the same NaN for every NaN: each platform makes another one."""
-        columns = self.columns
-        if any(any(map(ne, column, column)) for column in columns):
-            columns = [[nan if x != x else x for x in column] for column in columns]
+        columns = [[nan if x != x else x for x in column] for column in self.columns]
         return Table(self.fields, columns)
 
 
@@ -67,10 +57,7 @@ def pack_tables(names: Sequence[str], tables: Sequence[Table]) -> tuple[bytes, l
 def read_description(data: bytes) -> Described:
     """Return the dataclasses that `pack_tables` has described.
 
-    Raises
-    ------
-    ValueError, TypeError, RecursionError
-        It is no such text.
+    Other bytes raise ValueError, TypeError or RecursionError.
     """
     found = [(name, [(f, code) for f, code in columns]) for name, columns in json.loads(data)]
     for name, columns in found:
@@ -83,10 +70,7 @@ def read_description(data: bytes) -> Described:
 def unpack_tables(described: Described, counts: Sequence[int], data: bytes) -> list[Table]:
     """Return the tables of dataclasses; `counts` has the number of components of each.
 
-    Raises
-    ------
-    ValueError, TypeError, OverflowError
-        These are not their columns.
+    Other bytes raise ValueError, TypeError or OverflowError.
     """
     tables, rest = [], memoryview(data)
     for (_, columns), count in zip(described, counts, strict=True):
@@ -122,13 +106,7 @@ def pack_column(column: list[Any]) -> tuple[Any, bytes]:
 
 
 def unpack_column(code: object, data: memoryview, n: int) -> tuple[list[Any], int]:
-    """Return a column of n numbers at the beginning of some bytes, and how many of these it took.
-
-    Raises
-    ------
-    ValueError, TypeError, OverflowError
-        It is no such column.
-    """
+    """Return a column of n numbers at the beginning of some bytes, and how many of these it took."""
     if isinstance(code, list):
         if len(code) != n:
             raise ValueError(f"{len(code)} numbers, and not {n}")

@@ -19,59 +19,53 @@ Update = Callable[[Any, bytes], object]
 
 @dataclass(slots=True)
 class Own:
-    """How a game saves its components of one type.
-
-    `hashed` is whether `Space.state_hash` includes what `save` returns.
-    """
+    """How a game saves its components of one type, by functions."""
 
     name: str
     kind: type
     save: Save
     load: Load
     update: Update | None
-    hashed: bool = True
+    hashed: bool = True  # whether `Space.state_hash` includes what `save` returns
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether components cannot be set, so that others replace them."""
+        return self.update is None
+
+    def is_kept(self, component: Any, blob: bytes) -> bool:
+        """Return whether a component stays as it is."""
+        return self.save(component) == blob
+
+    def make(self, blob: bytes) -> Any:
+        """Return a new component."""
+        component = self.load(blob)
+        if not isinstance(component, self.kind):
+            raise TypeError(f"snapshot_with: load gave {component!r}, and must give a {self.name}")
+        return component
+
+    def write(self, component: Any, blob: bytes) -> None:
+        """Set a component; only where `is_frozen` is False."""
+        assert self.update is not None
+        self.update(component, blob)
 
 
 class OwnTypes:
-    """What snapshots and the fingerprint hold of a game's own.
-
-    Parameters
-    ----------
-    library : collection of type
-        The library's own types, which are held anyway.
-
-    Attributes
-    ----------
-    own : list of Own
-        What the game saves by functions.
-    plain : list of Plain
-        The dataclasses of numbers and empty classes that the world has had, sorted by name.
-    hashed : dict of Own or Plain by type
-        What the fingerprint includes.
-    left_out : dict of str by type
-        What is not held, with the names under which older snapshots may hold it.
-    n_changes : int
-        How often any of it has changed.
-    """
+    """What snapshots and the fingerprint hold of a game's own."""
 
     def __init__(self, library: Collection[type]) -> None:
         self.own: list[Own] = []
+        # The dataclasses of numbers and empty classes that the world has had, sorted by name.
         self.plain: list[Plain] = []
-        self.hashed: dict[type, Own | Plain] = {}
+        self.hashed: dict[type, Own | Plain] = {}  # what the fingerprint includes
+        # What is not held, with the names under which older snapshots may hold it.
         self.left_out: dict[type, str] = {}
-        self.n_changes = 0
-        self._library = library
-        self._names = {kind.__name__ for kind in library}
+        self.n_changes = 0  # how often any of it has changed
+        self._library = library  # the library's own types, which are held anyway
         self._seen: set[type] = set()
 
     def add(self, own: Own) -> None:
-        """Hold components of one more type, or another way to save those of a known one.
-
-        Raises
-        ------
-        ValueError
-            The name is another type's.
-        """
+        """Hold components of one more type, or another way to save those of a known one."""
         self._forget(own.kind, own.name)
         self.own.append(own)
         if own.hashed:
@@ -81,15 +75,7 @@ class OwnTypes:
         self.n_changes += 1
 
     def add_plain(self, kind: type, name: str) -> None:
-        """Hold a dataclass of numbers or an empty class under a name, before the world has any.
-
-        Raises
-        ------
-        ValueError
-            The name is another type's.
-        TypeError
-            It is neither.
-        """
+        """Hold a dataclass of numbers or an empty class under a name, before the world has any."""
         if not is_plain(kind):
             raise TypeError(
                 f"snapshot_with({kind.__name__}) must be a dataclass whose fields are declared "
@@ -98,7 +84,6 @@ class OwnTypes:
         self._forget(kind, name)
         self.hashed.pop(kind, None)
         self._use(Plain(kind, name))
-        self.n_changes += 1
 
     def leave_out(self, kind: type) -> None:
         """Hold no components of a type of the game's own, and ignore those in snapshots."""
@@ -115,7 +100,8 @@ class OwnTypes:
             raise ValueError(f"snapshots hold {kind.__name__} components without being told")
         own = [known for known in self.own if known.kind is not kind]
         plain = [known for known in self.plain if known.kind is not kind]
-        taken = {*self._names, *(known.name for known in own), *(known.name for known in plain)}
+        taken = {kind.__name__ for kind in self._library}
+        taken |= {known.name for known in own} | {known.name for known in plain}
         if name in taken:
             raise ValueError(
                 f"snapshot_with(name={name!r}) is the name of another type already: "
@@ -128,19 +114,16 @@ class OwnTypes:
         self.plain.append(plain)
         self.plain.sort(key=lambda plain: (plain.name, plain.kind.__module__))
         self.hashed.setdefault(plain.kind, plain)
+        self.n_changes += 1
 
     def discover(self, kinds: Iterable[type]) -> None:
         """Hold the dataclasses of numbers and empty classes of which nothing else was said."""
         new = [kind for kind in kinds if kind not in self._seen]
         self._seen.update(new)
-        new = [kind for kind in new if self._is_free(kind) and is_plain(kind)]
+        known = {*self._library, *self.left_out, *self.kinds()}
         for kind in new:
-            self._use(Plain(kind, kind.__name__))
-        if new:
-            self.n_changes += 1
-
-    def _is_free(self, kind: type) -> bool:
-        return kind not in self._library and kind not in self.left_out and kind not in self.kinds()
+            if kind not in known and is_plain(kind):
+                self._use(Plain(kind, kind.__name__))
 
     def kinds(self) -> list[type]:
         """Return all types that are held."""

@@ -19,45 +19,25 @@ from ecs_collide.snapshot.columns import NUMBERS, Table
 
 
 class Plain:
-    """How components of one dataclass of numbers, or of one empty class, are read, made and set.
-
-    Attributes
-    ----------
-    kind : type
-    name : str
-    fields : tuple of str
-    is_frozen : bool
-        Whether components cannot be set, so that others replace them.
-    is_mark : bool
-        Whether it is an empty class: alone it does not bring an entity into a snapshot.
-    """
+    """How components of one dataclass of numbers, or of one empty class, are read, made and set."""
 
     def __init__(self, kind: type, name: str) -> None:
         self.kind: type = kind
         self.name = name
         parameters = vars(kind).get("__dataclass_params__")
         declared = () if parameters is None else fields(self.kind)
+        # Whether it is an empty class: alone it does not bring an entity into a snapshot.
         self.is_mark = parameters is None
         self.fields = tuple(field.name for field in declared)
+        # Whether components cannot be set, so that others replace them.
         self.is_frozen = parameters is not None and bool(parameters.frozen)
         self._given = [field.name for field in declared if field.init]
         self._calls = parameters is not None and parameters.init and hasattr(kind, "__post_init__")
-        self._get = _getter(self.fields)
+        # The usual way is five times as fast as looking for what is missing.
+        self._get = attrgetter(*self.fields) if len(self.fields) > 1 else self._values
 
     def read(self, components: Sequence[Any], entity_of: Callable[[int], int]) -> Table:
-        """Return the numbers of components.
-
-        Parameters
-        ----------
-        components : sequence
-        entity_of : callable
-            Takes a place in it, returns the entity: for the error.
-
-        Raises
-        ------
-        TypeError
-            A field holds something that is no number.
-        """
+        """Return the numbers of components; `entity_of` names that of a place, for an error."""
         try:
             rows = [self._get(component) for component in components]
         except AttributeError:
@@ -85,13 +65,7 @@ class Plain:
         return tuple(getattr(component, name, _MISSING) for name in self.fields)
 
     def as_declared(self, table: Table) -> Table:
-        """Return a table with its columns in the order of the fields.
-
-        Raises
-        ------
-        ValueError
-            It has other fields.
-        """
+        """Return a table with its columns in the order of the fields."""
         if sorted(table.fields) != sorted(self.fields):
             raise ValueError(
                 f"the snapshot holds {self.name} with the fields {', '.join(table.fields)}, and "
@@ -101,9 +75,9 @@ class Plain:
         places = map(table.fields.index, self.fields)
         return Table(self.fields, [table.columns[place] for place in places])
 
-    def is_as(self, component: Any, values: Sequence[Any]) -> bool:
-        """Return whether a component holds these numbers, bit by bit."""
-        return all(map(_is_same, self._values(component), values))
+    def is_kept(self, component: Any, values: Sequence[Any]) -> bool:
+        """Return whether a component stays as it is: it is frozen and holds these very numbers."""
+        return self.is_frozen and all(map(_is_same, self._values(component), values))
 
     def make(self, values: Sequence[Any]) -> Any:
         """Return a new component with these numbers.
@@ -128,13 +102,6 @@ _MISSING: Any = object()
 _set = object.__setattr__  # a frozen component is set too, before anybody sees it
 
 
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that returns the fields of a component, as a tuple."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda component: tuple(getattr(component, name) for name in names)
-
-
 def _as_number(value: Any) -> Any:
     """Return a number as an int, a float or a bool of Python; raise TypeError for anything else."""
     if type(value) in NUMBERS:
@@ -147,13 +114,12 @@ def _as_number(value: Any) -> Any:
 
 
 def _is_same(there: Any, value: Any) -> bool:
+    try:
+        there = _as_number(there)
+    except TypeError:
+        return False
     if type(there) is not type(value):
-        try:
-            there = _as_number(there)
-        except TypeError:
-            return False
-        if type(there) is not type(value):
-            return False
+        return False
     if type(there) is float:
         return pack("<d", there) == pack("<d", value)
     return bool(there == value)

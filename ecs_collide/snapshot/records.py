@@ -124,7 +124,7 @@ class ComponentRecords:
         rows: cython.longlong[::1],
         seen: cython.double[:, ::1],
     ) -> bool:
-        """Return whether numbers are bit by bit those of a column.
+        """Return whether numbers are known to be bit by bit those of a column.
 
         Parameters
         ----------
@@ -137,19 +137,13 @@ class ComponentRecords:
         width: cython.Py_ssize_t = seen.shape[1]
 
         if not cython.compiled:
-            return _agree_at_once(np.asarray(numbers), np.asarray(rows), np.asarray(seen))
+            return False  # the caller compares whole arrays then
         for n in range(rows.shape[0]):
             if rows[n] >= 0 and not same_bits(
                 cython.address(numbers[n, START]), cython.address(seen[rows[n], START]), width
             ):
                 return False
         return True
-
-
-def _agree_at_once(numbers, rows, seen):
-    """Do as `ComponentRecords.agree` over whole arrays, where a loop would be one in Python."""
-    found = rows >= 0
-    return numbers[found, : seen.shape[1]].tobytes() == seen[rows[found]].tobytes()
 
 
 def _put_by_name(item, names, whole, numbers):
@@ -175,44 +169,38 @@ def file_components(entities: dict, dead, all_records: list) -> tuple:
         The components by type, a dict, for each entity.
     dead : frozenset of int
         Entities that count as gone.
-    all_records : list of Records
-        64 at most; their `items` are replaced.
+    all_records : list of ComponentRecords
+        Their `items` are replaced.
 
     Returns
     -------
-    tuple of three lists of int
-        The entities that have any of these, by rising id; which they have,
-        bit n for the n-th record; and the other entities.
+    tuple of int64 (n,), uint64 (n * words,), int64
+        The entities that have any of these, by rising id; which they have, bit k for the k-th
+        record, 64 in a word; and the other entities.
     """
     types: list = []
     items: list = []
-    ids: list = []
-    masks: list = []
-    others: list = []
     components: dict
-    any_dead: cython.bint = len(dead) > 0
-    n: cython.Py_ssize_t
-    mask: cython.ulonglong
     one: cython.ulonglong = 1
+    i: cython.Py_ssize_t
+    n: cython.Py_ssize_t
     record: ComponentRecords
+    words: cython.ulonglong[:, ::1]
 
     for record in all_records:
         record.items = []
         types.append(record.type)
         items.append(record.items)
-    for entity in sorted(entities):
-        if any_dead and entity in dead:
-            continue
-        components = entities[entity]
-        mask = 0
+    everybody: list = sorted(entities.keys() - dead if dead else entities)
+    ids = np.array(everybody, np.int64)
+    masks = np.zeros((len(ids), max(1, (len(types) + 63) // 64)), np.uint64)
+    words = masks.data
+    for i in range(len(everybody)):
+        components = entities[everybody[i]]
         for kind, component in components.items():
             n = place_of_type(types, kind)
             if n >= 0:
-                mask |= one << n
+                words[i, n >> 6] |= one << (n & 63)
                 items[n].append(component)
-        if mask:
-            ids.append(entity)
-            masks.append(mask)
-        else:
-            others.append(entity)
-    return ids, masks, others
+    has = masks.any(axis=1)
+    return ids[has], masks[has].ravel(), ids[~has]

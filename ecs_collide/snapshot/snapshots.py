@@ -62,6 +62,7 @@ from ecs_collide.sync.seen import (
 )
 
 _USUAL = Components()
+_CONTACT_CODES = ("first", "second", "kind", "axis", "sign")  # the columns of a contact's row
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for
 # They come from trees, which are made anew.
 _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
@@ -88,6 +89,7 @@ class Snapshots:
         self._lock = lock
         self._pipeline = pipeline
         self._domain = domain
+        self._wrap = None if domain is None else domain.wrap
         self._schema = schema
         self._restoring: tuple[World, SnapshotData, Loaded] | None = None  # if cut short
         self._holder_rows: tuple[WorldContents, Longs, list[Longs]] | None = None
@@ -138,8 +140,8 @@ class Snapshots:
         contents = self._schema.inspect(world)
         c, rows = self._registry.table, self._registry.rows
         numbers = self._schema.read(contents)
-        flags = self._flags()
-        sleeping, stirred = self._registry.sleep.kept(rows)
+        sleepers, stirred = self._registry.sleep.kept(rows)
+        contacts, images = self._kept_contacts()
         rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
         state = SnapshotData(
             dim=step.dim,
@@ -163,42 +165,41 @@ class Snapshots:
             blobs=self._schema.save(contents),
             tables=self._schema.tables(contents),
             bodies=self._registry.entities,
-            flags=flags,
+            flags=self._flags(world),
             mismatches=none_of(MISMATCH_RECORD),
             filters=self._registry.seen_filters(),
             rest_count=np.where(rests, c.rest_count[rows], 0).astype(np.int8),
-            sleeping=sleeping,
+            sleepers=sleepers,
             stirred=stirred,
-            contacts=self._kept_contacts(),
+            contacts=contacts,
             rides=self._kept_rides(),
             category_names=tuple(CATEGORY_NAMES.names),
-            wrap=None if self._domain is None else self._domain.wrap,
-            images=self._kept_images(),
+            wrap=self._wrap,
+            images=images,
             pending=self._pending_events(),
             collisions=step.events.collision_array,
             contact_events=step.events.contact_array,
         )
-        changed, replaced = self._registry.differences(world)
-        for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
-            flags[np.searchsorted(state.bodies, np.array(entities, np.int64))] |= flag
-        altered = np.isin(rows, self._registry.altered_rows())
-        flags[altered & (flags & (UNSEEN | CHANGED | REPLACED) == 0)] |= ALTERED
-        if not self._registry.is_up_to_date(world) or not self._agrees_with_table(
-            contents, numbers
-        ):
+        is_up_to_date = self._registry.is_up_to_date(world)
+        if not is_up_to_date or not self._agrees_with_table(contents, numbers):
             state.mismatches = self._find_mismatches(state)
         return codec.encode(state)
 
-    def _flags(self) -> NDArray[np.uint8]:
-        """Return what has become of each body since the last step, but for what the world says."""
-        c, rows = self._registry.table, self._registry.rows
-        left_out = LEFT_OUT * (c.quarantined[rows] != 0) + OFF * (
-            c.quarantined[rows] == SWITCHED_OFF
-        )
-        touched = TOUCHED * (c.touched[rows] & TOUCHED_BY_GAME != 0)
-        flags: NDArray[np.uint8] = (left_out + touched).astype(np.uint8)
+    def _flags(self, world: World) -> NDArray[np.uint8]:
+        """Return what has become of each body since the last step."""
+        registry = self._registry
+        c, rows = registry.table, registry.rows
+        flags = np.zeros(len(rows), np.uint8)
+        flags[c.quarantined[rows] != 0] |= LEFT_OUT
+        flags[c.quarantined[rows] == SWITCHED_OFF] |= OFF
+        flags[c.touched[rows] & TOUCHED_BY_GAME != 0] |= TOUCHED
         flags[c.news[rows] & NEW != 0] |= UNSEEN
-        flags[np.isin(rows, self._registry.moved_rows())] |= MOVED
+        flags[np.isin(rows, registry.moved_rows())] |= MOVED
+        changed, replaced = registry.differences(world)
+        for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
+            flags[np.searchsorted(registry.entities, np.array(entities, np.int64))] |= flag
+        altered = np.isin(rows, registry.altered_rows())
+        flags[altered & (flags & (UNSEEN | CHANGED | REPLACED) == 0)] |= ALTERED
         return flags
 
     def _results_in_numbers(self) -> tuple[int, ...]:
@@ -236,18 +237,24 @@ class Snapshots:
             found.append(mismatches)
         return np.concatenate(found)
 
-    def _kept_contacts(self) -> NDArray[np.void]:
+    def _kept_contacts(self) -> tuple[NDArray[np.void], Longs]:
+        """Return the contacts, and in a world that wraps the image of each."""
         kept = self._state.timeline.contacts
         ids = self._registry.table.ids
-        contacts = none_of(CONTACT_RECORD, kept.n)
+        contacts, images = none_of(CONTACT_RECORD, kept.n), np.zeros(0, np.int64)
         if kept.n:
-            first, second, kind, axis, sign, *_ = np.asarray(kept.rows)[: kept.n].T
-            contacts["first"], contacts["second"] = ids[first], ids[second]
-            contacts["kind"], contacts["axis"], contacts["sign"] = kind, axis, sign
+            first, second, *codes = np.asarray(kept.rows)[: kept.n].T
+            for name, column in zip(
+                _CONTACT_CODES, (ids[first], ids[second], *codes), strict=False
+            ):
+                contacts[name] = column
             contacts["since"] = np.asarray(kept.since)[: kept.n]
             # The order in which they are kept comes from the trees, and says nothing.
-            contacts = contacts[contact_order(kept, ids, self._domain is not None)]
-        return contacts
+            order = contact_order(kept, ids, self._domain is not None)
+            contacts = contacts[order]
+            if self._domain is not None:
+                images = np.asarray(kept.images)[: kept.n][order]
+        return contacts, images
 
     def _kept_rides(self) -> NDArray[np.void]:
         dim, timeline = self._state.dim, self._state.timeline
@@ -262,27 +269,16 @@ class Snapshots:
         rides["taken_off"][:, :dim] = np.asarray(ride.taken_off)[rows]
         return rides[np.argsort(rides["entity"])]
 
-    def _kept_images(self) -> Longs:
-        """Return the images of the contacts, in their order."""
-        if self._domain is None:
-            return np.zeros(0, np.int64)
-        kept = self._state.timeline.contacts
-        order = contact_order(kept, self._registry.table.ids, True)
-        images: Longs = np.asarray(kept.images)[: kept.n][order]
-        return images
-
     def _pending_events(self) -> NDArray[np.void]:
-        event_buffer = self._state.timeline.event_buffer
-        n = event_buffer.n_contacts
+        buffer = self._state.timeline.event_buffer
+        n = buffer.n_contacts
         pending = none_of(PENDING_RECORD, n)
         if n:
-            pending["first"], pending["second"] = np.asarray(event_buffer.contact_bodies)[:n].T
-            pending["time"] = np.asarray(event_buffer.contact_time)[:n]
-            pending["codes"] = np.asarray(event_buffer.contact_codes)[:n]
+            pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
+            pending["time"] = np.asarray(buffer.contact_time)[:n]
+            pending["codes"] = np.asarray(buffer.contact_codes)[:n]
             if self._domain is not None:  # the order of reports
-                pending = pending[
-                    np.argsort(np.asarray(event_buffer.contact_images)[:n], kind="stable")
-                ]
+                pending = pending[np.argsort(np.asarray(buffer.contact_images)[:n], kind="stable")]
         return pending
 
     # -- restoring --
@@ -307,13 +303,12 @@ class Snapshots:
                 "call it between steps, or in a handler of their events"
             )
         state = codec.decode(data, self._state.dim, WIDTHS)
-        wrap = None if self._domain is None else self._domain.wrap
-        if state.wrap != wrap:
+        if state.wrap != self._wrap:
             raise ValueError(
                 f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
-                f"wrap={wrap!r}: restore it into Space(wrap={state.wrap!r})"
+                f"wrap={self._wrap!r}: restore it into Space(wrap={state.wrap!r})"
             )
-        if not self._registry.sweeps and state.seen[2][state.sleeping["body"]].any():
+        if not self._registry.sweeps and state.seen[2][state.sleepers["body"]].any():
             raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
         world.require_known()
         loaded = self._schema.load(world, state)
@@ -363,11 +358,9 @@ class Snapshots:
         for entity in state.bodies[state.flags & MOVED != 0].tolist():
             registry.note_move(registry.row_of[entity], world.component(entity, position))
         registry.resume_filters(state.filters)
-        contacts = np.empty((len(state.contacts), 5), np.int64)
-        for n, name in enumerate(("first", "second", "kind", "axis", "sign")):
-            contacts[:, n] = state.contacts[name]
-        for n in (0, 1):
-            contacts[:, n] = registry.rows_of(contacts[:, n])
+        first, second, *codes = (state.contacts[name] for name in _CONTACT_CODES)
+        rows = registry.rows_of(first), registry.rows_of(second)
+        contacts = np.stack([*rows, *codes], axis=1)
         timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
         timeline.carriers.recover(
             registry.rows_of(state.rides["entity"]).data,
@@ -391,4 +384,4 @@ class Snapshots:
         step.drop_step(state.step, state.time, counts, list(state.new_reports))
         self._pipeline.rest_speed = state.rest_speed
         self._pipeline.pair_limit = state.pair_limit
-        step.n_asleep = registry.resume_sleep(state.sleeping, state.stirred)
+        step.n_asleep = registry.resume_sleep(state.sleepers, state.stirred)
