@@ -170,16 +170,15 @@ class BodyRegistry:
         self._relocated: list[int] = []  # rows that a response has put somewhere else
         self._timeline = timeline
         self.rules = rules(components, dim, None if domain is None else domain.wrap)
-        make = _backend.kernels.bindings.ComponentBinding
+        self._kernels = _backend.kernels
+        make = self._kernels.bindings.ComponentBinding
         kinds = [make(*entry) for entry in common_entries(components, dim)]
         surfaces = [make(*entry) for entry in rare_entries(dim)]
         self._position, self._extents, self._velocity = kinds[:3]
         self.makers = self._position, self._extents
         self.kinds = [*kinds, *surfaces]
         self.types = {kind.type: kind for kind in reversed(self.kinds)}
-        self._reader = _backend.kernels.reader.ComponentReader(
-            timeline.bodies, self.kinds, surfaces
-        )
+        self._reader = self._kernels.reader.ComponentReader(timeline.bodies, self.kinds, surfaces)
         self._reader.sweeps = sweeps
         if self.table.is_apart:
             self._reader.convert(self._leans, self._halves)
@@ -228,7 +227,7 @@ class BodyRegistry:
         """Note from now on, with a bit, which bodies have components of some type."""
         known = self.types.get(kind)
         if known is None:
-            self.types[kind] = _backend.kernels.bindings.ComponentBinding(kind, (), mark, 0)
+            self.types[kind] = self._kernels.bindings.ComponentBinding(kind, (), mark, 0)
             self._reader.add_kind(self.types[kind])
         else:
             known.mark |= mark
@@ -295,7 +294,7 @@ class BodyRegistry:
     ) -> tuple[Mapping[int, Mapping[type, Any]], list[int], list[int], list[int]]:
         """Return the components of all entities, and which came, changed and went."""
         entities, v = world.entities(self.types), self.table.views
-        found = _backend.kernels.world_diff.compare_world(
+        found = self._kernels.world_diff.compare_world(
             entities, dead, self.row_of, self.kinds, self.rows.data, v.ids, v.n_filed, v.present
         )
         return (entities, *found)
